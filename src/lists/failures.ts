@@ -7,9 +7,9 @@ import {
   listFailurePage,
 } from '#db/queries/failure-list.ts';
 import { formatReasons } from '#src/contract/format-reasons.ts';
-import { NO_GAME } from '#src/contract/words.ts';
+import { NO_GAME, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { APPLICATION, countColumn } from '#src/lists/columns.ts';
-import { choice, onlyApplication, search, since } from '#src/lists/filters.ts';
+import { choice, LAST_OUTCOME, onlyApplication, search, since } from '#src/lists/filters.ts';
 import { column, defineList, type Link } from '#src/lists/list.ts';
 
 type Failed = {
@@ -40,6 +40,7 @@ export const failureList = defineList({
       title: 'Source',
       description: 'only failures of calls and their rows, or only of the latest runs',
     }),
+    outcome: choice(RUN_OUTCOMES, LAST_OUTCOME),
     search: search('game, kind or reason'),
     since: since(),
   }),

@@ -58,6 +58,7 @@ export const gameList = defineList({
   noMatch: 'No game matches.',
   compared: NAMES_COMPARED,
   document: (row) => ({
+    game: DECIDABLE.value(row),
     game_id: row.game_id,
     application_id: row.application_id,
     application_game_id: row.application_game_id,
