@@ -708,7 +708,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"41eb7d2b14803cc6400ca02c6b259c5818ab1764cec764847ffd970522f21f2a","created_at":1795509821388}'),
+  ('{"id":1,"hash":"af6d3a08ecd30ce81cee18548d714c023378a74c70fad07a8f1fb74062a56f70","created_at":1795509821388}'),
   ('{"id":2,"hash":"5f984c734757fc4700e55c2431c8d9c54ae7327c8036632a803100d671dbe17d","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -2112,6 +2112,7 @@ CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
