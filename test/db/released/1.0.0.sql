@@ -84,7 +84,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -684,8 +684,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"9009ce111b4addfaeec63a363e1323685ddb9664f3302ccf28146bf38fb6c40a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"ccac1a123643291e0ce7da253d69f7548d316f9b3cb10229e9a356db6874f3f3","created_at":1795509822667}')
+  ('{"id":1,"hash":"473786c97db6118dd634d8a2fd914cc772122441c15ae861d881cac6f5e5ad14","created_at":1795509821388}'),
+  ('{"id":2,"hash":"3503d04a83312657cbcaecdc240683ff11a30749e9e41ac88dc3bd28bbe7344b","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -693,7 +693,7 @@ insert into api_tokens select r.* from (values
 ) as v (row), json_populate_record(null::api_tokens, row::json) as r;
 
 insert into application_checks select r.* from (values
-  ('{"check_id":"019b76da-a839-7000-8000-000000000039","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
+  ('{"check_id":"019b76da-a83a-7000-8000-00000000003a","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
 ) as v (row), json_populate_record(null::application_checks, row::json) as r;
 
 insert into applications select r.* from (values
@@ -723,7 +723,7 @@ insert into changed_games select r.* from (values
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
 
 insert into content_providers select r.* from (values
-  ('{"cp_id":"019b76da-a82b-7000-8000-00000000002b","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
+  ('{"cp_id":"019b76da-a82c-7000-8000-00000000002c","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
 ) as v (row), json_populate_record(null::content_providers, row::json) as r;
 
 insert into detail_turns select r.* from (values
@@ -814,7 +814,7 @@ insert into game_revisions select r.* from (values
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","fetched_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_revisions, row::json) as r;
 
 insert into game_viewers select r.* from (values
@@ -827,8 +827,12 @@ insert into games select r.* from (values
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a81a-7000-8000-00000000001a","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
+
+insert into imported_games select r.* from (values
+  ('{"application_id":"acme","application_game_id":"imported","game_id":"019b76da-a81a-7000-8000-00000000001a","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","decided_by":"kim","reason":"rights","text":"No."}')
+) as v (row), json_populate_record(null::imported_games, row::json) as r;
 
 insert into ingest_failures select r.* from (values
   ('{"application_id":"acme","operation":"query_game_detail","application_game_id":"new","kind":"timeout","reasons":[],"first_at":"2026-01-01T00:00:00+00:00","last_at":"2026-01-01T00:00:00+00:00","count":1,"final":false,"list_hash":""}')
@@ -839,15 +843,15 @@ insert into kyc_access_log select r.* from (values
 ) as v (row), json_populate_record(null::kyc_access_log, row::json) as r;
 
 insert into kyc_former_records select r.* from (values
-  (E'{"record_id":"019b76da-a81f-7000-8000-00000000001f","application_id":"acme","cp_id":"019b76da-a82b-7000-8000-00000000002b","cp_name":"\\\\x01cd859d8bdfc9e4e8b74eff2d75aa9df1a6869c9fd41733316ac1507e920768a214303a","cp_short_name":"\\\\x011bb65f0fa92f81ea417b953cf703057f789404068b74c86162a3141bf779d2fe14cd1c","legal_entity":"\\\\x01303aae3b0c6ef40546b92079cbee65b6961a197940ade322644b5757839f131f63ae5038502352","id_type":"\\\\x01b792dfb46e150e56edbf684e93e39592cf3732516f1514bc356091946d1f45799a830293","id_number":"\\\\x010a297c7e2b2f7f045b9eb08675c92dcad0761c91b9550a708227f81f4e64","tax_id":"\\\\x019d65babb9b12fb9573765d4f460204e1635687471de3acc1fedbe326e62bded38a08c193c687","registered_address":"\\\\x019669536a9d4f824b127334fcdb7d3acd7bc4c394aba9096b987b8ccbac09d539bd1aeabfde7fb38a3e4e","corporate_account":"\\\\x017236e0de59aab7d74990f4de0142bf1f45e764aa0d4d0eba7f4ee682991a359850a56aa9f6","opening_bank":"\\\\x01a1d650099ec75539ce9f078bc96aa204889f5fc219ce1a9166aa6824a0f4307eeccd384f8f1fcef3","data_keys":[{"key_id": "test", "wrapped": "AXn1etZ4evVbdwMZnKUQmp8s5NllSNdAlLCTEguO6YFx7ufBgkuOdYyOH4vu6KixBK9sPwkfuyabvvsZ4g=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
+  (E'{"record_id":"019b76da-a820-7000-8000-000000000020","application_id":"acme","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x011bb65f0fa92f81ea417b953cf493b948bc703a8fbe13631aa997839b9b8806de47ca83","cp_short_name":"\\\\x01303aae3b0c6ef40546b920795705a84468f04592abf2a83546ede296c5a8a1e16c96ad","legal_entity":"\\\\x01b792dfb46e150e56edbf684e852745080d08dd97ea156439fbf46c1c742b5b3c8bde64f28ee50a","id_type":"\\\\x010a297c7e2b2f7f045b9eb08631fa7fc1ec86f1da3ad8c289dfde53311cbff40d0c909272","id_number":"\\\\x019d65babb9b12fb9573765d4f6e54d61df995d8e309107a5d4bdd3a767120","tax_id":"\\\\x019669536a9d4f824b127334fcd4dcbcae6b4cad285afba54e840a6e4600e8b7c73251714053e6","registered_address":"\\\\x017236e0de59aab7d74990f4de142bba0d678c01f00f2a67547549facf8ef73993ab0a6d06a9c9a759f025","corporate_account":"\\\\x01a1d650099ec75539ce9f078b2e44020c366ca06a4896408c188dc6ab8961f22f20efedb809","opening_bank":"\\\\x01eb97c89d7f66f9031983d367273518318c6a434f86e19ed4e74079c7f6cd55014fe15ca57b4bfc9b","data_keys":[{"key_id": "test", "wrapped": "Ac2FnYvfyeTot07/LbCDggjL5JgvTCz+X7lhgzqyor+ZnNSbb50omFJ4E0f7Qb0uM7WHtgX6CzctKK8+jw=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
 ) as v (row), json_populate_record(null::kyc_former_records, row::json) as r;
 
 insert into kyc_keys select r.* from (values
-  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AYaapwNekCzJlkGIXBIB8azetmhr9o3KyLXC2kaDKBRhj9XN31Am+oLe/7z81asD665q9+hPXIkkGRB6CQ=="}]}')
+  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AftzeNAW4oY1sdhX88VwLq0b6yiVITgoul1jD44AtvhKxeA5DmFKf1017Tray3hbJ49fWFnXWzDEXTF6Aw=="}]}')
 ) as v (row), json_populate_record(null::kyc_keys, row::json) as r;
 
 insert into kyc_records select r.* from (values
-  (E'{"application_id":"acme","record_id":"019b76da-a82c-7000-8000-00000000002c","cp_id":"019b76da-a82b-7000-8000-00000000002b","cp_name":"\\\\x010ff4216e07988a5d49f6da8c25ca1e4e858043a2bf7dfe6dda2b7061ce309182503af0ecda2369f87c8a","cp_short_name":"\\\\x019d9a9e1bca33a9dc5c6589438e26579df1515e5e2df63d1d881660fc4cbd3ff6edefef","legal_entity":"\\\\x016d101d16b87a059463a4fa475fefa98c75e71a6976b966378075b2ad2535335a063c20b89e4625","id_type":"\\\\x01bd5293f9465da9accc5560b37277e7a03424339825e684e9b3e5c9ba8bf6a873f6edf611","id_number":"\\\\x01d2a9c46c444f4914add67a66e0205f75d2a6b1f2740ed5ec0f9f75734d9f","tax_id":"\\\\x017a98aae352c588023767397191039f1f85bdb8013d3c300db2bd281252421389263c4c740b7b","registered_address":"\\\\x012a4447081c0e662f5236029709e5012eb4a85ce8531cc294a5d329949aef7d005564ae3a1255770e3f17","corporate_account":"\\\\x010c27c4fc829b0dd0c137ca9c3747c966a8900c7dc8a2e0bf9c72c37a1522108798988365ac","opening_bank":"\\\\x014caa0030bbaf6702b59ed04d48cc251bc10dd744c2a07791f003a6c7fb7e4f5b8ef63e4a853fb04e","data_keys":[{"key_id": "test", "wrapped": "ATC37AQZeh66LR+NkuhR0FexT647+Y5Wcd4C7SgPMglc6c6+wIsfLmoJacRBxi4lZg6Pm1aIG6l1K6biBA=="}],"fingerprint":"\\\\xaf8c5027a78936872e01d00ac4f8bb3e1a11cc6e95120d1de212793f2ca541c6","tax_id_fingerprint":"\\\\x6149fefb681e0fe197b0c132273e2fa40bbe89c15ab25a3f3ec3d74838c6303d","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\x3dc80a65ceda028bb3ab089f1d564b1ce83403f966c9f4f44ebf20201037807fc9aa0dab02c71a141193d8c109cf8281b65aba015a6c0a244d320f73f89435cea7852267f5b12c594d4aa7cb16c26eaa33b172f1a824f380a144aa8dbce88a21d2ebeafdb6369983f8239f5f12f473187b8af4e3305db71568171193e7bc3f559ca6b4be7ab3ebe9bc19ff24edbf5cb4"}')
+  (E'{"application_id":"acme","record_id":"019b76da-a82d-7000-8000-00000000002d","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x019d9a9e1bca33a9dc5c658943f4cfede584cb6890b64d9d8016792bceeb892592a8ab49e47d251eb0a639","cp_short_name":"\\\\x016d101d16b87a059463a4fa470a4c405cd3d28bc3b659fb3fb1c314454add32c0229c8a","legal_entity":"\\\\x01bd5293f9465da9accc5560b3d4ccccb6c7ef78236ff7be3670057f53c45c571bd62d6d19d1e824","id_type":"\\\\x01d2a9c46c444f4914add67a667de9bae97a64f03aba4893d8aff6508932372f3f5299770c","id_number":"\\\\x017a98aae352c58802376739711aebcd29968a4eb6b847caa9118b592b991e","tax_id":"\\\\x012a4447081c0e662f52360297c3eade635334c8f057633d696ebc3854ab439e9bc4f82dfd007f","registered_address":"\\\\x010c27c4fc829b0dd0c137ca9c608ce3d23d82a7eb6efb73c1b3d0a1479ba98db20a7a47b9593a1be2c533","corporate_account":"\\\\x014caa0030bbaf6702b59ed04d96d1cdb95e19e5e42b4838bc6c1cf95199507c87864ecbb409","opening_bank":"\\\\x01120c3e425c9c775b7ec8604b7ffd9baf64d223f0a10ecc04ed8c13120d64f8e935631bbd2e515326","data_keys":[{"key_id": "test", "wrapped": "AQ/0IW4HmIpdSfbajKYEtvRVaZKJ14Wu8NA0ZVTeAg0uYgWSMIPr7BVbO+/jP9dxETgqTBStMNFozNkt6g=="}],"fingerprint":"\\\\xb08b7a0f0317d9829caea151624c0da091c1941f06bb92c7b801d62bec7eb5c3","tax_id_fingerprint":"\\\\xc3f4a8e00898061ab4c082cdf571a0a8d448ad22c05c4ab0420b66ba5356a85b","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\xe65fb33d79c47d856d8ca64fccdf08d3339cb877121a5a927544f585ad39b224a1d7f3a9cd7b11d8104565a5149b7e1197319bf90049b7a6403e911353ba3d157ee54572c95976cd9b959c6e86d2af73ce8445b5e7a8d7acaeea37dfc37558fc08f48842f22f3c435ed8b9cfd774f9a1ef47b2d8d709f3c8db031a9645ee1f8d5567d85bfb84bdece4a50339116d1177"}')
 ) as v (row), json_populate_record(null::kyc_records, row::json) as r;
 
 insert into kyc_states select r.* from (values
@@ -950,8 +954,8 @@ insert into stream_events select r.* from (values
   ('{"event_number":12,"event_id":null,"type":"game.changed","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":12}'),
   ('{"event_number":13,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":13}'),
   ('{"event_number":14,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":14}'),
-  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81b-7000-8000-00000000001b"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":17,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":18,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
@@ -965,20 +969,20 @@ insert into stream_events select r.* from (values
 ) as v (row), json_populate_record(null::stream_events, row::json) as r;
 
 insert into sync_run_pages select r.* from (values
-  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
 
 insert into sync_runs select r.* from (values
-  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"run_id":"019b76da-a81d-7000-8000-00000000001d","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
 ) as v (row), json_populate_record(null::sync_runs, row::json) as r;
 
 insert into vanishing_games select r.* from (values
-  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","game_id":"019b76da-a813-7000-8000-000000000013"}')
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","game_id":"019b76da-a813-7000-8000-000000000013"}')
 ) as v (row), json_populate_record(null::vanishing_games, row::json) as r;
 
 insert into workers select r.* from (values
-  ('{"worker_id":"019b76da-a83a-7000-8000-00000000003a","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"worker_id":"019b76da-a83b-7000-8000-00000000003b","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::workers, row::json) as r;
 
 select setval('drizzle.__drizzle_migrations_id_seq', 2);
@@ -1064,13 +1068,17 @@ AS $function$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind = 'withdrawals' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
-    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
+    then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
   end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
-    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+  if new.kind is not null and cardinality(roles) > 0
+    and (not roles && (writers || array['catalogue_operator'])
+      or old.used_at is distinct from new.used_at and old.used_at is not null
+      or old.closed_at is distinct from new.closed_at and old.closed_at is not null) then
+    raise exception 'The role % may not write requests of the kind %, or one that has ended.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -1239,14 +1247,15 @@ CREATE OR REPLACE FUNCTION count_after_a_day()
 AS $function$
 declare
   roles constant text[] := process_roles();
+  former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  if tg_op = 'INSERT' or exists (
-    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+  if new.status = 'active' and exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
     new.counts_at := greatest(new.counts_at, now() + interval '1 day');
-  else
+  elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
   return new;
@@ -1293,6 +1302,13 @@ AS $function$
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
 $function$;
+
+CREATE OR REPLACE FUNCTION end_overdue_sessions()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
  RETURNS uuid
@@ -1398,6 +1414,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION links_of_officers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  operator operators;
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  select * into operator from operators o where o.login = new.login;
+  if operator.oidc_subject is not null
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
+      using errcode = 'insufficient_privilege';
+  end if;
+  new.expires_at := least(new.expires_at, now() + interval '15 minutes');
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -1408,7 +1447,7 @@ AS $function$
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
 $function$;
 
-CREATE OR REPLACE FUNCTION operators_of_desk()
+CREATE OR REPLACE FUNCTION operators_of_sites()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
@@ -1417,19 +1456,23 @@ declare
   roles constant text[] := process_roles();
   by_oidc constant boolean := new.oidc_subject is not null;
   former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+  is_officer constant boolean := 'kyc_officer' = any(new.roles);
+  was_officer constant boolean := 'kyc_officer' = any(former);
+  same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
 begin
-  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
-    return new;
-  end if;
-  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
-    or tg_op = 'UPDATE'
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
+    or 'catalogue_console' = any(roles)
+      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (same_password or not is_officer and not was_officer)
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
       and new.roles <@ (former || array['kyc_officer'])
-      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+      and (same_password or not by_oidc and was_officer)
   then
     return new;
   end if;
-  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+  raise exception 'The role % may not change this of the operator %.', current_user, new.login
     using errcode = 'insufficient_privilege';
 end
 $function$;
@@ -1492,6 +1535,35 @@ AS $function$
                                  'catalogue_kyc_desk', 'catalogue_operator')
                  and pg_has_role(current_user, oid, 'usage'))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION process_sessions()
+ RETURNS TABLE(pid integer, login text, blocks_s double precision, is_overdue boolean)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with waiting as materialized (
+    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+  ), blocking as (
+    select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
+    from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
+    where b.pid not in (select pid from waiting) group by 1
+  )
+  select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
+         coalesce(case
+           when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+         end, false)
+  from pg_stat_activity s left join blocking using (pid)
+  where s.datname = current_database() and s.backend_type = 'client backend'
+    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles r
+      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1782,6 +1854,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from approvals
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
+$function$;
+
 CREATE OR REPLACE FUNCTION without_queries(addresses text[])
  RETURNS text[]
  LANGUAGE sql
@@ -1996,18 +2080,22 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
-CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, counts_at ON operators
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
-CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
   FOR EACH ROW
-  EXECUTE FUNCTION operators_of_desk();
+  EXECUTE FUNCTION operators_of_sites();
 
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
+  FOR EACH ROW
+  EXECUTE FUNCTION links_of_officers();
 
 CREATE TRIGGER stream_events_position_kept BEFORE UPDATE OF "position" ON stream_events
   FOR EACH ROW
@@ -2030,7 +2118,7 @@ grant select (application_id, created_at, every_ms, failing_since, last_success_
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
-grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator;
 grant insert on audit_log to catalogue_media;
@@ -2059,7 +2147,11 @@ revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from p
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 revoke execute on function count_wraps() from public;
+grant execute on function end_overdue_sessions() to catalogue_worker;
+revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
+grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
@@ -2108,7 +2200,8 @@ grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_d
 grant select, delete on operator_sessions to catalogue_operator;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_operator;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
+grant select, insert, update on operators to catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;
@@ -2145,8 +2238,7 @@ grant usage on sequence stream_positions to catalogue_api, catalogue_console, ca
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk;
-grant select, insert, delete on sign_in_links to catalogue_operator;
-grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
 grant select on stream_events to catalogue_console;
 grant select, update ("position") on stream_events to catalogue_api, catalogue_operator;
 grant select, update ("position"), delete on stream_events to catalogue_worker;
