@@ -684,7 +684,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"473786c97db6118dd634d8a2fd914cc772122441c15ae861d881cac6f5e5ad14","created_at":1795509821388}'),
+  ('{"id":1,"hash":"2de7d20e2494d4cd2030c3110cb1ac8278abc1d8088900b75dbc5da0096b203c","created_at":1795509821388}'),
   ('{"id":2,"hash":"3503d04a83312657cbcaecdc240683ff11a30749e9e41ac88dc3bd28bbe7344b","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -1922,6 +1922,7 @@ CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
