@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { EVENT_STATES, type EventItem, listEventPage } from '#db/queries/event-list.ts';
 import { ADDRESS_CONDITIONS, ADDRESS_SORTS, listEventWebhookPage } from '#db/queries/event-webhooks.ts';
+import { count, time } from '#src/contract/documents.ts';
+import { EVENT_TYPES, EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, onlyApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -21,6 +23,21 @@ export const eventList = defineList({
   name: 'event.list',
   nouns: ['event', 'events'],
   right: 'view',
+  row: z.object({
+    event_id: z.guid(),
+    application_id: z.string(),
+    type: z.enum(EVENT_TYPES),
+    game_id: z.guid(),
+    created_at: time,
+    state: z.enum(EVENT_STATES),
+    attempts: count.nullable(),
+    last_attempt_at: time.nullable(),
+    last_status: z.int().nullable(),
+    last_error: z.string().nullable(),
+    delivered_at: time.nullable(),
+    next_attempt_at: time.nullable(),
+    data: z.record(z.string(), z.unknown()),
+  }),
   filter: z.object({
     application_id: onlyApplication(),
     state: choice(EVENT_STATES, {
@@ -67,6 +84,21 @@ export const eventAddressList = defineList({
   name: 'event.addresses',
   nouns: ['address', 'addresses'],
   right: 'view',
+  row: z.object({
+    application_id: z.string(),
+    url: z.string(),
+    former_until: time.nullable(),
+    status: z.enum(EVENT_WEBHOOK_STATUSES),
+    off_reason: z.string().nullable(),
+    off_at: time.nullable(),
+    failures: count,
+    failing_since: time.nullable(),
+    next_attempt_at: time.nullable(),
+    last_attempt_at: time.nullable(),
+    last_success_at: time.nullable(),
+    last_error: z.string().nullable(),
+    created_at: time,
+  }),
   filter: z.object({
     application_id: onlyApplication(),
     status: choice(ADDRESS_CONDITIONS, {

@@ -21,7 +21,7 @@ import {
   toColumns,
   webhookUrl,
 } from '#src/contract/application-settings.ts';
-import { SETTING_DEFAULTS } from '#src/contract/words.ts';
+import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import {
@@ -89,6 +89,10 @@ const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
 /** `secret` signs its events; it is shown only now. */
 type Changed = { secret: string | undefined };
 
+const changed = z.object({ secret: z.string().optional().describe('Signs its events; shown only now.') });
+
+const switched = z.object({ application_id: z.string(), status: z.enum(APPLICATION_STATUSES) });
+
 /** Why an application was not registered. */
 const explainTakenId = async (tx: Queryable, application_id: string): Promise<string> =>
   (await isRegistered(tx, application_id))
@@ -98,6 +102,7 @@ const explainTakenId = async (tx: Queryable, application_id: string): Promise<st
 export const addApplication = defineOperation({
   name: 'application.add',
   title: 'Register an application',
+  answer: changed,
   right: 'manage_applications',
   input: applicationSettings.extend({
     application_id: applicationId,
@@ -151,6 +156,7 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
 export const changeApplication = defineOperation({
   name: 'application.update',
   title: 'Change an application',
+  answer: changed,
   right: 'manage_applications',
   input: applicationSettings
     .partial()
@@ -195,6 +201,7 @@ const switchTo =
 export const pauseApplication = defineOperation({
   name: 'application.pause',
   title: 'Stop the schedules of an application',
+  answer: switched,
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
@@ -204,6 +211,7 @@ export const pauseApplication = defineOperation({
 export const resumeApplication = defineOperation({
   name: 'application.resume',
   title: 'Start the schedules of an application again',
+  answer: switched,
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
@@ -213,6 +221,7 @@ export const resumeApplication = defineOperation({
 export const resumeFailingApplications = defineOperation({
   name: 'application.resume_failing',
   title: 'Resume every application that failed runs have paused or delayed',
+  answer: z.object({ application_ids: z.array(z.string()) }),
   right: 'manage_applications',
   input: z.object({}),
   subject: () => 'application:*',

@@ -35,7 +35,7 @@ import { reopenGames } from '#src/operations/reopen-games.ts';
 import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
-import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
+import { createToken, revokeApiToken, revokeOwnToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
 
@@ -81,6 +81,7 @@ export const operations = byName([
   retryFailedJobs,
   createToken,
   revokeApiToken,
+  revokeOwnToken,
   pullKycRecord,
   revealKycRecord,
   eraseKycRecord,

@@ -1,19 +1,23 @@
 /** What an administrator does to operators. */
+
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { type ApprovalRow, findVersion } from '#db/queries/approvals.ts';
 import {
   insertOperator,
-  lockOperator,
+  lockOperatorState,
   type OperatorRow,
+  type OperatorState,
   SECOND_PERSONS,
   startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
 import { deleteLinksOf, deleteSessionsOf } from '#db/queries/sign-in.ts';
+import { revokeTokensOf } from '#db/queries/tokens.ts';
 import { displayName } from '#src/contract/application-settings.ts';
+import { count } from '#src/contract/documents.ts';
 import { login, roles } from '#src/contract/operators.ts';
-import type { Role } from '#src/contract/roles.ts';
+import { OPERATOR_STATUSES, type Role } from '#src/contract/roles.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import { createLink } from '#src/identity/links.ts';
 import { type Caller, type Context, defineOperation } from '#src/operations/operation.ts';
@@ -23,8 +27,8 @@ export const operatorSubject = (operator: { login: string }): string => `operato
 
 const oneOperator = z.object({ login });
 
-const requireOperator = async (tx: Queryable, name: string): Promise<OperatorRow> => {
-  const operator = await lockOperator(tx, name);
+const requireOperator = async (tx: Queryable, name: string): Promise<OperatorState> => {
+  const operator = await lockOperatorState(tx, name);
   if (operator !== undefined) return operator;
   throw new NotFoundError('operator', name);
 };
@@ -44,11 +48,11 @@ const isOwner = ({ actor }: Pick<Caller, 'actor'>): boolean => actor.actor_kind 
  * desk. The command line is the owner's.
  */
 const byOfficer = <Input extends { login: string }>(
-  makesOfficer: (input: Input, before: OperatorRow | undefined) => boolean,
+  makesOfficer: (input: Input, before: OperatorState | undefined) => boolean,
 ) => ({
   kind: 'officer' as const,
   lockVersion: async (tx: Queryable, input: Input, caller: Caller): Promise<string | null> => {
-    const before = await lockOperator(tx, input.login);
+    const before = await lockOperatorState(tx, input.login);
     if (isOwner(caller) || !makesOfficer(input, before)) return null;
     return findVersion(tx, 'officer', operatorSubject(input));
   },
@@ -75,6 +79,7 @@ const newSecondPerson = (roles: readonly Role[], before: readonly Role[]): Role[
 export const addOperator = defineOperation({
   name: 'operator.add',
   title: 'Add an operator who signs in by password',
+  notByToken: 'at the console, with the password',
   right: 'manage_operators',
   /** `name`: what pages show; absent: the login. */
   input: oneOperator.extend({ name: displayName.optional(), roles }),
@@ -95,6 +100,7 @@ export const addOperator = defineOperation({
 export const linkOperator = defineOperation({
   name: 'operator.link',
   title: 'Make a one-time sign-in link; older ones end',
+  notByToken: 'at the console, with the password',
   right: 'manage_operators',
   /** `sets_password` false: opening the link signs in. */
   input: oneOperator.extend({ sets_password: z.boolean().default(true) }),
@@ -117,6 +123,7 @@ export const linkOperator = defineOperation({
 export const setRoles = defineOperation({
   name: 'operator.roles',
   title: 'Set the roles of an operator',
+  notByToken: 'at the console, with the password',
   right: 'manage_operators',
   input: oneOperator.extend({ roles }),
   subject: operatorSubject,
@@ -135,7 +142,13 @@ export const setRoles = defineOperation({
   after: async ({ login, roles }) => ({ login, roles }),
 });
 
-type Switched = { login: string; status: OperatorRow['status']; sessions: number; isChanged: boolean };
+type Switched = {
+  login: string;
+  status: OperatorRow['status'];
+  sessions: number;
+  tokens: number;
+  isChanged: boolean;
+};
 
 const switchTo =
   (status: OperatorRow['status']) =>
@@ -144,19 +157,21 @@ const switchTo =
       throw new CatalogueError('You cannot disable yourself: ask another administrator.');
     const before = await requireOperator(tx, login);
     await updateOperator(tx, login, { status });
-    return { login, status, sessions: await signOut(tx, login), isChanged: before.status !== status };
+    const tokens = status === 'disabled' ? await revokeTokensOf(tx, { login }) : 0;
+    return { login, status, sessions: await signOut(tx, login), tokens, isChanged: before.status !== status };
   };
 
 const switched = {
   right: 'manage_operators',
   input: oneOperator,
   subject: operatorSubject,
-  log: ({ isChanged, sessions }: Switched) => (isChanged ? { details: { sessions } } : []),
+  log: ({ isChanged, sessions, tokens }: Switched) => (isChanged ? { details: { sessions, tokens } } : []),
 } as const;
 
 export const disableOperator = defineOperation({
   name: 'operator.disable',
-  title: 'End every session of an operator and refuse new ones',
+  title: 'End every session and API token of an operator and refuse new sessions',
+  answer: z.object({ login: z.string(), status: z.enum(OPERATOR_STATUSES), sessions: count, tokens: count }),
   run: switchTo('disabled'),
   ...switched,
 });
@@ -164,6 +179,7 @@ export const disableOperator = defineOperation({
 export const enableOperator = defineOperation({
   name: 'operator.enable',
   title: 'Let an operator sign in again',
+  notByToken: 'at the console, with the password',
   run: switchTo('active'),
   ...switched,
 });
@@ -171,6 +187,7 @@ export const enableOperator = defineOperation({
 export const signOutOperator = defineOperation({
   name: 'operator.sign_out',
   title: 'End every session of an operator',
+  answer: z.object({ login: z.string(), sessions: count }),
   right: 'manage_operators',
   input: oneOperator,
   subject: operatorSubject,
