@@ -1,7 +1,7 @@
 /** Operations that a worker's engines run in their own transactions, each as the last statement. */
 import type { Queryable } from '#db/client.ts';
-import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/applications.ts';
 import { switchEventsOff } from '#src/operations/events.ts';
+import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/failing-applications.ts';
 import { operateWithin } from '#src/operations/operate.ts';
 
 const WORKER = 'worker';

@@ -5,15 +5,17 @@ import {
   addApplication,
   changeApplication,
   pauseApplication,
-  pauseFailingApplication,
   resumeApplication,
-  resumeFailingApplications,
-  resumeRecoveredApplication,
 } from '#src/operations/applications.ts';
 import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
+import {
+  pauseFailingApplication,
+  resumeFailingApplications,
+  resumeRecoveredApplication,
+} from '#src/operations/failing-applications.ts';
 import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
 import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
 import type { AnyOperation } from '#src/operations/operation.ts';
