@@ -489,6 +489,7 @@ create table portal_sessions (
 create table reasons (
   code text not null,
   label text not null,
+  text text default ''::text not null,
   "position" smallint not null,
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code)

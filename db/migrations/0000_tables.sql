@@ -482,6 +482,7 @@ CREATE TABLE "game_viewers" (
 CREATE TABLE "reasons" (
 	"code" text PRIMARY KEY NOT NULL,
 	"label" text NOT NULL,
+	"text" text DEFAULT '' NOT NULL,
 	"position" smallint NOT NULL,
 	"retired_at" timestamp with time zone
 );

@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { contains, where } from '#db/where.ts';
+import type { RunOutcome } from '#src/contract/words.ts';
 
 export type FailureItem = Omit<FailureRow, 'final' | 'list_hash'>;
 
@@ -14,6 +15,7 @@ type FailureSource = (typeof FAILURE_SOURCES)[number];
 type FailureFilter = {
   application_id?: string | undefined;
   source?: FailureSource | undefined;
+  outcome?: RunOutcome | undefined;
   since?: Date | undefined;
   search?: string | undefined;
 };
@@ -47,6 +49,15 @@ const failuresOfRuns = (sql: Queryable, application_id: string | undefined) => s
     ) why
   ${where(sql, [sql`a.status <> 'removed'`, application_id !== undefined && sql`a.application_id = ${application_id}`])}`;
 
+/** The applications whose latest run that has ended had this outcome. */
+const applicationsByOutcome = (sql: Queryable, outcome: RunOutcome) => sql`
+  select a.application_id from applications a
+    cross join lateral (
+      select r.outcome from sync_runs r where r.application_id = a.application_id and r.finished_at is not null
+      order by r.run_number desc limit 1
+    ) latest
+  where latest.outcome = ${outcome}`;
+
 const openFailures = (sql: Queryable, application_id: string | undefined, source?: FailureSource) => {
   if (source === 'calls') return failuresOfCalls(sql, application_id);
   if (source === 'runs')
@@ -59,12 +70,13 @@ const openFailures = (sql: Queryable, application_id: string | undefined, source
 /** Reads one page of the open failures. */
 export const listFailurePage = (
   sql: Queryable,
-  { application_id, source, since, search }: FailureFilter,
+  { application_id, source, outcome, since, search }: FailureFilter,
   page: ListPage<(typeof FAILURE_SORTS)[number]>,
 ) =>
   readListPage<FailureItem>(sql, page, {
     columns: sql`f.*`,
     from: sql`(${openFailures(sql, application_id, source)}) f ${where(sql, [
+      outcome && sql`f.application_id in (${applicationsByOutcome(sql, outcome)})`,
       since && sql`last_at >= ${since}`,
       search !== undefined && contains(sql, search, ['application_game_id', 'kind', sql`reasons::text`]),
     ])}`,

@@ -29,12 +29,15 @@ export const listReasonPage = (
     id: sql`code`,
   });
 
-/** Adds a reason at the end, or changes the label of one and brings it back. */
-export const saveReason = (sql: Queryable, { code, label }: Pick<ReasonRow, 'code' | 'label'>) =>
+/** Adds a reason at the end, or changes the words of one and brings it back. */
+export const saveReason = (
+  sql: Queryable,
+  { code, label, text }: Pick<ReasonRow, 'code' | 'label' | 'text'>,
+) =>
   onlyRow(sql<ReasonRow[]>`
-    insert into reasons (code, label, position)
-    select ${code}, ${label}, coalesce(max(position), 0) + 1 from reasons
-    on conflict (code) do update set label = excluded.label, retired_at = null
+    insert into reasons (code, label, text, position)
+    select ${code}, ${label}, ${text}, coalesce(max(position), 0) + 1 from reasons
+    on conflict (code) do update set label = excluded.label, text = excluded.text, retired_at = null
     returning *`);
 
 /** Retires a reason: no new decision names it. @returns undefined when there is none in use under this code */

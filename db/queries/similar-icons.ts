@@ -2,7 +2,10 @@ import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 
 /** A game whose icon looks the same. `bits`: in how many bits of 64 the hashes differ. */
-export type SimilarGame = Pick<GameRow, 'game_id' | 'game_name' | 'application_id' | 'audit_status'> & {
+export type SimilarGame = Pick<
+  GameRow,
+  'game_id' | 'game_name' | 'application_id' | 'audit_status' | 'game_icon' | 'withdrawn_at'
+> & {
   application_name: string;
   bits: number;
 };
@@ -12,7 +15,10 @@ const BITS_MAX = 3;
 /** Candidates that are compared: many simple icons share a part of their hash. */
 const CANDIDATES_MAX = 5_000;
 
-/** Finds games whose icon looks like this game's, the most similar first. A hint: it decides nothing. */
+/**
+ * Finds games whose icon looks like this game's: those of other applications first, then the most similar. A hint: it
+ * decides nothing.
+ */
 export const listSimilarIcons = (sql: Queryable, game_id: string, limit: number): Promise<SimilarGame[]> =>
   sql<SimilarGame[]>`
     with mine as materialized (select dhash from game_icon_hashes where game_id = ${game_id}),
@@ -23,7 +29,9 @@ export const listSimilarIcons = (sql: Queryable, game_id: string, limit: number)
     ), alike as (
       select c.game_id, bit_count((c.dhash # mine.dhash)::bit(64))::int as bits from candidates c, mine
     )
-    select g.game_id, g.game_name, g.application_id, g.audit_status, a.name as application_name, s.bits
+    select g.game_id, g.game_name, g.application_id, g.audit_status, g.game_icon, g.withdrawn_at,
+           a.name as application_name, s.bits
     from alike s join games g using (game_id) join applications a using (application_id)
     where s.bits <= ${BITS_MAX} and g.withdrawn_at is null
-    order by s.bits, g.game_id limit ${limit}`;
+    order by g.application_id = (select application_id from games where game_id = ${game_id}), s.bits, g.game_id
+    limit ${limit}`;

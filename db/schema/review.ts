@@ -48,6 +48,8 @@ export const reasons = pgTable('reasons', {
   code: text().primaryKey(),
   /** What the application's developer reads. */
   label: text().notNull(),
+  /** What a rejection begins with; the reviewer may change it. */
+  text: text().notNull().default(''),
   position: smallint().notNull(),
   retired_at: moment('retired_at'),
 });

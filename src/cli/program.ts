@@ -55,6 +55,12 @@ const NOTES = [
   'Environment: see .env.example.',
 ];
 
+/** Lets every error of usage name the command that prints the help. */
+const showHelpCommand = (command: CommandUnknownOpts, path: string): void => {
+  command.showHelpAfterError(`Usage: ${path} --help`);
+  for (const each of command.commands) showHelpCommand(each, `${path} ${each.name()}`);
+};
+
 /** The program with every command by name and summary, and with those that `isLoaded` names in full. */
 export const createProgram = async (
   isLoaded: (name: string) => boolean,
@@ -72,7 +78,6 @@ export const createProgram = async (
       getErrHelpWidth: () => stderr.columns as number,
     })
     .configureHelp(wrapsHelp)
-    .showHelpAfterError('(add --help for usage)')
     .showSuggestionAfterError()
     .exitOverride();
   bindInvocation(program, invocation);
@@ -98,5 +103,6 @@ export const createProgram = async (
     const details = command.description();
     command.summary(summary).description(details === '' ? summary : `${summary}\n\n${details}`);
   }
+  showHelpCommand(program, 'npx catalogue');
   return program;
 };

@@ -32,6 +32,7 @@ export const runDocument = z.object({
   note: z.string().nullish(),
   trigger: z.enum(RUN_TRIGGERS),
   full: z.boolean(),
+  total: z.int().nullish(),
   next_page: z.int(),
   started_at: time,
   progress_at: time,
@@ -86,6 +87,7 @@ export const decidableGame = z.object({
 export const reasonDocument = z.object({
   code: z.string(),
   label: z.string().describe("What the application's developer reads."),
+  text: z.string().describe('What the text of a rejection begins with.'),
   position: z.int(),
   retired_at: time.nullable(),
 });

@@ -9,7 +9,7 @@ import { count, time } from '#src/contract/documents.ts';
 import { APPLICATION_STATUSES, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { formatDuration, roundDuration } from '#src/lib/duration.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
-import { choice, search } from '#src/lists/filters.ts';
+import { choice, LAST_OUTCOME, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
 
 type Stored = Omit<
@@ -114,11 +114,7 @@ export const applicationList = defineList({
       title: 'State',
       description: 'only applications in this state; trouble: paused, failing, or suspect',
     }),
-    outcome: choice(RUN_OUTCOMES, {
-      name: 'outcome',
-      title: 'Outcome',
-      description: 'only applications whose latest run had this outcome',
-    }),
+    outcome: choice(RUN_OUTCOMES, LAST_OUTCOME),
     search: search('id or name', 'Name or id'),
   }),
   sorts: APPLICATION_SORTS,

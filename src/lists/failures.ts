@@ -8,9 +8,9 @@ import {
 } from '#db/queries/failure-list.ts';
 import { count, time } from '#src/contract/documents.ts';
 import { formatReasons } from '#src/contract/format-reasons.ts';
-import { NO_GAME, OPERATIONS } from '#src/contract/words.ts';
+import { NO_GAME, OPERATIONS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { APPLICATION, countColumn } from '#src/lists/columns.ts';
-import { choice, onlyApplication, search, since } from '#src/lists/filters.ts';
+import { choice, LAST_OUTCOME, onlyApplication, search, since } from '#src/lists/filters.ts';
 import { column, defineList, type Link } from '#src/lists/list.ts';
 
 type Failed = {
@@ -51,6 +51,7 @@ export const failureList = defineList({
       title: 'Source',
       description: 'only failures of calls and their rows, or only of the latest runs',
     }),
+    outcome: choice(RUN_OUTCOMES, LAST_OUTCOME),
     search: search('game, kind or reason'),
     since: since(),
   }),

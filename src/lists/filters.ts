@@ -60,6 +60,13 @@ export const choice = <const Values extends readonly [string, ...string[]]>(
     .optional()
     .register(controls, { ...control, kind: 'choice', values });
 
+/** The control of the outcome of an application's latest run. */
+export const LAST_OUTCOME = {
+  name: 'outcome',
+  title: 'Outcome',
+  description: 'only applications whose latest run had this outcome',
+} as const;
+
 /**
  * A text that the rows have in some of their columns, in any case.
  * @param where the columns, as the end of a sentence

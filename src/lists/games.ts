@@ -11,6 +11,7 @@ export const gameList = defineList({
   nouns: ['game', 'games'],
   right: 'view',
   row: gameNames.extend({
+    game: z.string().describe('As decisions on the command line name it.'),
     audit_status: z.enum(AUDIT_STATUSES),
     audit_time: time.nullable(),
     revision: z.int(),
@@ -65,6 +66,7 @@ export const gameList = defineList({
   noMatch: 'No game matches.',
   compared: NAMES_COMPARED,
   document: (row) => ({
+    game: DECIDABLE.value(row),
     game_id: row.game_id,
     application_id: row.application_id,
     application_game_id: row.application_game_id,

@@ -16,6 +16,7 @@ export const reasonList = defineList({
   columns: [
     { key: 'code', kind: 'id', sort: 'code' },
     { key: 'label', title: 'What the developer reads', sort: 'label' },
+    { key: 'text', title: 'Text of a rejection', width: 'medium' },
     {
       key: 'state',
       kind: 'status',

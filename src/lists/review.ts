@@ -22,6 +22,7 @@ export const laneList = defineList({
   nouns: ['game', 'games'],
   right: 'view',
   row: gameNames.extend({
+    game: z.string().describe('As decisions on the command line name it.'),
     revision: z.int(),
     application_name: z.string(),
     since: time.describe('When the game entered the lane.'),
@@ -52,7 +53,7 @@ export const laneList = defineList({
   empty: 'Nothing waits in this lane.',
   noMatch: 'No game of this lane matches.',
   compared: LANE_NAMES_COMPARED,
-  document: ({ game_icon: _icon, ...game }) => game,
+  document: ({ game_icon: _icon, ...game }) => ({ game: DECIDABLE.value(game), ...game }),
 });
 
 /** Decisions that were made together. */
@@ -72,6 +73,8 @@ export const batchList = defineList({
     text: z.string().nullable(),
     note: z.string().nullable(),
     batch_id: z.guid(),
+    carried_over_from: z.int().nullable(),
+    waiting_since: time.nullable(),
     decided_at: time,
     undone_at: time.nullable(),
     undone_by: z.string().nullable(),

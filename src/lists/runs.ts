@@ -183,7 +183,11 @@ export const runWithdrawalList = defineList({
   name: 'run.withdrawals',
   nouns: ['game', 'games'],
   right: 'view',
-  row: gameNames.extend({ audit_status: z.enum(AUDIT_STATUSES), fetched_at: time }),
+  row: gameNames.extend({
+    game_icon: z.array(z.string()),
+    audit_status: z.enum(AUDIT_STATUSES),
+    fetched_at: time,
+  }),
   filter: z.object({ run_id: theRun() }),
   sorts: ['game_id'],
   order: 'game_id',

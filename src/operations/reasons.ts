@@ -5,6 +5,7 @@ import { retireReason as retire, saveReason } from '#db/queries/reasons.ts';
 import { reasonDocument } from '#src/contract/documents.ts';
 import { storableText } from '#src/contract/text.ts';
 import { NotFoundError } from '#src/errors.ts';
+import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
 const LABEL_MAX = 200;
@@ -16,14 +17,18 @@ const reasonSubject = (reason: { code: string }): string => `reason:${reason.cod
 
 export const addReason = defineOperation({
   name: 'reason.add',
-  title: 'Add a reason, or change the label of one and bring it back',
+  title: 'Add a reason, or change the words of one and bring it back',
   answer: reasonDocument,
   right: 'manage_reasons',
-  /** The label is what the application's developer reads. */
-  input: z.object({ code, label: storableText(LABEL_MAX).trim().min(1, 'must not be empty') }),
+  /** The label is what the application's developer reads; a rejection begins with the text. */
+  input: z.object({
+    code,
+    label: storableText(LABEL_MAX).trim().min(1, 'must not be empty'),
+    text: storableText(DECISION_TEXT_MAX).trim().default(''),
+  }),
   subject: reasonSubject,
   run: (tx, reason) => saveReason(tx, reason),
-  log: ({ label }) => ({ details: { label } }),
+  log: ({ label, text }) => ({ details: { label, ...(text !== '' && { text }) } }),
 });
 
 export const retireReason = defineOperation({

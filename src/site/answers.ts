@@ -5,7 +5,7 @@ import { CatalogueError } from '#src/errors.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
-import { type Page, plainPage, type SiteFrame, signedInPage } from '#src/site/layout.ts';
+import { type Notice, type Page, plainPage, type SiteFrame, signedInPage } from '#src/site/layout.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -57,13 +57,14 @@ export const operatorOf = (request: FastifyRequest): SignedIn => {
 
 const NOTICE = 'catalogue_notice';
 const NOTICE_MAX = 600;
+const TONES = ['good', 'info', 'bad', 'undo'] as const satisfies Notice['tone'][];
 
 /** Redirects to a page that then shows what happened. */
 export const redirectWith = (
   reply: FastifyReply,
   url: string,
   text: string,
-  tone: 'good' | 'bad' = 'good',
+  tone: Notice['tone'] = 'good',
 ): FastifyReply => {
   const value = `${tone} ${text.toWellFormed().slice(0, NOTICE_MAX).toWellFormed()}`;
   return setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 }).redirect(url, 303);
@@ -93,7 +94,7 @@ export const takeNotice = (reply: FastifyReply): Page['notice'] => {
   if (value === undefined) return undefined;
   clearCookie(reply, NOTICE);
   const [tone, ...words] = value.split(' ');
-  return { tone: tone === 'bad' ? 'bad' : 'good', text: words.join(' ') };
+  return { tone: TONES.find((each) => each === tone) ?? 'good', text: words.join(' ') };
 };
 
 /** Sends a page for the signed-in operator. */

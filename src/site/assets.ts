@@ -17,6 +17,14 @@ const readText = (path: string): string => readFileSync(new URL(path, import.met
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6f64"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" width="8" height="8" rx="2" opacity=".55"/><rect x="7" y="17" width="8" height="8" rx="2" opacity=".55"/><path d="M18 17.6v6.8a.9.9 0 0 0 1.4.7l5.3-3.4a.9.9 0 0 0 0-1.4l-5.3-3.4a.9.9 0 0 0-1.4.7Z"/></g></svg>';
 
+/** A script of `browser`, whose types are stripped. */
+const createScript = (name: string): Asset =>
+  createAsset(
+    `${name.split('/').at(-1)}.js`,
+    'text/javascript',
+    stripTypeScriptTypes(readText(`./browser/${name}.ts`)),
+  );
+
 const HTMX_PATH = createRequire(import.meta.url).resolve('htmx.org/dist/htmx.min.js');
 
 /** The parts of the style sheet, in order: a later rule overrides an earlier one. */
@@ -40,18 +48,21 @@ export const ASSETS = {
     'text/css',
     STYLES.map((name) => readText(`./browser/styles/${name}.css`)).join(''),
   ),
-  script: createAsset(
-    'console.js',
-    'text/javascript',
-    stripTypeScriptTypes(readText('./browser/console.ts')),
-  ),
   htmx: createAsset('htmx.js', 'text/javascript', readFileSync(HTMX_PATH, 'utf8')),
   logo: createAsset('logo.svg', 'image/svg+xml', LOGO),
 };
 
+/** The modules of every page. */
+export const SCRIPTS = [
+  'console',
+  'elements/shortcut-scope',
+  'elements/toast-stack',
+  'elements/picture-viewer',
+].map(createScript);
+
 /** Serves the files under `/assets`, without sign-in. */
 export const addAssets = (app: FastifyInstance): void => {
-  for (const { url, type, content } of Object.values(ASSETS)) {
+  for (const { url, type, content } of [...Object.values(ASSETS), ...SCRIPTS]) {
     app.get(url, { config: { right: 'public' } }, async (_request, reply) =>
       reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
     );

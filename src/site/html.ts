@@ -116,15 +116,19 @@ export const statusBadges = (game: { audit_status: string; withdrawn_at: Date | 
 export const attribute = (name: string, value: string | undefined): SafeHtml | null =>
   value === undefined ? null : html` ${name}="${value}"`;
 
-export type SectionOptions = { aside?: SafeHtml | undefined; id?: string | undefined };
+export type SectionOptions = {
+  aside?: SafeHtml | undefined;
+  id?: string | undefined;
+  tone?: Tone | undefined;
+};
 
 /** A titled part of a page. */
 export const section = (
   title: string,
   body: SafeHtml | SafeHtml[],
-  { aside, id }: SectionOptions = {},
+  { aside, id, tone }: SectionOptions = {},
 ): SafeHtml =>
-  html`<section class="card"${attribute('id', id)}>
+  html`<section class="card${tone === undefined ? '' : ` ${tone}`}"${attribute('id', id)}>
 <div class="card-head"><h2>${title}</h2>${aside ?? null}</div>${body}</section>`;
 
 /** A list of names and values. */
@@ -156,16 +160,20 @@ type ActionOptions = {
   kind?: string;
   key?: string;
   inPlace?: boolean;
+  id?: string;
 };
 
 /** A button that posts a form of its own. */
 export const action = (
   url: string,
   label: SafeHtml | string,
-  { fields = {}, kind = '', key, inPlace = false }: ActionOptions = {},
-): SafeHtml =>
-  html`<form method="post" action="${url}" class="inline"${inPlace ? IN_PLACE : null}>${hiddenFields(fields)}
-<button class="button ${kind}"${attribute('data-key', key)}>${label}</button></form>`;
+  { fields = {}, kind = '', key, inPlace = false, id }: ActionOptions = {},
+): SafeHtml => {
+  const keyed = key === undefined ? label : html`${label} <kbd aria-hidden="true">${key}</kbd>`;
+  const keys = html`${attribute('data-key', key)}${attribute('aria-keyshortcuts', key)}`;
+  return html`<form method="post" action="${url}" class="inline"${attribute('id', id)}${inPlace ? IN_PLACE : null}>
+${hiddenFields(fields)}<button class="button ${kind}"${keys}>${keyed}</button></form>`;
+};
 
 /** The first button of a form with several decisions: Enter in one of its boxes then sends nothing. */
 export const NO_DEFAULT = html`<button disabled hidden></button>`;

@@ -2,7 +2,7 @@
 
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { hasRight, type Right, type Site } from '#src/contract/roles.ts';
-import { ASSETS } from '#src/site/assets.ts';
+import { ASSETS, SCRIPTS } from '#src/site/assets.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** A place in the navigation. The icon is the path of an SVG. */
@@ -47,8 +47,10 @@ const head = (title: string): SafeHtml => html`<!doctype html>
 <link rel="icon" href="${ASSETS.logo.url}">
 <link rel="stylesheet" href="${ASSETS.css.url}">
 <script src="${ASSETS.htmx.url}" defer></script>
-<script src="${ASSETS.script.url}" type="module"></script>
-</head>`;
+${SCRIPTS.map(
+  ({ url }) => html`<script src="${url}" type="module"></script>
+`,
+)}</head>`;
 
 /** A page that needs no sign-in: sign-in itself, and errors. @param warning of the site */
 export const plainPage = (
@@ -64,6 +66,9 @@ ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}${body}
 </body>
 </html>`;
 
+/** `undo`: it offers to undo what it tells of. */
+export type Notice = { text: string; tone: 'good' | 'info' | 'bad' | 'undo' };
+
 export type Page = {
   title: string;
   /** The page opens with the focus on its heading, so that a screen reader reads it. */
@@ -78,7 +83,7 @@ export type Page = {
   /** Above the heading: where this page belongs. */
   parent?: readonly [label: string, url: string];
   /** What happened at the last request. */
-  notice?: { text: string; tone: 'good' | 'bad' } | undefined;
+  notice?: Notice | undefined;
   /** Left of the heading. */
   mark?: SafeHtml;
 };
@@ -101,8 +106,15 @@ const placeItem = ([path, label, icon]: PageFrame['places'][number], at: string)
   html`<li><a href="${path}"${path === at ? CURRENT : null}>
 <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`;
 
-const noticeOf = ({ notice }: Page): SafeHtml | null =>
-  notice === undefined ? null : html`<p class="notice ${notice.tone}">${notice.text}</p>`;
+/** The button of the page's form that undoes the last decision. */
+const UNDO = html` <button class="button quiet" form="undo">Undo</button>`;
+
+const noticeOf = ({ notice }: Page): SafeHtml | null => {
+  if (notice === undefined) return null;
+  const { text, tone } = notice;
+  if (tone === 'undo') return html`<p class="notice good">${text}${UNDO}</p>`;
+  return html`<p class="notice ${tone}">${text}</p>`;
+};
 
 /** The title of a page, with what stands around it. */
 const headOf = ({ title, mark, parent, lead, actions, focusHeading }: Page): SafeHtml => {
@@ -130,7 +142,7 @@ export const framedPage = (
 </header>
 <main id="main" tabindex="-1">
 ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}
-<div class="notices" role="status" aria-live="polite">${noticeOf(page)}</div>
+<toast-stack class="notices" role="status" aria-live="polite">${noticeOf(page)}</toast-stack>
 ${headOf(page)}
 ${page.body}
 </main>${after}
@@ -142,7 +154,12 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['Enter', 'open'],
   ['x', 'select'],
   ['p', 'pass'],
-  ['r', 'reject'],
+  ['r', 'reject; then a digit for the reason'],
+  ['Ctrl+Enter', 'send the rejection'],
+  ['1–9', 'open a picture'],
+  ['Space', 'open and close the first picture'],
+  ['←  →', 'previous, next picture'],
+  ['z', 'zoom into a picture'],
   ['u', 'undo the last decision'],
   ['/', 'search'],
   ['?', 'this list'],
@@ -152,9 +169,9 @@ const shortcutRow = ([keys, what]: (typeof SHORTCUTS)[number]): SafeHtml =>
   html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`;
 
 const shortcuts = html`
-<dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
+<shortcut-scope><dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
 <dl class="keys">${SHORTCUTS.map(shortcutRow)}</dl>
-<form method="dialog"><button class="button">Close</button></form></dialog>`;
+<form method="dialog"><button class="button">Close</button></form></dialog></shortcut-scope>`;
 
 /** A page for an operator who is signed in. */
 export const signedInPage = ({ name, roles }: SignedIn, page: Page, frame: SiteFrame): SafeHtml => {

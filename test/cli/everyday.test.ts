@@ -53,6 +53,7 @@ it('"the newest 20 pending" is one command', async () => {
   expect(games.map(({ game_id }: { game_id: string }) => game_id)).toEqual(
     rows.map(({ game_id }) => game_id),
   );
+  expect(games[0].game, 'as decisions take it').toBe(`${rows[0]?.game_id}@1`);
 });
 
 it('"what changed" is one command, which marks the words', async () => {

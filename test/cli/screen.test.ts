@@ -192,6 +192,10 @@ it('failure list names the runs and the pages that failed, also of manual runs',
       reasons: [{ path: 'page 2', code: 'not_json' }],
     }),
   );
+  const failed = documentOf(await runCli(['failure', 'list', '--outcome', 'failed', '--json'], env)).failures;
+  const applications = new Set(failed.map((failure: { application_id: string }) => failure.application_id));
+  expect([...applications]).toContain('closed-port');
+  expect([...applications]).not.toContain('unread');
 });
 
 it('a listing that names fewer games than its total is reported on the run and in app list', async () => {

@@ -99,7 +99,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     const { page, names, pass } = await openLane();
     await page.route(`**${pass}`, (route) => route.abort('connectionrefused'));
     await page.keyboard.press('r');
-    await page.getByRole('combobox', { name: 'Reason' }).selectOption('misleading');
+    await page.keyboard.press('3');
     await page.getByLabel('Text for the developer').fill('The pictures are of another game.');
     const reject = page.getByRole('button', { name: 'Reject', exact: true });
     await reject.click();
@@ -144,8 +144,8 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
   test('an error keeps the page and what was typed', async () => {
     const { page, names, pass } = await openLane();
     await page.keyboard.press('r');
+    await page.keyboard.press('3');
     await page.getByLabel('Text for the developer').fill('The pictures are of another game.');
-    await page.getByRole('combobox', { name: 'Reason' }).selectOption('misleading');
     const body = '<main><h1>Not available</h1><p>The database does not answer.</p></main>';
     await page.route(`**${pass}`, (route) => route.fulfill({ status: 503, contentType: 'text/html', body }));
     const reject = page.getByRole('button', { name: 'Reject', exact: true });
@@ -203,7 +203,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
       ),
     );
     expect(await page.getByLabel('Text for the developer').inputValue()).toBe('A picture is missing.');
-    await page.getByRole('combobox', { name: 'Reason' }).selectOption('other');
+    await page.getByRole('radio', { name: /other$/ }).check();
     await page.getByRole('button', { name: 'Reject', exact: true }).click();
     await heading(page, names[1]);
     expect(await decided()).toEqual(['rejected A picture is missing.']);

@@ -28,7 +28,7 @@ test('a filter by "" finds nothing: an absent filter alone finds everything', as
 
 test('a search takes "%", "_" and "\\" as they are, in any column and any case', async () => {
   const { sql } = database;
-  await saveReason(sql, { code: 'half_off', label: '50 % o\\f' });
+  await saveReason(sql, { code: 'half_off', label: '50 % o\\f', text: '' });
   const search = async (text: string) =>
     (await listReasonPage(sql, { search: text }, first)).rows.map(({ code }) => code);
   expect(await search('0 % O\\F')).toEqual(['half_off']);

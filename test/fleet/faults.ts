@@ -2,6 +2,7 @@ import { CLOCK_FAULTS } from '#test/fleet/faults/clocks.ts';
 import { CLUSTER_FAULTS } from '#test/fleet/faults/cluster.ts';
 import type { Fault } from '#test/fleet/faults/fault.ts';
 import { LATENCY_FAULTS } from '#test/fleet/faults/latency.ts';
+import { LOST_JOB_FAULTS } from '#test/fleet/faults/lost-jobs.ts';
 import { OUTAGE_FAULTS } from '#test/fleet/faults/outages.ts';
 import { POSTGRES_FAULTS } from '#test/fleet/faults/postgres.ts';
 import { PROCESS_FAULTS } from '#test/fleet/faults/processes.ts';
@@ -20,6 +21,7 @@ const FAULTS = [
   ...POSTGRES_FAULTS,
   ...LATENCY_FAULTS,
   ...QUEUE_FAULTS,
+  ...LOST_JOB_FAULTS,
   ...CLOCK_FAULTS,
   ...OUTAGE_FAULTS,
 ];

@@ -62,6 +62,7 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
   for (const login of ['olga', 'rui']) await addTestOperator(sql, login, 'reviewer', 'admin');
   for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');
   await sql`update operators set last_sign_in_at = now() where login = 'olga'`;
+  await sql`update reasons set text = 'Add a description.' where code = 'incomplete'`;
   await sql`update reasons set retired_at = now() where code = 'other'`;
   await fillKyc(sql);
   const run_id = await addSuspectRun(sql);

@@ -121,7 +121,7 @@ describe('A decision', () => {
   });
 
   it('does not name a retired reason, but may name a new one', async () => {
-    await saveReason(database.sql, { code: 'gambling', label: 'Games of chance' });
+    await saveReason(database.sql, { code: 'gambling', label: 'Games of chance', text: '' });
     const [first, second] = (await add(2)) as [string, string];
     const request = { audit_status: 'rejected', reason: 'gambling' } as const;
     await decideGames(database.sql, atFirstRevision([first]), request, KIM);

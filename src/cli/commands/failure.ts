@@ -14,7 +14,7 @@ export const register = (program: Command): void => {
   defineListCommand(failure, 'list', failureList, {
     summary: 'list open failures, latest first',
     details: 'Failures of games, of KYC records, and of the latest run of each application.',
-    examples: ['failure list', 'failure list acme --json'],
+    examples: ['failure list', 'failure list --outcome failed', 'failure list acme --json'],
     newest: '-last_at',
     limit: { max: 10_000, byDefault: 100 },
   });

@@ -20,15 +20,16 @@ export const register = (program: Command): void => {
   });
 
   defineCommand(reason, 'add', {
-    summary: 'add a reason, or change the label of one and bring it back',
-    examples: ['reason add gambling --label "Games of chance" --by kim'],
+    summary: 'add a reason, or change the words of one and bring it back',
+    examples: ['reason add gambling --label "Games of chance" --text "Remove the slot machine." --by kim'],
     parameters: (command) =>
       command
         .argument(...CODE)
         .requiredOption('--label <text>', "what the application's developer reads")
+        .option('--text <text>', 'what a rejection begins with; the reviewer may change it')
         .requiredOption(...BY),
-    run: async ({ operate, out }, code, { label, by }) => {
-      const row = await operate(addReason, { code, label }, { by });
+    run: async ({ operate, out }, code, { label, text, by }) => {
+      const row = await operate(addReason, { code, label, text }, { by });
       out.answer(row, `${row.code}: ${row.label}`);
     },
   });

@@ -11,11 +11,12 @@ import type { StartRole } from '#src/roles/single-role.ts';
 
 /** @returns the configuration with the URL of this process */
 const requireDatabaseUrl = (config: Config, command: Role['name']): Config & { databaseUrl: string } => {
-  const own = configFor(config, command === 'kyc-desk' ? 'kyc_desk' : command);
+  const role = command === 'kyc-desk' ? 'kyc_desk' : command;
+  const own = configFor(config, role);
   const { databaseUrl } = own;
   if (databaseUrl !== undefined) return { ...own, databaseUrl };
   throw new UsageError(
-    `catalogue ${command} is one role of a fleet: set DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
+    `catalogue ${command} is one role of a fleet: set DATABASE_URL_${role.toUpperCase()} or DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
   );
 };
 

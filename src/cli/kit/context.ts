@@ -109,7 +109,8 @@ export const openProducer = async (config: Config, url: string, name: string): P
 };
 
 /**
- * The URL of the database: `DATABASE_URL`, or the embedded Postgres of this directory if it runs.
+ * The URL of the database: `DATABASE_URL_OPERATOR`, `DATABASE_URL`, or the embedded Postgres of this directory if it
+ * runs.
  * @throws UsageError when there is neither
  */
 export const findDatabaseUrl = async (config: Config): Promise<string> => {
@@ -118,6 +119,6 @@ export const findDatabaseUrl = async (config: Config): Promise<string> => {
   const databaseUrl = await findRunningInstance(config.home);
   if (databaseUrl !== null) return databaseUrl;
   throw new UsageError(
-    `No embedded Postgres runs in ${config.home}: start it with npx catalogue up (or npm run demo), or set DATABASE_URL to use the database of a fleet.`,
+    `No embedded Postgres runs in ${config.home}: start it with npx catalogue up (or npm run demo), or set DATABASE_URL_OPERATOR, or DATABASE_URL, to use the database of a fleet.`,
   );
 };

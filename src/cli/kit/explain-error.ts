@@ -10,7 +10,7 @@ import {
 import { CatalogueError, isUnreachable, type NamedThing, NotFoundError, safeMessage } from '#src/errors.ts';
 import { findServerFault } from '#src/server-faults.ts';
 
-const URL_OF_PROCESS = 'DATABASE_URL, or the DATABASE_URL_… of this process';
+const URL_OF_PROCESS = 'DATABASE_URL_OPERATOR, the DATABASE_URL_… of this process, or DATABASE_URL';
 
 /** What to do next, by the code of an error of Postgres. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /** What the forms of a decision have in common: on a game, and on many games. */
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
-import { html, type SafeHtml, select } from '#src/site/html.ts';
+import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** Bytes of a character outside the basic plane, percent-encoded: the most that one takes. */
 const CHARACTER_MAX_BYTES = 12;
@@ -10,19 +10,24 @@ export const DECISION_TEXTS_MAX_BYTES = 2 * DECISION_TEXT_MAX * CHARACTER_MAX_BY
 
 const textField = (name: string, label: string): SafeHtml =>
   html`<label class="field"><span>${label}</span>
-<textarea name="${name}" rows="2" maxlength="${DECISION_TEXT_MAX}"></textarea></label>`;
+<textarea name="${name}" rows="2" maxlength="${DECISION_TEXT_MAX}" dir="auto"></textarea></label>`;
+
+/** The digits of the keyboard choose the first nine reasons. */
+const DIGITS = 9;
+
+const reasonChoice = ({ code, label, text }: ReasonRow, index: number): SafeHtml => {
+  const digit = index < DIGITS ? html` data-digit="${index + 1}"` : null;
+  const key = index < DIGITS ? html`<kbd aria-hidden="true">${index + 1}</kbd>` : html`<span></span>`;
+  return html`<label><input type="radio" name="reason" value="${code}" required data-text="${text}"${digit}>
+${key}<span>${label} <span class="soft">${code}</span></span></label>`;
+};
 
 /** The fields of a rejection. A button of the same form that passes has `formnovalidate`: it takes no reason. */
-export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`${select(
-  'reason',
-  'Reason',
-  [
-    ['', 'choose a reason'],
-    ...reasons
-      .filter(({ retired_at }) => retired_at === null)
-      .map(({ code, label }) => [code, `${code}: ${label}`] as const),
-  ],
-  '',
-  { required: true },
-)}
+export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`<fieldset class="reasons">
+<legend>Reason</legend>${reasons.filter(({ retired_at }) => retired_at === null).map(reasonChoice)}</fieldset>
 ${textField('text', 'Text for the developer')}${textField('note', 'Note for operators')}`;
+
+/** The button that sends a rejection. */
+export const sendRejection = (label: string): SafeHtml =>
+  html`<button class="button danger solid" name="act" value="reject" data-sends>${label}
+<kbd aria-hidden="true">Ctrl ↵</kbd></button>`;

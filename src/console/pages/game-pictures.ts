@@ -17,7 +17,7 @@ import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/rules/diff.ts';
 import { isFetching } from '#src/rules/pictures.ts';
-import { gameName, html, link, type SafeHtml } from '#src/site/html.ts';
+import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 export type ListDiff = Extract<FieldDiff, { kind: 'list' }>;
@@ -28,6 +28,7 @@ const SIMILAR_MAX = 4;
 export type GamePictures = {
   /** Games whose icon looks the same. */
   similar: readonly SimilarGame[];
+  hasMoreSimilar: boolean;
   /** Of this game and of those that come next. */
   pictures: PictureSet;
   /** Bytes that the last decision named and that are others now, by address; undefined for none. */
@@ -67,11 +68,14 @@ export const loadGamePictures = async (
   const earlier = listsOf(diff).flatMap(({ items }) =>
     items.map(({ value }) => ({ application_id, url: value })),
   );
-  const [wanted, others, pins, similar] = await Promise.all([
+  const similar = await listSimilarIcons(sql, game.game_id, SIMILAR_MAX + 1);
+  const icons = similar.flatMap(({ application_id: owner, game_icon: [url] }) =>
+    url === undefined ? [] : [{ application_id: owner, url }],
+  );
+  const [wanted, others, pins] = await Promise.all([
     wantPictures(options, [game, ...upcoming]),
-    findPictures(sql, earlier),
+    findPictures(sql, [...earlier, ...icons]),
     listPins(sql, game.game_id),
-    listSimilarIcons(sql, game.game_id, SIMILAR_MAX),
   ]);
   const pictures: PictureSet = { get: (address) => wanted.get(address) ?? others.get(address) };
   const current = addressesOf(game).map((address) => [address.url, pictures.get(address)] as const);
@@ -98,7 +102,8 @@ export const loadGamePictures = async (
       options.keepsPictures,
     ),
     pictures,
-    similar,
+    similar: similar.slice(0, SIMILAR_MAX),
+    hasMoreSimilar: similar.length > SIMILAR_MAX,
     former: new Map(changed.map(([url, pinned]) => [url, contents.get(pinned)])),
   };
 };
@@ -106,16 +111,26 @@ export const loadGamePictures = async (
 /** The ids of the forms that decide on a game. */
 export const DECISION_FORMS = { pass: 'pass', reject: 'reject' } as const;
 
-/** The button that passes a game. @param isLate takes the place of the one on a page that was sent before */
-export const passButton = ({ pass }: GamePictures, isLate = false): SafeHtml => {
-  const { waits, lacking } = pass;
-  const swap = isLate ? html` hx-swap-oob="true"` : null;
+/**
+ * The button that passes a game. A game that is decided has no key for it.
+ * @param isLate takes the place of the one on a page that was sent before
+ */
+export const passButton = (
+  { audit_status }: Pick<GameRow, 'audit_status'>,
+  { pass: { waits, lacking } }: GamePictures,
+  isLate = false,
+): SafeHtml | null => {
+  if (audit_status === 'passed') return null;
   const lost = lacking === 1 ? 'a picture that was' : `${lacking} pictures that were`;
   const without = lacking === 0 ? '' : `Readers get the game without ${lost} not stored.`;
   const note = waits ? 'The game can be passed when its pictures are fetched and stored.' : without;
   const disabled = waits ? html` disabled` : null;
-  return html`<div id="pass-button"${swap}>
-<button class="button primary" name="act" value="pass" data-key="p"${disabled}>Pass <kbd>p</kbd></button>
+  const button =
+    audit_status === 'pending'
+      ? html`<button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"${disabled}>
+Pass <kbd aria-hidden="true">p</kbd></button>`
+      : html`<button class="button" name="act" value="pass"${disabled}>Change to passed</button>`;
+  return html`<div id="pass-button"${isLate ? html` hx-swap-oob="true"` : null}>${button}
 ${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
 };
 
@@ -138,13 +153,16 @@ export const parseSeenPictures = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
 const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
+/** The digits of the keyboard open the first nine pictures. */
+const DIGITS = 9;
 /** A page requests pictures that are being fetched every 0.8 s for 20 s, then every 15 s for ten minutes. */
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
 
 /** The pictures of one field. While some are being fetched, the browser requests the list again. */
 export const pictureList = (
-  { game, from, to }: GameDiff,
+  game: GameRow,
+  { from, to }: GameDiff,
   { field, items }: ListDiff,
   { pictures, former, delay, isAwaited }: GamePictures,
   polls = 0,
@@ -155,11 +173,12 @@ export const pictureList = (
   const find = (url: string) => pictures.get({ application_id: game.application_id, url });
   const place = ({ value, type }: ListItem, index: number): SafeHtml => {
     const picture = find(value);
-    const alt = `${ALTS[field]} ${index + 1}`;
+    const alt = `${ALTS[field]} ${index + 1} of ${items.length}`;
     if (isCurrent && type !== 'removed' && picture !== undefined && former.has(value))
       return changedPicture(value, former.get(value), picture, alt);
     return picturePlace(value, picture, {
       alt,
+      digit: field === 'game_store_pic' && index < DIGITS ? index + 1 : undefined,
       change: isCompared ? type : '',
       isLate: delay !== null || isOver,
     });
@@ -169,7 +188,7 @@ export const pictureList = (
   const every = polls < QUICK_POLLS ? 'load delay:800ms, every 15s' : 'every 15s';
   const poll =
     waits && isCurrent && !isOver ? html` hx-get="${again}" hx-trigger="${every}" hx-swap="outerHTML"` : null;
-  return html`<div class="body pictures"${poll}>${
+  return html`<div class="pictures"${poll}>${
     waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
   }${items.map(place)}${
     isCurrent
@@ -177,16 +196,3 @@ export const pictureList = (
       : null
   }</div>`;
 };
-
-const similarGame = (
-  { game_id, game_name, application_name, audit_status }: GamePictures['similar'][number],
-  index: number,
-): SafeHtml => html`${index === 0 ? '' : ', '}<a href="/games/${game_id}">${gameName(game_name)}</a>
-of ${application_name} (${audit_status})`;
-
-/** The hint that another game has the same icon. */
-export const similarIcons = ({ similar }: GamePictures): SafeHtml | null =>
-  similar.length === 0
-    ? null
-    : html`<p class="hint">${similar.length === 1 ? 'The same icon as' : 'The same icon, or nearly, as'}
-${similar.map(similarGame)}.</p>`;

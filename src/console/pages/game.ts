@@ -5,13 +5,13 @@ import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
+import { gamePage } from '#src/console/pages/game-layout.ts';
 import {
   loadGamePictures,
   parseSeenPictures,
   passButton,
   pictureList,
 } from '#src/console/pages/game-pictures.ts';
-import { gamePage } from '#src/console/pages/game-view.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
@@ -78,7 +78,7 @@ const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml => {
   const look = viewers.length === 1 ? 'looks' : 'look';
   const text = viewers.length === 0 ? '' : `${viewers.join(', ')} also ${look} at this game.`;
   const url = `/games/${game_id}/viewers`;
-  return html`<p class="viewers soft" hx-get="${url}" hx-trigger="every 20s" hx-swap="outerHTML">${text}</p>`;
+  return html`<span class="viewers" hx-get="${url}" hx-trigger="every 20s" hx-swap="outerHTML">${text}</span>`;
 };
 
 type Params = ById<'game_id'>;
@@ -172,10 +172,11 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     if (list?.kind !== 'list') return reply.code(404).send();
     const pictures = await loadGamePictures(options, diff.game, diff, []);
     const mayPass = options.keepsPictures && hasRight(operatorOf(request).roles, 'decide');
-    const button = mayPass && diff.to === diff.game.revision ? passButton(pictures, true) : null;
+    const isCurrent = diff.to === diff.game.revision;
+    const button = mayPass && isCurrent ? passButton(diff.game, pictures, true) : null;
     return reply
       .type('text/html; charset=utf-8')
-      .send(String(html`${pictureList(diff, list, pictures, polls)}${button}`));
+      .send(String(html`${pictureList(diff.game, diff, list, pictures, polls)}${button}`));
   });
 
   app.get<Params>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
@@ -204,12 +205,6 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         const [decided] = games;
         if (decided === undefined || decided.result === 'unknown')
           return redirectWith(reply, link('/review', filters), GAME_NOT_FOUND, 'bad');
-        const why = explainUndecided(decided);
-        if (why !== undefined) {
-          const from = decided.result === 'content_moved' ? { from: form.revision } : { after: cursor };
-          const url = link(`/games/${game_id}`, { ...filters, ...from });
-          return redirectWith(reply, url, `Nothing was decided: ${why}`, 'bad');
-        }
         const following =
           lane === undefined || cursor === undefined
             ? undefined
@@ -222,7 +217,15 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
               ? here
               : link('/review', { ...filters, cursor: following?.cursor });
         const name = nameInText(decided.game?.game_name ?? game_id);
-        return redirectWith(reply, url, `${name}: ${decided.game?.audit_status}.`);
+        const why = explainUndecided(decided);
+        if (decided.result === 'decided_before' && next !== undefined)
+          return redirectWith(reply, url, `${name}: ${why} This is the next game.`, 'info');
+        if (why !== undefined) {
+          const from = decided.result === 'content_moved' ? { from: form.revision } : { after: cursor };
+          const stay = link(`/games/${game_id}`, { ...filters, ...from });
+          return redirectWith(reply, stay, `Nothing was decided: ${why}`, 'bad');
+        }
+        return redirectWith(reply, url, `${name}: ${decided.game?.audit_status}.`, 'undo');
       });
     },
   );

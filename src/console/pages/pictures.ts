@@ -60,23 +60,44 @@ const describeContent = ({
 /** There was no request for this picture, or the first one runs. */
 export const isWaiting = (picture: PictureView | undefined): boolean => picture?.outcome == null;
 
-const frame = (sha256: string, alt: string): SafeHtml =>
-  html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}">
-<img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" decoding="async"></a>`;
+/** The `digit` of the keyboard opens it in the viewer (elements/picture-viewer.ts), with the `caption` below it. */
+type FrameOptions = { alt: string; caption: string; digit?: number | undefined };
+
+const frame = (sha256: string, { alt, caption, digit }: FrameOptions): SafeHtml => {
+  const key = digit === undefined ? null : html` data-picture="${digit}" aria-keyshortcuts="${digit}"`;
+  return html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}" data-caption="${caption}"${key}>
+<img src="${thumbnailUrl(sha256, 1024)}" alt="${alt}" decoding="async"></a>`;
+};
+
+/** Where the pictures of a page open, large. */
+export const PICTURE_VIEWER = html`<picture-viewer><dialog class="viewer" aria-label="Picture">
+<div class="stage" tabindex="0" aria-label="Picture" autofocus></div><div class="viewer-bar"><span data-place></span>
+<button class="button" data-step="-1">Previous <kbd aria-hidden="true">←</kbd></button>
+<button class="button" data-step="1">Next <kbd aria-hidden="true">→</kbd></button>
+<form method="dialog"><button class="button">Close <kbd aria-hidden="true">Esc</kbd></button></form></div>
+</dialog></picture-viewer>`;
+
+/** The last part of an address: what tells one picture from another. */
+const endOf = (url: string): string => url.split(/[?#]/)[0]?.split('/').at(-1) || url;
 
 const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`;
 
 const CHANGE_TONES: Partial<Record<string, string>> = { added: 'good', removed: 'bad', changed: 'info' };
 
-/**
- * One picture with its address as text.
- * @param options.change how it differs from the compared revision; "" if there is none
- * @param options.isLate nothing fetches it now
- */
+type PlaceOptions = {
+  alt: string;
+  digit?: number | undefined;
+  /** How it differs from the compared revision; "" if there is none. */
+  change?: string;
+  /** Nothing fetches it now. */
+  isLate?: boolean;
+};
+
+/** One picture with the end of its address; the whole one is its title, and in the viewer. */
 export const picturePlace = (
   url: string,
   picture: PictureView | undefined,
-  { alt, change = '', isLate = false }: { alt: string; change?: string; isLate?: boolean },
+  { alt, digit, change = '', isLate = false }: PlaceOptions,
 ): SafeHtml => {
   const { outcome = null, sha256 = null, http_status = null, note = null } = picture ?? {};
   const isShown = sha256 !== null && picture?.has_thumbnail === true;
@@ -88,10 +109,10 @@ export const picturePlace = (
   const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;
   const warn = (text: string | null) => (text === null ? null : html`<span class="warn">${text}</span>`);
   const tone = CHANGE_TONES[change];
-  return html`<figure class="shot ${change}">${isShown ? frame(sha256, alt) : blank(reason)}<figcaption>
+  return html`<figure class="shot ${change}">${isShown ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` }) : blank(reason)}<figcaption>
 ${tone === undefined ? null : badge(change, tone)}
 ${picture?.bytes == null ? null : html`<span>${describeContent(picture)}</span>`}
-${warn(note)}${warn(failure)}<span class="mono">${url}</span></figcaption></figure>`;
+<span class="end" title="${url}">${endOf(url)}</span>${warn(note)}${warn(failure)}</figcaption></figure>`;
 };
 
 /** The bytes that a decision named, beside the present ones. */
@@ -103,7 +124,7 @@ export const changedPicture = (
 ): SafeHtml => {
   const former =
     before?.has_thumbnail === true
-      ? frame(before.sha256, `${alt}, as decided`)
+      ? frame(before.sha256, { alt: `${alt}, as decided`, caption: `${alt}, as decided · ${url}` })
       : blank(before === undefined ? 'no picture' : describePicture(before.outcome, null));
   return html`<div class="pair"><figure class="shot removed">${former}<figcaption>${badge('as decided', 'bad')}${
     before === undefined ? null : html`<span>${describeContent(before)}</span>`
@@ -116,6 +137,6 @@ export const preloadPictures = (game: Parameters<typeof addressesOf>[0], picture
     const picture = pictures.get(address);
     return picture?.sha256 != null && picture.has_thumbnail ? [picture.sha256] : [];
   });
-  const images = [...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 256)}" alt="">`);
+  const images = [...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 1024)}" alt="">`);
   return html`<div hidden data-next-pictures>${images}</div>`;
 };

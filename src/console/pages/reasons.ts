@@ -5,6 +5,7 @@ import type { ReasonRow } from '#db/queries/reasons.ts';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { reasonList } from '#src/lists/reasons.ts';
+import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { action, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
@@ -19,6 +20,7 @@ const form = z.object({
   act: z.enum(['add', 'retire']),
   code: z.string().trim(),
   label: z.string().default(''),
+  text: z.string().default(''),
 });
 
 const retireCell = ({ code, retired_at }: ReasonRow): SafeHtml | string => {
@@ -33,6 +35,8 @@ const ADD = section(
 <label class="field"><span>Code</span>
 <input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label>
 <label class="field"><span>What the developer reads</span><input name="label" required maxlength="200"></label>
+<label class="field"><span>Text that a rejection begins with</span>
+<textarea name="text" rows="2" maxlength="${DECISION_TEXT_MAX}" dir="auto"></textarea></label>
 <button class="button primary">Save</button></form>`,
 );
 
@@ -52,9 +56,9 @@ export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void 
   });
 
   app.post('/reasons', { config: { right: 'manage_reasons' } }, (request, reply) => {
-    const { act, code, label } = form.parse(request.body);
+    const { act, code, label, text } = form.parse(request.body);
     return redirectAfter(reply, '/reasons', async () => {
-      if (act === 'add') await operateFor(request, options, addReason, { code, label });
+      if (act === 'add') await operateFor(request, options, addReason, { code, label, text });
       else await operateFor(request, options, retireReason, { code });
       return `${code} is ${act === 'add' ? 'in use' : 'retired'}.`;
     });

@@ -7,7 +7,11 @@ import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import type { PictureSet } from '#db/queries/pictures.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
 import { linkTo } from '#src/console/links.ts';
-import { DECISION_TEXTS_MAX_BYTES, rejectionFields } from '#src/console/pages/decision-form.ts';
+import {
+  DECISION_TEXTS_MAX_BYTES,
+  rejectionFields,
+  sendRejection,
+} from '#src/console/pages/decision-form.ts';
 import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
@@ -101,11 +105,12 @@ const bulk = (reasons: readonly ReasonRow[]): SafeHtml =>
   html`<div class="bulk" role="group" aria-label="Decide on the selected games">
 <label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
 <output data-selected></output>
-<button class="button primary" name="act" value="pass" data-key="p" formnovalidate>Pass <kbd>p</kbd></button>
+<button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"
+ formnovalidate>Pass <kbd aria-hidden="true">p</kbd></button>
 <details id="rejection">
-<summary class="button" data-key="r" data-opens="rejection">Reject <kbd>r</kbd></summary>
-<div class="form">${rejectionFields(reasons)}
-<button class="button danger" name="act" value="reject">Reject</button></div></details></div>`;
+<summary class="button" data-key="r" data-opens="rejection" aria-keyshortcuts="r">
+Reject… <kbd aria-hidden="true">r</kbd></summary>
+<div class="panel-over">${rejectionFields(reasons)}${sendRejection('Reject')}</div></details></div>`;
 
 /** What happened to the games of a decision, in one sentence. */
 const describeResults = (verb: string, games: readonly GameDecision[]): string => {
@@ -167,7 +172,7 @@ ${awaitIcons(games, pictures)}`;
       body: html`${laneTabs(lane, filters, summary)}${list.filters}
 ${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
       lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
-      actions: mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u' }) : undefined,
+      actions: mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', id: 'undo' }) : undefined,
     });
   });
 

@@ -1,60 +1,8 @@
 /**
- * Keyboard shortcuts, and what htmx leaves to a page. Every page works without this file. The server strips the types
- * when it starts.
- *
- * `data-key="p"` on a button or link: the key presses it. `data-item`: rows and cards that `j` and `k` move between;
- * the focus is on the first link in it. `x` toggles its checkbox.
+ * Selections, forms, and what htmx leaves to a page. Every page works without this file. The server strips the types when
+ * it starts.
  */
 export {};
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable ||
-    ['SELECT', 'TEXTAREA'].includes(target.tagName) ||
-    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type)));
-
-const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-item]')];
-
-/** Moves the focus to the next or previous item. */
-const move = (step: 1 | -1): void => {
-  const all = items();
-  const current = all.findIndex((item) => item.contains(document.activeElement));
-  const next = all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step];
-  if (next === undefined) return;
-  const target =
-    next.querySelector<HTMLElement>('a[href]') ?? next.querySelector<HTMLElement>('button, input') ?? next;
-  target.focus();
-  next.scrollIntoView({ block: 'nearest' });
-};
-
-const press = (key: string): boolean => {
-  const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]:not([disabled])`);
-  target?.click();
-  return target !== null;
-};
-
-const dialog = (): HTMLDialogElement | null => document.querySelector('dialog#shortcuts');
-
-document.addEventListener('keydown', (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (event.key === 'Escape' && isTyping(event.target)) {
-    (event.target as HTMLElement).blur();
-    return;
-  }
-  if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
-  const { key } = event;
-  if (key === '?') dialog()?.showModal();
-  else if (key === '/') document.querySelector<HTMLElement>('input[type="search"]')?.focus();
-  else if (key === 'x') {
-    const item = items().find((each) => each.contains(document.activeElement));
-    item?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click();
-  } else if (press(key)) {
-    // Pressed.
-  } else if (key === 'j') move(1);
-  else if (key === 'k') move(-1);
-  else return;
-  event.preventDefault();
-});
 
 /** `data-opens="id"`: shows and hides that element, and moves the focus into it. */
 document.addEventListener('click', (event) => {
@@ -66,6 +14,15 @@ document.addEventListener('click', (event) => {
   target.open = true;
   target.querySelector<HTMLElement>('select, textarea, input:not([type="hidden"])')?.focus();
   event.preventDefault();
+});
+
+/** A reason brings its text, unless something else was typed. */
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.dataset.text === undefined) return;
+  const text = target.form?.querySelector<HTMLTextAreaElement>('textarea[name="text"]');
+  if (!text || (text.value !== '' && text.value !== text.dataset.brought)) return;
+  text.value = target.dataset.text;
+  text.dataset.brought = text.value;
 });
 
 const gameBoxes = (form: HTMLFormElement): HTMLInputElement[] => [
@@ -107,8 +64,11 @@ const requestOf = (event: Event): HtmxRequest | undefined =>
 
 const NOT_REFRESHED = 'not-refreshed';
 
+/** The element of elements/toast-stack.ts. */
+type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
+
 /**
- * Puts a notice above the page.
+ * Shows a notice over the page.
  * @param id of a notice that a later request removes
  * @param signIn link to the sign-in: it opens a tab, so that what was typed stays
  */
@@ -123,7 +83,7 @@ const notify = (text: string, id: string, signIn?: Element | null): void => {
     signIn.textContent = 'Sign in in another tab';
     notice.append(' ', signIn, ', then retry here.');
   }
-  document.querySelector('.notices')?.replaceChildren(notice);
+  document.querySelector<ToastStack>('toast-stack')?.show(notice);
 };
 
 /** Does htmx follow this link or form, or fetch a part of the page by itself? */
@@ -132,10 +92,8 @@ const isInPlace = ({ sourceElement }: HtmxRequest): boolean =>
 
 /** The page stays as it is, with what was typed, and says why. @param reason a sentence, or a few */
 const keepPage = (request: HtmxRequest, reason: string, signIn?: Element | null): void => {
-  if (isInPlace(request)) {
-    notify(reason, '', signIn);
-    scrollTo({ top: 0 });
-  } else notify(`What this page shows is no longer refreshed. ${reason}`, NOT_REFRESHED, signIn);
+  if (isInPlace(request)) notify(reason, '', signIn);
+  else notify(`What this page shows is no longer refreshed. ${reason}`, NOT_REFRESHED, signIn);
 };
 
 /** Does a page have the scripts and styles of this one? Not if the console was replaced by another version. */

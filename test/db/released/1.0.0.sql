@@ -489,6 +489,7 @@ create table portal_sessions (
 create table reasons (
   code text not null,
   label text not null,
+  text text default ''::text not null,
   "position" smallint not null,
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code)
@@ -636,7 +637,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"1ec4a98b319976826d4439764a04bfc7aecc119da7729399b5d413ee70223eb4","created_at":1795509821388}'),
+  ('{"id":1,"hash":"b452070d5fd16c9c044a40fc426751638abcde459d9a6cb07cc283349601f176","created_at":1795509821388}'),
   ('{"id":2,"hash":"b82976a4c6590083163424c394b02bb17f959443e78687f19f6ac7a466bacdcf","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -861,14 +862,14 @@ insert into portal_sessions (session_hash, token_id, started_at, seen_at) select
   (E'{"session_hash":"\\\\x136d9fda60260db541102444f9d106652d4931737a832b2de40e0828feddc1f4","token_id":"019b76da-a808-7000-8000-000000000008","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::portal_sessions, row::json) as r;
 
-insert into reasons (code, label, "position", retired_at) select code, label, "position", retired_at from (values
-  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","position":2,"retired_at":null}'),
-  ('{"code":"duplicate","label":"The game is in the catalogue already","position":6,"retired_at":null}'),
-  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","position":4,"retired_at":null}'),
-  ('{"code":"incomplete","label":"Information is missing or incomplete","position":1,"retired_at":null}'),
-  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","position":3,"retired_at":null}'),
-  ('{"code":"other","label":"Another reason, see the text","position":7,"retired_at":null}'),
-  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","position":5,"retired_at":null}')
+insert into reasons (code, label, text, "position", retired_at) select code, label, text, "position", retired_at from (values
+  ('{"code":"broken_media","label":"An icon, a picture or the video does not load","text":"","position":2,"retired_at":null}'),
+  ('{"code":"duplicate","label":"The game is in the catalogue already","text":"","position":6,"retired_at":null}'),
+  ('{"code":"inappropriate","label":"The content is not appropriate for the platform","text":"","position":4,"retired_at":null}'),
+  ('{"code":"incomplete","label":"Information is missing or incomplete","text":"","position":1,"retired_at":null}'),
+  ('{"code":"misleading","label":"The name, text or pictures mislead about the game","text":"","position":3,"retired_at":null}'),
+  ('{"code":"other","label":"Another reason, see the text","text":"","position":7,"retired_at":null}'),
+  ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","text":"","position":5,"retired_at":null}')
 ) as v (row), json_populate_record(null::reasons, row::json) as r;
 
 insert into refresh_requests (application_id, application_game_id, is_full, requested_at, by_operator, attempts) select application_id, application_game_id, is_full, requested_at, by_operator, attempts from (values

@@ -1,0 +1,45 @@
+/** What stands beside the content of a game: its place and ids, its package URL. */
+import type { GameView } from '#src/console/pages/game-view.ts';
+import {
+  ago,
+  applicationLink,
+  facts,
+  formatDuration,
+  html,
+  input,
+  mono,
+  number,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
+
+const describeWait = ({ waiting }: GameView['timeline']): string | null => {
+  if (waiting === null) return null;
+  const { place, games, lane, median_wait_ms } = waiting;
+  const median = median_wait_ms === null ? '' : `, median wait ${formatDuration(median_wait_ms)}`;
+  return `number ${number(place)} of ${number(games)} in the ${lane} lane${median}`;
+};
+
+export const gameFacts = ({ game, timeline }: GameView): SafeHtml =>
+  section(
+    'Game',
+    facts([
+      ['Waits', describeWait(timeline)],
+      ['Application', applicationLink(game.application_id)],
+      ["Application's game_id", mono(game.application_game_id)],
+      ['Our id', mono(game.game_id)],
+      ['Revision', game.revision],
+      ['Fetched', ago(game.fetched_at)],
+    ]),
+  );
+
+/** Folded: few reviews need it. */
+export const packageSection = ({ game, mayDecide }: GameView): SafeHtml => {
+  const { game_id, game_package_url: value } = game;
+  const form = html`<form method="post" action="/games/${game_id}/package" class="form">
+${input('Address', { name: 'url', type: 'url', maxlength: 2048, value })}
+<button class="button">Set package URL</button></form>`;
+  const body = mayDecide ? form : html`<div class="body mono">${value || '–'}</div>`;
+  return html`<details class="card unchanged"><summary>Package URL: ${value === '' ? 'none' : 'set'}</summary>
+${body}</details>`;
+};

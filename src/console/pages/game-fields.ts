@@ -1,0 +1,105 @@
+/** The content of a game: what changed first, what did not change folded. */
+import { pictureList } from '#src/console/pages/game-pictures.ts';
+import type { GameView } from '#src/console/pages/game-view.ts';
+import { scriptOf } from '#src/lib/scripts.ts';
+import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
+import { CONTENT, type ContentColumn } from '#src/rules/mapping.ts';
+import { badge, html, type SafeHtml, section } from '#src/site/html.ts';
+
+/** A part of a text, marked if it was removed or added. @param content the part, as it is shown */
+const markPart = ({ type }: TextPart, isCompared: boolean, content: SafeHtml): SafeHtml => {
+  if (!isCompared || type === 'same') return content;
+  return type === 'removed' ? html`<del>${content}</del>` : html`<ins>${content}</ins>`;
+};
+
+/** A link to an address of an application, which opens a tab and says where it leads. */
+const outwardLink = (url: string): SafeHtml => {
+  const host = URL.canParse(url) ? new URL(url).host : 'another server';
+  return html`<a href="${url}" rel="noreferrer noopener nofollow" target="_blank">Open on ${host}</a>
+<span class="soft">(new tab)</span><br><span class="mono soft">${url}</span>`;
+};
+
+/** A text that may be longer than its part of the page: then it scrolls, by keyboard too. */
+const LONG_TEXT = 600;
+
+type TextDiff = Extract<FieldDiff, { kind: 'text' }>;
+
+const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => {
+  const text = parts.map((part) => part.text).join('');
+  if (text === '') return html`<div class="body"><p class="soft">None.</p></div>`;
+  const [only] = parts;
+  if (field === 'game_store_video' && parts.length === 1 && only !== undefined)
+    return html`<div class="body">${markPart(only, isCompared, outwardLink(only.text))}</div>`;
+  const prose = html`<div class="prose" dir="auto" lang="${scriptOf(text).lang}">${parts.map((part) =>
+    markPart(part, isCompared, html`${part.text}`),
+  )}</div>`;
+  if (text.length < LONG_TEXT && text.split('\n').length < 12) return html`<div class="body">${prose}</div>`;
+  return html`<section class="body clip" tabindex="0" aria-label="${CONTENT[field].title}">${prose}</section>`;
+};
+
+const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures, game }: GameView): SafeHtml =>
+  field.kind === 'text'
+    ? textBody(field, isCompared)
+    : html`<div class="gallery">${pictureList(game, diff, field, pictures)}</div>`;
+
+/** Did its words, its addresses, or bytes behind an address change? */
+const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): boolean =>
+  (isCompared && field.changed) ||
+  (field.kind === 'list' &&
+    diff.to === diff.game.revision &&
+    field.items.some(({ type, value }) => type !== 'removed' && pictures.former.has(value)));
+
+const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView, aside?: SafeHtml): SafeHtml =>
+  section(CONTENT[field.field].title, fieldBody(field, isCompared, view), { aside });
+
+/** The pictures with the icon before them, in one part of the page. */
+const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
+  const lists = diff.fields.filter((field) => field.kind === 'list');
+  if (lists.every(({ items }) => items.length === 0))
+    return section('Pictures', html`<div class="body"><p class="soft">None.</p></div>`);
+  return html`<section class="card" aria-label="Icon and pictures">
+<div class="gallery">${lists.map((field) => pictureList(game, diff, field, pictures))}</div></section>`;
+};
+
+/** A longer name is cut in the heading. */
+const HEADING_MAX = 100;
+
+/** Of a game that is seen for the first time: the pictures over the whole width, and the texts. */
+const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
+  const isShown = (field: FieldDiff): field is TextDiff =>
+    field.kind === 'text' && (field.field !== 'game_name' || view.game.game_name.length > HEADING_MAX);
+  return {
+    wide: picturesCard(view),
+    texts: view.diff.fields.filter(isShown).map((field) => fieldCard(field, false, view)),
+  };
+};
+
+/** Changed pictures before changed texts. */
+const ORDER: readonly ContentColumn[] = ['game_store_pic', 'game_icon'];
+
+const changedContent = (
+  view: GameView,
+  changed: readonly FieldDiff[],
+): { wide: SafeHtml; texts: SafeHtml[] } => {
+  const { diff } = view;
+  const isCompared = diff.from !== null && diff.from !== diff.to;
+  const same = diff.fields.filter((field) => !changed.includes(field));
+  const cards = changed
+    .filter(({ kind }) => kind === 'text')
+    .map((field) => fieldCard(field, isCompared, view, badge('changed')));
+  const wide = changed
+    .filter(({ kind }) => kind === 'list')
+    .toSorted((one, other) => ORDER.indexOf(other.field) - ORDER.indexOf(one.field))
+    .map((field) => fieldCard(field, isCompared, view, badge('changed')));
+  const titles = same.map(({ field }) => CONTENT[field].title.toLowerCase()).join(', ');
+  const folded = html`<details class="card unchanged"><summary>Unchanged: ${titles}</summary>
+${same.map((field) => fieldCard(field, false, view))}</details>`;
+  return { wide: html`${wide}`, texts: same.length === 0 ? cards : [...cards, folded] };
+};
+
+/** @returns what stands over the whole width, and what stands beside the facts */
+export const gameContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
+  const isCompared = view.diff.from !== null && view.diff.from !== view.diff.to;
+  const changed = view.diff.fields.filter((field) => isChanged(field, isCompared, view));
+  return changed.length === 0 ? wholeContent(view) : changedContent(view, changed);
+};

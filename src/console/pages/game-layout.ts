@@ -1,0 +1,59 @@
+/** How the parts of the page of one game are arranged. */
+
+import { decisionForms, steps } from '#src/console/pages/game-decision.ts';
+import { gameFacts, packageSection } from '#src/console/pages/game-facts.ts';
+import { gameContent } from '#src/console/pages/game-fields.ts';
+import { similarIcons } from '#src/console/pages/game-hints.ts';
+import type { GamePictures } from '#src/console/pages/game-pictures.ts';
+import type { GameView } from '#src/console/pages/game-view.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
+import { iconPlace, PICTURE_VIEWER, preloadPictures } from '#src/console/pages/pictures.ts';
+import { nameOr } from '#src/lib/printable.ts';
+import type { GameDiff } from '#src/review/compare-revisions.ts';
+import { FILTERS, hiddenFields, html, link, type SafeHtml, select, statusBadges } from '#src/site/html.ts';
+import type { Page } from '#src/site/layout.ts';
+import { timelineCard } from '#src/site/timeline.ts';
+
+const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | null => {
+  if (revisions.length < 2) return null;
+  const options = revisions.map((each) => [String(each), `revision ${each}`] as const);
+  return html`<form method="get" action="/games/${game.game_id}" ${FILTERS}>${hiddenFields(filters)}
+${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}
+<button class="button">Compare</button></form>`;
+};
+
+const comparedNote = ({ from, to }: GameDiff): SafeHtml | null =>
+  from === null
+    ? null
+    : html`<p class="soft compared">What is different in revision ${to} from revision ${from}.
+<del>Removed</del> and <ins>added</ins> words are marked.</p>`;
+
+/** Says that bytes behind addresses differ from those of the last decision. */
+const formerNote = ({ former: { size } }: GamePictures): SafeHtml | null =>
+  size === 0
+    ? null
+    : html`<p class="notice warn">${size === 1 ? 'A picture has' : `${size} pictures have`}
+other bytes behind the same address than the last decision saw: both are shown.</p>`;
+
+/** The page of one game. */
+export const gamePage = (view: GameView): Page => {
+  const { game, diff, timeline, mayDecide, filters, next, pictures } = view;
+  const { wide, texts } = gameContent(view);
+  const body = html`${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
+${texts}${timelineCard(timeline)}${compareForm(view)}
+</div><div class="stick">${similarIcons(view)}${gameFacts(view)}${packageSection(view)}
+</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}${PICTURE_VIEWER}
+${awaitIcons([game], pictures.pictures, 'large')}`;
+  return {
+    title: nameOr(game.game_name.trim(), game.application_game_id),
+    focusHeading: true,
+    at: filters.lane === undefined ? '/games' : '/review',
+    parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
+    mark: iconPlace(game, view.pictures.pictures, 'large'),
+    lead: html`<span>${statusBadges(game)}</span>
+<a href="/applications/${game.application_id}">${game.application_id}</a> ${view.viewers}`,
+    // The decision is last, at the edge: it stays where it is when there is no game before or after.
+    actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decisionForms(view) : null}`,
+    body,
+  };
+};

@@ -1,0 +1,122 @@
+/**
+ * `<shortcut-scope>`: the keyboard of a page. With the attribute `off` no single character does anything (WCAG 2.1.4).
+ *
+ * `data-key="p"` on a button or link: the key presses it. `data-item`: rows and cards that `j` and `k` move between; the
+ * focus is on the first link in it. `x` toggles its checkbox. Digits choose a reason while the form of a rejection is
+ * open, and open a picture otherwise. Ctrl+Enter sends the form of a rejection.
+ */
+export {};
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    ['SELECT', 'TEXTAREA'].includes(target.tagName) ||
+    (target instanceof HTMLInputElement && !['checkbox', 'radio', 'button', 'submit'].includes(target.type)));
+
+const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-item]')];
+
+/** Moves the focus to the next or previous item. */
+const move = (step: 1 | -1): void => {
+  const all = items();
+  const current = all.findIndex((item) => item.contains(document.activeElement));
+  const next = all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step];
+  if (next === undefined) return;
+  const target =
+    next.querySelector<HTMLElement>('a[href]') ?? next.querySelector<HTMLElement>('button, input') ?? next;
+  target.focus();
+  next.scrollIntoView({ block: 'nearest' });
+};
+
+const click = (selector: string): boolean => {
+  const target = document.querySelector<HTMLElement>(selector);
+  target?.click();
+  return target !== null;
+};
+
+const pressKey = (key: string): boolean => click(`[data-key="${CSS.escape(key)}"]:not([disabled])`);
+
+/** The form of a rejection, if it is open. */
+const openPanel = (): Element | null => document.querySelector('details[open]:has([data-sends])');
+
+const toggleItem = (): boolean => {
+  const item = items().find((each) => each.contains(document.activeElement));
+  item?.querySelector<HTMLInputElement>('input[type="checkbox"]')?.click();
+  return true;
+};
+
+/** What a digit means depends on the form of a rejection: open or not. */
+const pressDigit = (digit: string): boolean => {
+  const reason = document.querySelector<HTMLInputElement>(`details[open] [data-digit="${digit}"]`);
+  if (reason === null) return click(`[data-picture="${digit}"]`);
+  reason.click();
+  reason.form?.querySelector<HTMLElement>('textarea[name="text"]')?.focus();
+  return true;
+};
+
+/** The space bar presses what has the focus; on the page itself it opens the first picture. */
+const pressSpace = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.matches('a, button, summary, input, [tabindex="0"]')
+    ? false
+    : click('[data-picture="1"]');
+
+const press = ({ key, target }: KeyboardEvent): boolean => {
+  if (key === '?') {
+    document.querySelector<HTMLDialogElement>('#shortcuts')?.showModal();
+    return true;
+  }
+  if (key === '/') {
+    document.querySelector<HTMLElement>('input[type="search"]')?.focus();
+    return true;
+  }
+  if (key === 'x') return toggleItem();
+  if (key === ' ') return pressSpace(target);
+  if (/^[1-9]$/.test(key) && pressDigit(key)) return true;
+  // Nothing else is decided while a rejection is being written.
+  if (openPanel() !== null && key !== 'r') return false;
+  if (pressKey(key)) return true;
+  if (key !== 'j' && key !== 'k') return false;
+  move(key === 'j' ? 1 : -1);
+  return true;
+};
+
+/** Sends the form in which the focus is. */
+const sendForm = (target: EventTarget | null): boolean => {
+  const form = target instanceof Element ? target.closest('details')?.querySelector('[data-sends]') : null;
+  if (!(form instanceof HTMLButtonElement)) return false;
+  form.click();
+  return true;
+};
+
+customElements.define(
+  'shortcut-scope',
+  class extends HTMLElement {
+    #listening: AbortController | undefined;
+
+    connectedCallback(): void {
+      this.#listening = new AbortController();
+      const { signal } = this.#listening;
+      document.addEventListener('keydown', (event) => this.#onKey(event), { signal });
+    }
+
+    disconnectedCallback(): void {
+      this.#listening?.abort();
+    }
+
+    #onKey(event: KeyboardEvent): void {
+      const { key, target } = event;
+      if (key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+        if (sendForm(target)) event.preventDefault();
+        return;
+      }
+      // A key that is held down would decide on games that nobody has seen.
+      if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+      if (key === 'Escape') {
+        if (isTyping(target)) (target as HTMLElement).blur();
+        else openPanel()?.removeAttribute('open');
+        return;
+      }
+      if (this.hasAttribute('off') || isTyping(target)) return;
+      if (document.querySelector('dialog[open]') === null && press(event)) event.preventDefault();
+    }
+  },
+);
