@@ -89,6 +89,14 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: EVERYTHING,
   },
   // The console has no key and reads no secret.
+  event_subscriptions: {
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, position)`,
+    api: EVENT_FLEET,
+    console: `select (subscription_id, url, types, position, last_success_at, created_at, ${EVENT_HEALTH})`,
+    media: EVENT_FLEET,
+    kyc_desk: EVENT_FLEET,
+    operator: EVERYTHING,
+  },
   event_webhooks: {
     worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until)`,
     api: EVENT_FLEET,
@@ -204,6 +212,13 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
   sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
   sign_in_links: { console: EVERYTHING, kyc_desk: 'select, delete', operator: 'select, insert, delete' },
+  // Triggers write them, with the rights of their owner. Another keeps a position that is set.
+  stream_events: {
+    worker: 'select, update (position), delete',
+    api: 'select, update (position)',
+    console: 'select',
+    operator: 'select, update (position)',
+  },
   sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
   sync_runs: {
     worker: EVERYTHING,
@@ -273,4 +288,10 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],
   'record_event()': [],
+  'stream_application()': [],
+  'stream_application_events()': [],
+  'stream_kyc()': [],
+  'stream_package()': [],
+  'stream_revisions()': [],
+  'stream_suspect_run()': [],
 };

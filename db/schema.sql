@@ -4,6 +4,7 @@
 -- Sequences
 
 create sequence event_positions;
+create sequence stream_positions;
 
 -- Tables
 
@@ -155,6 +156,27 @@ create table event_deliveries (
   delivered_at timestamp with time zone,
   constraint event_deliveries_pkey PRIMARY KEY (event_id),
   constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+
+create table event_subscriptions (
+  subscription_id uuid not null,
+  url text not null,
+  types text[] not null,
+  secret bytea not null,
+  secret_keys jsonb not null,
+  "position" bigint not null,
+  status text default 'active'::text not null,
+  off_reason text,
+  off_at timestamp with time zone,
+  failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
+  constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
 );
 
 create table event_webhooks (
@@ -545,6 +567,19 @@ create table sign_in_links (
   constraint sign_in_links_pkey PRIMARY KEY (link_hash)
 );
 
+create table stream_events (
+  event_number bigserial,
+  event_id uuid,
+  type text not null,
+  application_id text,
+  game_id uuid,
+  revision integer,
+  facts jsonb,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  "position" bigint,
+  constraint stream_events_position UNIQUE ("position")
+);
+
 create table sync_run_pages (
   run_id uuid not null,
   page_num integer not null,
@@ -877,6 +912,8 @@ AS $function$
     from applications where access_token_keys <> '[]' group by 2
   union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
     from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_subscriptions where secret_keys <> '[]' group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
@@ -1245,6 +1282,96 @@ AS $function$
   where game_id = of_game and undone_at is null order by audit_id desc limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION stream_application()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id)
+  values (case
+    when tg_op = 'INSERT' or old.status = 'removed' and new.status <> 'removed' then 'application.added'
+    when old.status = new.status then 'application.updated'
+    when new.status = 'removed' then 'application.removed'
+    when new.status = 'paused' then 'application.paused'
+    else 'application.resumed'
+  end, new.application_id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_application_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
+  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  from fresh_events order by event_number;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_kyc()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  fields text[] := (select changed_fields from kyc_records
+    where application_id = new.application_id and received_at = new.pulled_at);
+begin
+  if fields is not null or new.state <> (case tg_op when 'UPDATE' then old.state else 'pending' end) then
+    insert into stream_events (type, application_id, facts)
+    values ('kyc.changed', new.application_id,
+            jsonb_build_object('state', new.state, 'changed_fields', coalesce(fields, '{}')));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_package()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_revisions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_suspect_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('run.suspect', new.application_id, jsonb_build_object('run_id', new.run_id));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1331,6 +1458,7 @@ CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
+CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
 CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
 CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
@@ -1375,6 +1503,15 @@ CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
   EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');
 
+CREATE TRIGGER applications_stream_insert AFTER INSERT ON applications
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_application();
+
+CREATE TRIGGER applications_stream_update AFTER UPDATE ON applications
+  FOR EACH ROW
+  WHEN (old.status IS DISTINCT FROM new.status OR old.name IS DISTINCT FROM new.name OR old.query_game_list_webhook IS DISTINCT FROM new.query_game_list_webhook OR old.query_game_detail_webhook IS DISTINCT FROM new.query_game_detail_webhook OR old.query_cp_kyc_webhook IS DISTINCT FROM new.query_cp_kyc_webhook OR old.access_token IS DISTINCT FROM new.access_token OR old.every_ms IS DISTINCT FROM new.every_ms OR old.kyc_every_ms IS DISTINCT FROM new.kyc_every_ms OR old.detail_max_age_ms IS DISTINCT FROM new.detail_max_age_ms OR old.concurrency IS DISTINCT FROM new.concurrency OR old.rate IS DISTINCT FROM new.rate OR old.volatile_parameters IS DISTINCT FROM new.volatile_parameters)
+  EXECUTE FUNCTION stream_application();
+
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
   EXECUTE FUNCTION approvals_of_kyc();
@@ -1412,6 +1549,16 @@ CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
   WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
   EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER events_stream AFTER INSERT ON events
+  REFERENCING NEW TABLE AS fresh_events
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION stream_application_events();
+
+CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
+  REFERENCING NEW TABLE AS fresh_revisions
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION stream_revisions();
 
 CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
   FOR EACH ROW
@@ -1453,6 +1600,15 @@ CREATE TRIGGER games_review AFTER UPDATE ON games
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
 
+CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
+  FOR EACH ROW
+  WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
+  EXECUTE FUNCTION stream_package();
+
+CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_kyc();
+
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
@@ -1473,6 +1629,16 @@ CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER stream_events_position_kept BEFORE UPDATE OF "position" ON stream_events
+  FOR EACH ROW
+  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
+  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER sync_runs_stream AFTER UPDATE OF outcome ON sync_runs
+  FOR EACH ROW
+  WHEN (new.outcome = 'suspect'::text AND old.outcome IS DISTINCT FROM 'suspect'::text)
+  EXECUTE FUNCTION stream_suspect_run();
 
 -- Rights of the database roles, and of everybody (public)
 
@@ -1500,6 +1666,10 @@ grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select ("position", created_at, failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
+grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
+grant select, update ("position", failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
 grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
@@ -1517,6 +1687,12 @@ revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
+revoke execute on function stream_application() from public;
+revoke execute on function stream_application_events() from public;
+revoke execute on function stream_kyc() from public;
+revoke execute on function stream_package() from public;
+revoke execute on function stream_revisions() from public;
+revoke execute on function stream_suspect_run() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
@@ -1587,11 +1763,16 @@ grant usage on sequence event_positions to catalogue_api, catalogue_console, cat
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk, catalogue_operator_api;
 grant select, insert, delete on sign_in_links to catalogue_operator;
 grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select on stream_events to catalogue_console;
+grant select, update ("position") on stream_events to catalogue_api, catalogue_operator, catalogue_operator_api;
+grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;

@@ -474,6 +474,126 @@ create trigger games_events after update on games for each row
   execute function record_event();
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- The platform's stream: stream_events (db/schema/stream.ts)
+--
+-- The functions run with the rights of their owner, because no role may write the stream.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- Each event of an application is in the stream too. `events` has what it tells.
+create function stream_application_events() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
+  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  from fresh_events order by event_number;
+  return null;
+end
+$$;
+
+create trigger events_stream after insert on events
+  referencing new table as fresh_events for each statement execute function stream_application_events();
+
+-- New games and new content. Each has a new revision, so that equal details do not call the function. Readers look up the
+-- application, because every new game pays for what is written here.
+create function stream_revisions() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  return null;
+end
+$$;
+
+create trigger game_revisions_stream after insert on game_revisions
+  referencing new table as fresh_revisions for each statement execute function stream_revisions();
+
+-- The platform's own content of a game.
+create function stream_package() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  return null;
+end
+$$;
+
+create trigger games_stream after update of game_package_url on games for each row
+  when (old.game_package_url is distinct from new.game_package_url)
+  execute function stream_package();
+
+-- A state that changed, or a new record, with the names of the fields that differ from the record before.
+create function stream_kyc() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  fields text[] := (select changed_fields from kyc_records
+    where application_id = new.application_id and received_at = new.pulled_at);
+begin
+  if fields is not null or new.state <> (case tg_op when 'UPDATE' then old.state else 'pending' end) then
+    insert into stream_events (type, application_id, facts)
+    values ('kyc.changed', new.application_id,
+            jsonb_build_object('state', new.state, 'changed_fields', coalesce(fields, '{}')));
+  end if;
+  return null;
+end
+$$;
+
+create trigger kyc_states_stream after insert or update of state, pulled_at on kyc_states
+  for each row execute function stream_kyc();
+
+create function stream_application() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, application_id)
+  values (case
+    when tg_op = 'INSERT' or old.status = 'removed' and new.status <> 'removed' then 'application.added'
+    when old.status = new.status then 'application.updated'
+    when new.status = 'removed' then 'application.removed'
+    when new.status = 'paused' then 'application.paused'
+    else 'application.resumed'
+  end, new.application_id);
+  return null;
+end
+$$;
+
+create trigger applications_stream_insert after insert on applications
+  for each row execute function stream_application();
+
+-- Not called for what runs write: delays, and the time of the last success.
+create trigger applications_stream_update after update on applications for each row
+  when ((old.status, old.name, old.query_game_list_webhook, old.query_game_detail_webhook, old.query_cp_kyc_webhook,
+         old.access_token, old.every_ms, old.kyc_every_ms, old.detail_max_age_ms, old.concurrency, old.rate,
+         old.volatile_parameters)
+    is distinct from
+        (new.status, new.name, new.query_game_list_webhook, new.query_game_detail_webhook, new.query_cp_kyc_webhook,
+         new.access_token, new.every_ms, new.kyc_every_ms, new.detail_max_age_ms, new.concurrency, new.rate,
+         new.volatile_parameters))
+  execute function stream_application();
+
+create function stream_suspect_run() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('run.suspect', new.application_id, jsonb_build_object('run_id', new.run_id));
+  return null;
+end
+$$;
+
+create trigger sync_runs_stream after update of outcome on sync_runs for each row
+  when (new.outcome = 'suspect' and old.outcome is distinct from 'suspect')
+  execute function stream_suspect_run();
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Audit log: a chain of hashes that nobody changes (db/schema/audit.ts)
 -- ---------------------------------------------------------------------------------------------------------------------
 
@@ -687,6 +807,10 @@ create trigger events_position_kept before update of position on events for each
   when (old.position is not null and new.position is distinct from old.position)
   execute function refuse_to_roles('move an event that has its position');
 
+create trigger stream_events_position_kept before update of position on stream_events for each row
+  when (old.position is not null and new.position is distinct from old.position)
+  execute function refuse_to_roles('move an event that has its position');
+
 -- Sessions of operators and flows of OIDC belong to the site that writes them: `console` is of catalogue_console.
 create function bind_to_site() returns trigger
 language plpgsql
@@ -793,6 +917,8 @@ as $$
     from applications where access_token_keys <> '[]' group by 2
   union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
     from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_subscriptions where secret_keys <> '[]' group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int

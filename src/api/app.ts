@@ -17,6 +17,7 @@ import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/p
 import { createServer, DEFAULT_HEADERS, REQUEST_TIMEOUT_MS } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import type { Platform } from '#src/operations/operation.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
 export type ApiOptions = {
   sql: Database;
@@ -86,7 +87,10 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
   addEventRoutes(app, { ...options, onRequest });
   addHealthRoutes(app, options.ready);
-  if (options.operator !== undefined) addOperatorRoutes(app, { platform: options.operator, onRequest });
+  if (options.operator !== undefined) {
+    const formatAuditTime = createAuditTimeFormatter(options.auditTimeZone);
+    addOperatorRoutes(app, { platform: { ...options.operator, formatAuditTime }, onRequest });
+  }
   addDocumentRoutes(app, options.operator !== undefined);
   if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory);
   await app.ready();

@@ -5,12 +5,18 @@ import { ApiError } from '#src/api/api-error.ts';
 import type { TokenCaller } from '#src/api/authenticate.ts';
 import type { PlatformFailure } from '#src/contract/platform-codes.ts';
 import { namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
+import { streamRequestSchema, streamSchema } from '#src/contract/stream.ts';
+import type { FormatAuditTime } from '#src/events/document.ts';
+import { GonePlaceError, listStream } from '#src/events/read-stream.ts';
 import { LISTS } from '#src/lists/index.ts';
 import type { AnyList } from '#src/lists/list.ts';
 import { readList } from '#src/lists/read.ts';
 import { operations } from '#src/operations/index.ts';
 import { operate, requireRole } from '#src/operations/operate.ts';
 import type { AnyOperation, Caller, Platform } from '#src/operations/operation.ts';
+
+/** What the operator API works with. */
+export type ApiPlatform = Platform & { formatAuditTime: FormatAuditTime };
 
 export type Endpoint = {
   /** Of its operation or list: `<subject>.<verb>`. */
@@ -26,7 +32,7 @@ export type Endpoint = {
   failures: PlatformFailure[];
   /** A statement of it may take minutes. */
   isLong: boolean;
-  run(body: unknown, caller: Caller, platform: Platform): Promise<unknown>;
+  run(body: unknown, caller: Caller, platform: ApiPlatform): Promise<unknown>;
 };
 
 const pathOf = (name: string): string => `/operator-api/${name.replace('.', '/').replaceAll('_', '-')}`;
@@ -129,8 +135,31 @@ const toListEndpoint = (list: AnyList): Endpoint => {
   };
 };
 
+/** The platform's stream. Its pages have no filter and no sort: a reader continues at `next` for ever. */
+const streamEndpoint: Endpoint = {
+  name: 'event.list',
+  path: pathOf('event.list'),
+  title: "Read the platform's stream of events",
+  who: `Takes the role ${namesOfRoles(RIGHTS.view)}.`,
+  request: streamRequestSchema.strict(),
+  answer: streamSchema,
+  failures: ['goneEvent'],
+  isLong: false,
+  run: async (body, { roles }, { sql, formatAuditTime }) => {
+    if (roles !== 'all') requireRole("Read the platform's stream of events", 'view', roles);
+    try {
+      return await listStream(sql, streamRequestSchema.parse(body), formatAuditTime);
+    } catch (error) {
+      throw error instanceof GonePlaceError
+        ? new ApiError('goneEvent', error.message, { cause: error })
+        : error;
+    }
+  },
+};
+
 /** Every endpoint, in the order of their paths. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...operations.values()].filter(({ right }) => right !== 'system').map(toEndpoint),
   ...LISTS.map(toListEndpoint),
+  streamEndpoint,
 ].toSorted((a, b) => (a.path < b.path ? -1 : 1));

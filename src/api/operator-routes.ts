@@ -2,12 +2,12 @@ import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { STATEMENT_MS } from '#db/client.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { callerOf } from '#src/api/authenticate.ts';
-import { ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
+import { type ApiPlatform, ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
 import { checkBody, OPERATOR_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import { successOf } from '#src/contract/platform.ts';
 import type { PlatformFailure } from '#src/contract/platform-codes.ts';
 import { CatalogueError, coerceError, NotFoundError, UsageError } from '#src/errors.ts';
-import { ForbiddenError, type Platform } from '#src/operations/operation.ts';
+import { ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 
@@ -33,7 +33,7 @@ const toFailure = (thrown: unknown): Error => {
  */
 export const addOperatorRoutes = (
   app: FastifyInstance,
-  { platform, onRequest }: { platform: Platform; onRequest: onRequestAsyncHookHandler[] },
+  { platform, onRequest }: { platform: ApiPlatform; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
   for (const { path, request: schema, answer, isLong, run } of ENDPOINTS) {
     const options = {

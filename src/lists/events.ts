@@ -1,8 +1,14 @@
 import { z } from 'zod';
 import { EVENT_STATES, type EventItem, listEventPage } from '#db/queries/event-list.ts';
-import { ADDRESS_CONDITIONS, ADDRESS_SORTS, listEventWebhookPage } from '#db/queries/event-webhooks.ts';
+import {
+  ADDRESS_CONDITIONS,
+  ADDRESS_SORTS,
+  type EventWebhook,
+  listEventWebhookPage,
+} from '#db/queries/event-webhooks.ts';
+import { listSubscriptionPage, SUBSCRIPTION_SORTS } from '#db/queries/subscriptions.ts';
 import { count, time } from '#src/contract/documents.ts';
-import { EVENT_TYPES, EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
+import { EVENT_TYPES, EVENT_WEBHOOK_STATUSES, STREAM_TYPES } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, onlyApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -19,8 +25,9 @@ export const toEventDocument = ({ data, ...event }: EventItem) => ({
   data,
 });
 
-export const eventList = defineList({
-  name: 'event.list',
+/** The events of applications with their deliveries. `/operator-api/event/list` is the stream (src/contract/stream.ts). */
+export const deliveryList = defineList({
+  name: 'event.deliveries',
   nouns: ['event', 'events'],
   right: 'view',
   row: z.object({
@@ -79,51 +86,90 @@ export const eventList = defineList({
   read: listEventPage,
 });
 
+const condition = choice(ADDRESS_CONDITIONS, {
+  name: 'status',
+  title: 'State',
+  description: 'only addresses in this state; trouble: off, or failing for more than an hour',
+});
+
+type Health = Pick<
+  EventWebhook,
+  'status' | 'failing_since' | 'off_reason' | 'last_error' | 'last_success_at'
+>;
+
+/** How well the events arrive. */
+const HEALTH = [
+  {
+    key: 'status',
+    title: 'State',
+    kind: 'status',
+    value: ({ status, failing_since }: Health) =>
+      status === 'active' && failing_since !== null ? 'failing' : status,
+  },
+  { key: 'why', value: ({ off_reason, last_error }: Health) => off_reason ?? last_error },
+  { key: 'failing_since', kind: 'age', sort: 'failing_since', width: 'medium' },
+  { key: 'last_success', kind: 'age', value: (row: Health) => row.last_success_at, width: 'medium' },
+] as const;
+
+const address = z.object({
+  url: z.string(),
+  status: z.enum(EVENT_WEBHOOK_STATUSES),
+  off_reason: z.string().nullable(),
+  off_at: time.nullable(),
+  failures: count,
+  failing_since: time.nullable(),
+  next_attempt_at: time.nullable(),
+  last_attempt_at: time.nullable(),
+  last_success_at: time.nullable(),
+  last_error: z.string().nullable(),
+  created_at: time,
+});
+
 /** Where the events of applications are sent, with the health of each address. */
 export const eventAddressList = defineList({
   name: 'event.addresses',
   nouns: ['address', 'addresses'],
   right: 'view',
-  row: z.object({
-    application_id: z.string(),
-    url: z.string(),
-    former_until: time.nullable(),
-    status: z.enum(EVENT_WEBHOOK_STATUSES),
-    off_reason: z.string().nullable(),
-    off_at: time.nullable(),
-    failures: count,
-    failing_since: time.nullable(),
-    next_attempt_at: time.nullable(),
-    last_attempt_at: time.nullable(),
-    last_success_at: time.nullable(),
-    last_error: z.string().nullable(),
-    created_at: time,
-  }),
+  row: address.extend({ application_id: z.string(), former_until: time.nullable() }),
   filter: z.object({
     application_id: onlyApplication(),
-    status: choice(ADDRESS_CONDITIONS, {
-      name: 'status',
-      title: 'State',
-      description: 'only addresses in this state; trouble: off, or failing for more than an hour',
-    }),
+    status: condition,
   }),
   sorts: ADDRESS_SORTS,
   order: 'application_id',
   columns: [
     { ...APPLICATION, sort: 'application_id' },
     { key: 'url', title: 'Address', kind: 'id', width: 'wide' },
-    {
-      key: 'status',
-      title: 'State',
-      kind: 'status',
-      value: ({ status, failing_since }) =>
-        status === 'active' && failing_since !== null ? 'failing' : status,
-    },
-    { key: 'why', value: ({ off_reason, last_error }) => off_reason ?? last_error },
-    { key: 'failing_since', kind: 'age', sort: 'failing_since', width: 'medium' },
-    { key: 'last_success', kind: 'age', value: (row) => row.last_success_at, width: 'medium' },
+    ...HEALTH,
   ],
   empty: 'No application has an address for events.',
   noMatch: 'No address matches.',
   read: listEventWebhookPage,
+});
+
+/** Where the platform's stream is sent. */
+export const subscriptionList = defineList({
+  name: 'event.subscriptions',
+  nouns: ['subscription', 'subscriptions'],
+  right: 'view',
+  row: address.extend({
+    subscription_id: z.guid(),
+    types: z.array(z.enum(STREAM_TYPES)).describe('[]: all.'),
+    position: count,
+    waiting: count.describe('Events after its position, counted up to 10,000.'),
+  }),
+  filter: z.object({ status: condition }),
+  sorts: SUBSCRIPTION_SORTS,
+  order: 'created_at',
+  columns: [
+    { key: 'subscription_id', title: 'Subscription', kind: 'id' },
+    { key: 'url', title: 'Address', kind: 'id' },
+    { key: 'types', value: ({ types }) => types.join(', ') || 'all', width: 'wider' },
+    ...HEALTH,
+    { key: 'waiting', kind: 'number', width: 'medium' },
+    { key: 'since', kind: 'age', value: (row) => row.created_at, sort: 'created_at', width: 'wide' },
+  ],
+  empty: 'The stream is sent nowhere.',
+  noMatch: 'No subscription matches.',
+  read: listSubscriptionPage,
 });

@@ -37,6 +37,7 @@ import { reopenGames } from '#src/operations/reopen-games.ts';
 import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
+import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { createToken, revokeApiToken, revokeOwnToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
@@ -64,6 +65,9 @@ export const operations = byName([
   rotateEventSecret,
   retryEvents,
   switchEventsOff,
+  subscribe,
+  unsubscribe,
+  resumeSubscription,
   startManualRun,
   startAcceptingRun,
   cancelRun,

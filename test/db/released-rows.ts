@@ -16,6 +16,7 @@ import { insertRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
 import { insertPage } from '#db/queries/run-pages.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { countAttempts, insertLink, insertOidcFlow, insertSession } from '#db/queries/sign-in.ts';
+import { insertSubscription } from '#db/queries/subscriptions.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import type { KycRecord } from '#src/contract/application.ts';
@@ -179,6 +180,10 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   await identifyPins(sql, new AbortController().signal);
   await sql`update games set withdrawn_at = now() where game_id = ${withdrawn.game_id}`;
   await placeEvents(sql);
+  await placeEvents(sql, 'stream_events');
+  const subscriber = { subscription_id: randomUUIDv7(), url: 'http://127.0.0.1:9/stream' };
+  const { sealed: sealedStream } = await sealNewEventSecret(testKeys, subscriber);
+  await insertSubscription(sql, { ...subscriber, types: ['game.received'], ...sealedStream });
   await recordViewer(sql, game_id, 'kim');
   // Rows in the counters, and changes that are not folded into them.
   await sql`select fold_game_counts()`;

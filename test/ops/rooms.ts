@@ -280,6 +280,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/picture-store',
       'src/pictures',
       'src/review',
+      'src/events',
       'src/kyc',
       'src/queue',
       'src/ingest',

@@ -8,6 +8,7 @@ import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
+import type { Subscription } from '#db/queries/subscriptions.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
@@ -15,7 +16,7 @@ import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console
 import { createRunHours } from '#src/console/run-hours.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { runRequestList } from '#src/lists/approvals.ts';
-import { eventAddressList } from '#src/lists/events.ts';
+import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
@@ -120,6 +121,13 @@ const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => 
   return section(title, shown);
 };
 
+const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml | null => {
+  if (subscriptions.length === 0) return null;
+  const title = 'Subscriptions of the stream that do not arrive';
+  const only = ['url', 'status', 'why', 'waiting'];
+  return section(title, listTable(subscriptionList, subscriptions, { linkTo, only, label: title }));
+};
+
 const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
   if (queues === null)
     return section(
@@ -138,7 +146,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
   app.get('/', { config: { right: 'view' } }, async (_request, reply) => {
-    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, addresses] =
+    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, addresses, streams] =
       await Promise.all([
         summariseLanes(sql),
         readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
@@ -150,6 +158,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
         readHours(),
         readDecisionHours(sql),
         readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+        readFirst(subscriptionList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
       ]);
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
@@ -169,7 +178,8 @@ ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
-${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
+${requestSection(requests)}${addressSection(addresses)}
+${subscriptionSection(streams)}${queueSection(queues)}
 </div>
 <h2 class="sub">Last 24 hours</h2>
 ${charts(hours, decided)}`;
