@@ -87,7 +87,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -688,13 +688,17 @@ declare
   roles constant text[] := process_roles();
   writers constant text[] := case
     when new.kind = 'withdrawals' then array['catalogue_console', 'catalogue_operator_api']
-    when new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
-    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    when new.kind = 'reviewer' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
+    then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
   end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
-    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+  if new.kind is not null and cardinality(roles) > 0
+    and (not roles && (writers || array['catalogue_operator'])
+      or old.used_at is distinct from new.used_at and old.used_at is not null
+      or old.closed_at is distinct from new.closed_at and old.closed_at is not null) then
+    raise exception 'The role % may not write requests of the kind %, or one that has ended.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -865,14 +869,15 @@ CREATE OR REPLACE FUNCTION count_after_a_day()
 AS $function$
 declare
   roles constant text[] := process_roles();
+  former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  if tg_op = 'INSERT' or exists (
-    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+  if new.status = 'active' and exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
     new.counts_at := greatest(new.counts_at, now() + interval '1 day');
-  else
+  elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
   return new;
@@ -919,6 +924,13 @@ AS $function$
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
 $function$;
+
+CREATE OR REPLACE FUNCTION end_overdue_sessions()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
  RETURNS uuid
@@ -1024,6 +1036,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION links_of_officers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  operator operators;
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  select * into operator from operators o where o.login = new.login;
+  if operator.oidc_subject is not null
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
+      using errcode = 'insufficient_privilege';
+  end if;
+  new.expires_at := least(new.expires_at, now() + interval '15 minutes');
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -1034,7 +1069,7 @@ AS $function$
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
 $function$;
 
-CREATE OR REPLACE FUNCTION operators_of_desk()
+CREATE OR REPLACE FUNCTION operators_of_sites()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
@@ -1043,19 +1078,23 @@ declare
   roles constant text[] := process_roles();
   by_oidc constant boolean := new.oidc_subject is not null;
   former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+  is_officer constant boolean := 'kyc_officer' = any(new.roles);
+  was_officer constant boolean := 'kyc_officer' = any(former);
+  same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
 begin
-  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
-    return new;
-  end if;
-  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
-    or tg_op = 'UPDATE'
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
+    or 'catalogue_console' = any(roles)
+      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (same_password or not is_officer and not was_officer)
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
       and new.roles <@ (former || array['kyc_officer'])
-      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+      and (same_password or not by_oidc and was_officer)
   then
     return new;
   end if;
-  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+  raise exception 'The role % may not change this of the operator %.', current_user, new.login
     using errcode = 'insufficient_privilege';
 end
 $function$;
@@ -1118,6 +1157,35 @@ AS $function$
                                  'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
                  and pg_has_role(current_user, oid, 'usage'))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION process_sessions()
+ RETURNS TABLE(pid integer, login text, blocks_s double precision, is_overdue boolean)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with waiting as materialized (
+    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+  ), blocking as (
+    select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
+    from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
+    where b.pid not in (select pid from waiting) group by 1
+  )
+  select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
+         coalesce(case
+           when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+         end, false)
+  from pg_stat_activity s left join blocking using (pid)
+  where s.datname = current_database() and s.backend_type = 'client backend'
+    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles r
+      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1408,6 +1476,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from approvals
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
+$function$;
+
 CREATE OR REPLACE FUNCTION without_queries(addresses text[])
  RETURNS text[]
  LANGUAGE sql
@@ -1617,18 +1697,22 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
-CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, counts_at ON operators
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
-CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
   FOR EACH ROW
-  EXECUTE FUNCTION operators_of_desk();
+  EXECUTE FUNCTION operators_of_sites();
 
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
+  FOR EACH ROW
+  EXECUTE FUNCTION links_of_officers();
 
 CREATE TRIGGER stream_events_position_kept BEFORE UPDATE OF "position" ON stream_events
   FOR EACH ROW
@@ -1653,7 +1737,7 @@ grant select (application_id, created_at, every_ms, failing_since, last_success_
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
-grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, insert, update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -1682,7 +1766,11 @@ revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from p
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
+grant execute on function end_overdue_sessions() to catalogue_worker;
+revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
+grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
@@ -1731,7 +1819,8 @@ grant select, insert, update (confirmed_at, seen_at, session_hash), delete on op
 grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
 grant select (login, roles, status) on operators to catalogue_api;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_operator;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
+grant select, insert, update on operators to catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;
@@ -1768,8 +1857,7 @@ grant usage on sequence stream_positions to catalogue_api, catalogue_console, ca
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk, catalogue_operator_api;
-grant select, insert, delete on sign_in_links to catalogue_operator;
-grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
 grant select on stream_events to catalogue_console;
 grant select, update ("position") on stream_events to catalogue_api, catalogue_operator, catalogue_operator_api;
 grant select, update ("position"), delete on stream_events to catalogue_worker;

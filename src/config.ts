@@ -206,6 +206,17 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
 /** Units and defaults: `.env.example`. */
 export type Config = ReturnType<typeof readConfig>;
 
+/** The public address of a site, or where it listens. */
+export const addressOf = ({
+  url,
+  host,
+  port,
+}: {
+  url?: string | undefined;
+  host: string;
+  port: number;
+}): string => url ?? localUrl(host, port);
+
 /** The configuration of one process: `databaseUrl` is the URL of its role, else DATABASE_URL. */
 export const configFor = (config: Config, role: DatabaseRole): Config => ({
   ...config,

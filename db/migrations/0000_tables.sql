@@ -57,7 +57,7 @@ CREATE TABLE "approvals" (
 	"used_at" timestamp with time zone,
 	"closed_at" timestamp with time zone,
 	"closed_as" text,
-	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer')),
+	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer', 'reviewer')),
 	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."requested_by"),
 	CONSTRAINT "approvals_approved" CHECK (("approvals"."approved_at" is null) = ("approvals"."approved_by" is null)),
 	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."requested_at" + interval '1 hour'),

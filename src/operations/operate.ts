@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { transact } from '#db/transact.ts';
-import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
 import { hasRight, namesOfRoles, RIGHTS, type Right, type Role } from '#src/contract/roles.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
@@ -28,7 +28,11 @@ export const requireRole = (what: string, right: Right, roles: readonly Role[]):
 };
 
 /** @throws ForbiddenError */
-const requireRight = (operation: AnyOperation, input: unknown, { actor, roles, session }: Caller): void => {
+const requireRight = (
+  operation: AnyOperation,
+  input: unknown,
+  { actor, roles, session, token_id }: Caller,
+): void => {
   const { right, byApplication, knownBy, notByToken, title } = operation;
   const refuse = (why: string): never => {
     throw new ForbiddenError(`${title}: ${why}`);
@@ -42,7 +46,7 @@ const requireRight = (operation: AnyOperation, input: unknown, { actor, roles, s
     refuse('only an operator who signs in may do this.');
   if (knownBy === 'session' && session === undefined)
     refuse('an operator does this at a page, signed in, and not by a token.');
-  if (notByToken !== undefined && actor.actor_kind === 'operator' && session === undefined)
+  if (notByToken !== undefined && token_id !== undefined)
     refuse(`an operator does this ${notByToken}, and not by a token.`);
   if (right === 'system') {
     if (actor.actor_kind !== 'system') refuse('only the platform itself does this.');
@@ -87,7 +91,8 @@ const approve = async <Schema extends z.ZodType>(
   if (secondPerson === undefined) return ONE_PERSON;
   const version = await secondPerson.lockVersion(tx, input, caller);
   if (version !== null) {
-    const use = { kind: secondPerson.kind, subject, version, actor: caller.actor };
+    const kind = (await secondPerson.kindOf?.(tx, input)) ?? secondPerson.kind;
+    const use = { kind, subject, version, actor: caller.actor };
     return requireSecondPerson(tx, { fourEyes, approval_id }, use);
   }
   if (approval_id === undefined) return ONE_PERSON;
@@ -164,7 +169,7 @@ const needsNothing = (): Promise<never> =>
 
 /** What an operation of the platform itself has. It has no second person, so everything would take two. */
 const DATABASE_ALONE = {
-  fourEyes: { kinds: APPROVAL_KINDS, onceTwo: false },
+  fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,
   producer: needsNothing,
   keys: needsNothing,

@@ -5,7 +5,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { ENDPOINTS } from '#src/api/endpoints.ts';
 import { openapiOperator } from '#src/api/openapi-operator.ts';
-import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import type { OperationName } from '#src/contract/audit.ts';
 import { hasRight, ROLES, type Role } from '#src/contract/roles.ts';
 import { LISTS } from '#src/lists/index.ts';
@@ -21,7 +21,7 @@ import { useOperatorApi } from '#test/support/operator-api.ts';
 
 const keys = ringOf(['k1']);
 /** Changed by a test: what takes two persons. */
-const fourEyes = { kinds: [...APPROVAL_KINDS], onceTwo: false };
+const fourEyes = { kinds: [...FOUR_EYES_BY_DEFAULT.kinds], onceTwo: false };
 const api = useOperatorApi({ keys: async () => ({ ...keys, records: [] }), fourEyes });
 const checkBody = createBodyCheck(openapiOperator());
 const token: Record<string, string> = {};
@@ -104,7 +104,7 @@ test('each act succeeds, and its answer is what the document says', async () => 
   expect((await act('run.accept_withdrawals', accepted)).game_ids).toHaveLength(1);
   fourEyes.kinds = [];
   await act('run.start_accepting', acme);
-  fourEyes.kinds = [...APPROVAL_KINDS];
+  fourEyes.kinds = [...FOUR_EYES_BY_DEFAULT.kinds];
   const { run } = await act('run.start', acme);
   expect((await act('run.cancel', { run_id: run.run_id })).cancelled).toBe(true);
   await act('game.pull', { ...acme, application_game_ids: ['g-1'] });

@@ -1,0 +1,14 @@
+import { renderPrometheusRule } from '#test/ops/reference/prometheus-rule.ts';
+import { renderTable } from '#test/ops/reference/table.ts';
+import { readTables } from '#test/ops/reference/tables.ts';
+
+const HEAD = '# Reference\n\n`npm run docs` writes this page from the code, and a test compares it.\n';
+
+const renderReference = async (): Promise<string> =>
+  [HEAD, ...(await readTables()).map(renderTable)].join('\n');
+
+/** The files that are made of the code, by path. */
+export const GENERATED: Readonly<Record<string, () => Promise<string>>> = {
+  'docs/reference.md': renderReference,
+  'deploy/kubernetes/prometheus-operator/rules.yaml': renderPrometheusRule,
+};
