@@ -672,7 +672,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"8ad43c37cb4515c72b8eb103bd55de727a64dfb7219506f0915ad04bcb87d0f5","created_at":1795509821388}'),
+  ('{"id":1,"hash":"4f57cc0c44f3bcbf3779a8502371dabf34289d5172e48b55d24be87d5025ff09","created_at":1795509821388}'),
   ('{"id":2,"hash":"af4217fcc93e4e29c363ec58937d5cdb393ae9a6a50a4d47c2b4bcb413f274f1","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -1861,6 +1861,7 @@ CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
