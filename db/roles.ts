@@ -130,7 +130,12 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
-  game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
+  game_revisions: {
+    ...READ,
+    worker: 'select, insert, delete',
+    media: 'select',
+    operator: 'select, insert',
+  },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
     worker: `select, insert (game_id, application_id, application_game_id, ${INGEST}), update (audit_status, audit_time, revision, withdrawn_at, unlisted_at, updated_at, ${INGEST})`,
@@ -138,9 +143,10 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     console:
       'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
     media: 'select, update (audit_status, audit_time, updated_at)',
-    operator:
-      'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
+    operator: `select, insert (game_id, application_id, application_game_id, game_package_url, audit_status, audit_time, withdrawn_at, ${INGEST}), update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)`,
   },
+  // A trigger applies and deletes them, with the rights of its owner.
+  imported_games: { worker: 'select', console: 'select', operator: 'select, insert' },
   ingest_failures: {
     worker: EVERYTHING,
     api: FLEET_OF_FAILURES,
@@ -252,6 +258,10 @@ const OPERATOR_API: Readonly<Record<string, string | null>> = {
   // A session of a person approves.
   approvals: 'select, insert, update (used_at, closed_at, closed_as)',
   content_providers: 'select',
+  // Games are imported on the command line alone.
+  game_revisions: 'select',
+  games: 'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
+  imported_games: null,
   game_viewers: null,
   kyc_access_log: null,
   kyc_former_records: 'select (record_id, application_id, received_at, replaced_at, changed_fields)',
@@ -287,6 +297,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = [
  * but it takes the right to create a trigger: a role that had it could run the function on rows of a temporary table.
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'apply_imports()': [],
   'audit_log_chain()': [],
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_games()': [],

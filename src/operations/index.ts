@@ -16,6 +16,7 @@ import {
   resumeFailingApplications,
   resumeRecoveredApplication,
 } from '#src/operations/failing-applications.ts';
+import { importGames } from '#src/operations/imports.ts';
 import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
 import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
 import type { AnyOperation } from '#src/operations/operation.ts';
@@ -78,6 +79,7 @@ export const operations = byName([
   rejectGames,
   undoGameDecisions,
   setPackageUrls,
+  importGames,
   reopenGames,
   repairPictures,
   addReason,
