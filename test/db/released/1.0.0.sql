@@ -669,7 +669,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations select r.* from (values
   ('{"id":1,"hash":"4c9122217471a2725802ef5f8dbd6a03f216c2dc99ea9ad1cdf58a7c039c1d13","created_at":1795509821388}'),
-  ('{"id":2,"hash":"a53b984752c4ddeab34462110b11a8383c254962736dd7be3975fd468007650c","created_at":1795509822667}')
+  ('{"id":2,"hash":"6fc0ff2e9809930a071d954298c3a3daa77d514a59031ebfef3179d56cc915c3","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -1489,7 +1489,7 @@ AS $function$
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.backend_type = 'client backend'
+  where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
     and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
     and exists (
       select from pg_roles r
