@@ -51,11 +51,12 @@ it('a session that is idle in a transaction and blocks others is named by its ro
     await until('the session is ended', async () => !(await isOpen(pid)));
   });
   holding.catch(() => {});
+  const console = database.as('console');
   const waiting = database.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
   });
   await until('the metric names the role', async () => {
-    const [first] = await readBlocking(database.as('console'));
+    const [first] = await readBlocking(console);
     return first?.blocker === roleName('api') && first.seconds > 0;
   });
   await untilEnded(pid);
