@@ -19,9 +19,13 @@ COPY package.json ./
 COPY db ./db
 COPY jobs ./jobs
 COPY src ./src
-# `catalogue --version` prints the commit: docker build --build-arg COMMIT=$(git rev-parse HEAD) .
+# deploy/build-image passes these. `catalogue --version` prints the commit.
 ARG COMMIT=
-LABEL org.opencontainers.image.revision=$COMMIT
+ARG VERSION=
+LABEL org.opencontainers.image.title="Game Catalogue" \
+      org.opencontainers.image.description="Every process of Game Catalogue, and its command line" \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.revision=$COMMIT
 RUN printf %s "$COMMIT" > COMMIT
 # `catalogue` and `npx catalogue`, as messages print it, are this program.
 RUN ln -s /app/src/cli/bin/catalogue /usr/local/bin/catalogue \

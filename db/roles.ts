@@ -33,7 +33,7 @@ const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), d
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 /**
- * The rights on every table. `migrate` grants them, docs/security.md shows them, and a test tries each. A lock
+ * The rights on every table. `migrate` grants them, docs/reference.md shows them, and a test tries each. A lock
  * (`for update`, `for share`) needs `update` of some column.
  */
 export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {

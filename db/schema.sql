@@ -1537,6 +1537,7 @@ CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys

@@ -676,6 +676,7 @@ CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("applicatio
 CREATE UNIQUE INDEX "sync_runs_by_number" ON "sync_runs" USING btree ("run_number");--> statement-breakpoint
 CREATE INDEX "sync_runs_by_application" ON "sync_runs" USING btree ("application_id","run_number");--> statement-breakpoint
 CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at");--> statement-breakpoint
+CREATE INDEX "sync_runs_stored" ON "sync_runs" USING btree ("application_id","started_at") WHERE "sync_runs"."stored_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_number") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
 CREATE INDEX "stream_events_without_position" ON "stream_events" USING btree ("event_number") WHERE "stream_events"."position" is null;--> statement-breakpoint
 CREATE INDEX "workers_seen" ON "workers" USING btree ("seen_at");

@@ -41,7 +41,7 @@ export type OidcSettings = RoleSettings & {
 
 const FLOW_LIFETIME_MS = 10 * 60_000;
 /** Sign-ins that one address may begin within the window of attempts. Each is a row until it expires. */
-const BEGINS_MAX = 100;
+export const BEGINS_MAX = 100;
 /** Expired rows are deleted this often while sign-ins begin. */
 const CLEAN_EVERY_MS = 60_000;
 const TIMEOUT_S = 10;

@@ -23,10 +23,10 @@ import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity
 import { browserProof, createSecret, hashSecret, isSameText } from '#src/identity/secrets.ts';
 
 /** Attempts of one address, of one known browser, and confirmations of one operator, within the window. */
-const ATTEMPTS_MAX = 10;
+export const ATTEMPTS_MAX = 10;
 /** Sign-ins of one login from unknown browsers at any address: ten addresses must try before others are refused. */
 const LOGIN_ATTEMPTS_MAX = 100;
-const WINDOW_MS = 15 * 60_000;
+export const WINDOW_MS = 15 * 60_000;
 
 export type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
 /** `session` is the secret of the new session, and `browser` what makes the browser known, each for its cookie. */
@@ -71,7 +71,7 @@ export const openSession = async (
 };
 
 /** Refusals of unknown callers in the audit log within the window. Entries of the log are never deleted. */
-const UNKNOWN_REFUSALS_MAX = 1_000;
+export const UNKNOWN_REFUSALS_MAX = 1_000;
 
 /** May one more refusal of an unknown caller be written to the audit log? Somebody with many addresses must not fill it. */
 export const mayRecordUnknown = async (sql: Queryable): Promise<boolean> =>

@@ -668,7 +668,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"4c9122217471a2725802ef5f8dbd6a03f216c2dc99ea9ad1cdf58a7c039c1d13","created_at":1795509821388}'),
+  ('{"id":1,"hash":"5a674bc643ffcd687401766dae5facfb16492116317b11fc8c4902b3b7e16d2e","created_at":1795509821388}'),
   ('{"id":2,"hash":"6fc0ff2e9809930a071d954298c3a3daa77d514a59031ebfef3179d56cc915c3","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -1853,6 +1853,7 @@ CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
