@@ -126,7 +126,12 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
-  game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
+  game_revisions: {
+    ...READ,
+    worker: 'select, insert, delete',
+    media: 'select',
+    operator: 'select, insert',
+  },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
     worker: `select, insert (game_id, application_id, application_game_id, ${INGEST}), update (audit_status, audit_time, revision, withdrawn_at, unlisted_at, updated_at, ${INGEST})`,
@@ -134,9 +139,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     console:
       'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
     media: 'select, update (audit_status, audit_time, updated_at)',
-    operator:
-      'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
+    operator: `select, insert (game_id, application_id, application_game_id, game_package_url, audit_status, audit_time, withdrawn_at, ${INGEST}), update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)`,
   },
+  // A trigger applies and deletes them, with the rights of its owner.
+  imported_games: { worker: 'select', console: 'select', operator: 'select, insert' },
   ingest_failures: {
     worker: EVERYTHING,
     api: FLEET_OF_FAILURES,
@@ -246,6 +252,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'med
  * but it takes the right to create a trigger: a role that had it could run the function on rows of a temporary table.
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
+  'apply_imports()': [],
   'audit_log_chain()': [],
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_games()': [],

@@ -306,6 +306,22 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
 );
 
+create table imported_games (
+  application_id text not null,
+  application_game_id text not null,
+  game_id uuid not null,
+  game_package_url text not null,
+  audit_status text not null,
+  audit_time timestamp with time zone,
+  decided_by text,
+  reason text,
+  text text,
+  constraint imported_games_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
+  constraint imported_games_game_id_unique UNIQUE (game_id),
+  constraint imported_games_audit_status CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
+  constraint imported_games_decided CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL) AND (audit_status = 'pending'::text) = (decided_by IS NULL))
+);
+
 create table ingest_failures (
   application_id text not null,
   operation text not null,
@@ -673,6 +689,55 @@ CREATE OR REPLACE FUNCTION add_upto(these integer[], those integer[])
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select array_agg(a + b order by child) from unnest(these, those) with ordinality as every (a, b, child)
+$function$;
+
+CREATE OR REPLACE FUNCTION apply_imports()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  decisions bigint[];
+begin
+  if not exists (select from imported_games) then
+    return null;
+  end if;
+  with waiting as (
+    delete from imported_games i using fresh_revisions r, games g
+    where r.revision = 1 and g.game_id = r.game_id
+      and i.application_id = g.application_id and i.application_game_id = g.application_game_id
+    returning i.*, r.game_id as stored_id
+  ), applied as (
+    update games g
+    set audit_status = w.audit_status, audit_time = w.audit_time, game_package_url = w.game_package_url
+    from waiting w where g.game_id = w.stored_id
+  ), decided as (
+    insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
+    select stored_id, 1, audit_status, decided_by, reason, text, audit_time from waiting
+    where audit_status <> 'pending'
+    returning audit_id
+  )
+  select array_agg(audit_id) into decisions from decided;
+  with places as materialized (
+    select a.audit_id, g.application_id, p.is_icon, p.place, p.url, gen_random_uuid() as picture_id
+    from game_audits a join games g using (game_id) cross join lateral (
+      select true as is_icon, place - 1 as place, url from unnest(g.game_icon) with ordinality as icons (url, place)
+      union all
+      select false, place - 1, url from unnest(g.game_store_pic) with ordinality as pics (url, place)
+    ) as p
+    where a.audit_id = any(decisions)
+  ), pictured as (
+    insert into pictures (picture_id, url) select picture_id, url from places
+  ), pinned as (
+    insert into picture_pins (audit_id, is_icon, place, picture_id)
+    select audit_id, is_icon, place, picture_id from places
+  )
+  update picture_rules r set after = least(r.after, first.audit_id - 1)
+  from (select application_id, min(audit_id) as audit_id from places group by 1) as first
+  where r.application_id = first.application_id;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION approvals_of_kyc()
@@ -1553,6 +1618,8 @@ alter table game_audits add constraint game_audits_keep_revision FOREIGN KEY (ga
 alter table game_audits add constraint game_audits_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);
 alter table game_revisions add constraint game_revisions_game_id_games_game_id_fk FOREIGN KEY (game_id) REFERENCES games(game_id) ON DELETE CASCADE;
 alter table games add constraint games_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table imported_games add constraint imported_games_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table imported_games add constraint imported_games_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);
 alter table ingest_failures add constraint ingest_failures_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table kyc_access_log add constraint kyc_access_log_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table kyc_former_records add constraint kyc_former_records_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
@@ -1631,6 +1698,11 @@ CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
   REFERENCING NEW TABLE AS fresh_revisions
   FOR EACH STATEMENT
   EXECUTE FUNCTION stream_revisions();
+
+CREATE TRIGGER game_revisions_waiting AFTER INSERT ON game_revisions
+  REFERENCING NEW TABLE AS fresh_revisions
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION apply_imports();
 
 CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
   FOR EACH ROW
@@ -1749,6 +1821,7 @@ grant select, insert, update, delete on event_webhooks to catalogue_operator;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
 grant select, update ("position"), delete on events to catalogue_worker;
+revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
@@ -1778,13 +1851,17 @@ grant select on game_count_changes to catalogue_api, catalogue_console, catalogu
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator;
+grant select on game_revisions to catalogue_console, catalogue_media;
+grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
+grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
 grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
-grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
+grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
+grant select on imported_games to catalogue_console, catalogue_worker;
+grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
 grant select on ingest_failures to catalogue_console;
 grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_worker;

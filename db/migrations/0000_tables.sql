@@ -268,6 +268,23 @@ CREATE TABLE "sign_in_links" (
 	"expires_at" timestamp with time zone NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "imported_games" (
+	"application_id" text NOT NULL,
+	"application_game_id" text NOT NULL,
+	"game_id" uuid NOT NULL,
+	"game_package_url" text NOT NULL,
+	"audit_status" text NOT NULL,
+	"audit_time" timestamp with time zone,
+	"decided_by" text,
+	"reason" text,
+	"text" text,
+	CONSTRAINT "imported_games_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id"),
+	CONSTRAINT "imported_games_game_id_unique" UNIQUE("game_id"),
+	CONSTRAINT "imported_games_audit_status" CHECK ("imported_games"."audit_status" in ('pending', 'passed', 'rejected')),
+	CONSTRAINT "imported_games_decided" CHECK (("imported_games"."audit_status" = 'pending') = ("imported_games"."audit_time" is null)
+        and ("imported_games"."audit_status" = 'pending') = ("imported_games"."decided_by" is null))
+);
+--> statement-breakpoint
 CREATE TABLE "content_providers" (
 	"cp_id" uuid PRIMARY KEY NOT NULL,
 	"application_id" text NOT NULL,
@@ -619,6 +636,8 @@ ALTER TABLE "game_revisions" ADD CONSTRAINT "game_revisions_game_id_games_game_i
 ALTER TABLE "games" ADD CONSTRAINT "games_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "operator_sessions" ADD CONSTRAINT "operator_sessions_login_operators_login_fk" FOREIGN KEY ("login") REFERENCES "public"."operators"("login") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sign_in_links" ADD CONSTRAINT "sign_in_links_login_operators_login_fk" FOREIGN KEY ("login") REFERENCES "public"."operators"("login") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "imported_games" ADD CONSTRAINT "imported_games_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "imported_games" ADD CONSTRAINT "imported_games_reason_reasons_code_fk" FOREIGN KEY ("reason") REFERENCES "public"."reasons"("code") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "content_providers" ADD CONSTRAINT "content_providers_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "kyc_access_log" ADD CONSTRAINT "kyc_access_log_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "kyc_former_records" ADD CONSTRAINT "kyc_former_records_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

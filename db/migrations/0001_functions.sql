@@ -594,6 +594,64 @@ create trigger sync_runs_stream after update of outcome on sync_runs for each ro
   execute function stream_suspect_run();
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- Imports: imported_games (db/schema/imports.ts)
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- Applies what waits for the first pull of games: the decision, on the content that was pulled, and the package URL. The
+-- function runs with the rights of its owner, because a worker may not decide. Its pins have pictures of their own until
+-- the media process identifies them, which computes the ids of pictures (src/pictures/identify-pins.ts).
+create function apply_imports() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  decisions bigint[];
+begin
+  if not exists (select from imported_games) then
+    return null;
+  end if;
+  with waiting as (
+    delete from imported_games i using fresh_revisions r, games g
+    where r.revision = 1 and g.game_id = r.game_id
+      and i.application_id = g.application_id and i.application_game_id = g.application_game_id
+    returning i.*, r.game_id as stored_id
+  ), applied as (
+    update games g
+    set audit_status = w.audit_status, audit_time = w.audit_time, game_package_url = w.game_package_url
+    from waiting w where g.game_id = w.stored_id
+  ), decided as (
+    insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
+    select stored_id, 1, audit_status, decided_by, reason, text, audit_time from waiting
+    where audit_status <> 'pending'
+    returning audit_id
+  )
+  select array_agg(audit_id) into decisions from decided;
+  with places as materialized (
+    select a.audit_id, g.application_id, p.is_icon, p.place, p.url, gen_random_uuid() as picture_id
+    from game_audits a join games g using (game_id) cross join lateral (
+      select true as is_icon, place - 1 as place, url from unnest(g.game_icon) with ordinality as icons (url, place)
+      union all
+      select false, place - 1, url from unnest(g.game_store_pic) with ordinality as pics (url, place)
+    ) as p
+    where a.audit_id = any(decisions)
+  ), pictured as (
+    insert into pictures (picture_id, url) select picture_id, url from places
+  ), pinned as (
+    insert into picture_pins (audit_id, is_icon, place, picture_id)
+    select audit_id, is_icon, place, picture_id from places
+  )
+  update picture_rules r set after = least(r.after, first.audit_id - 1)
+  from (select application_id, min(audit_id) as audit_id from places group by 1) as first
+  where r.application_id = first.application_id;
+  return null;
+end
+$$;
+
+-- After game_revisions_stream, because triggers run in the order of their names: game.received is before game.passed.
+create trigger game_revisions_waiting after insert on game_revisions
+  referencing new table as fresh_revisions for each statement execute function apply_imports();
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Audit log: a chain of hashes that nobody changes (db/schema/audit.ts)
 -- ---------------------------------------------------------------------------------------------------------------------
 

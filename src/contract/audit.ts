@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   'game.carry_over',
   'game.reopen',
   'game.package',
+  'game.import',
   'picture.repair',
   'reason.add',
   'reason.retire',

@@ -14,6 +14,7 @@ import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
+import { importGames } from '#src/operations/imports.ts';
 import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
 import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
 import type { AnyOperation } from '#src/operations/operation.ts';
@@ -76,6 +77,7 @@ export const operations = byName([
   rejectGames,
   undoGameDecisions,
   setPackageUrls,
+  importGames,
   reopenGames,
   repairPictures,
   addReason,

@@ -59,6 +59,7 @@ const inputs = (): Partial<Record<OperationName, object>> => ({
   'game.reject': { ...decision, reason: 'incomplete' },
   'game.undo': { audit_ids: [1] },
   'game.package': { urls: [{ game_id: ID, game_package_url: '' }] },
+  'game.import': { ...acme, games: [{ application_game_id: 'g', audit_status: 'pending' }] },
   'game.reopen': { picture_id: ID, game_ids: [ID] },
   'picture.repair': { sha256: ['0'.repeat(64)] },
   'failure.retry': acme,

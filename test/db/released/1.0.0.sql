@@ -306,6 +306,22 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
 );
 
+create table imported_games (
+  application_id text not null,
+  application_game_id text not null,
+  game_id uuid not null,
+  game_package_url text not null,
+  audit_status text not null,
+  audit_time timestamp with time zone,
+  decided_by text,
+  reason text,
+  text text,
+  constraint imported_games_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
+  constraint imported_games_game_id_unique UNIQUE (game_id),
+  constraint imported_games_audit_status CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
+  constraint imported_games_decided CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL) AND (audit_status = 'pending'::text) = (decided_by IS NULL))
+);
+
 create table ingest_failures (
   application_id text not null,
   operation text not null,
@@ -668,8 +684,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"5a674bc643ffcd687401766dae5facfb16492116317b11fc8c4902b3b7e16d2e","created_at":1795509821388}'),
-  ('{"id":2,"hash":"6fc0ff2e9809930a071d954298c3a3daa77d514a59031ebfef3179d56cc915c3","created_at":1795509822667}')
+  ('{"id":1,"hash":"2de7d20e2494d4cd2030c3110cb1ac8278abc1d8088900b75dbc5da0096b203c","created_at":1795509821388}'),
+  ('{"id":2,"hash":"1b26f7741dd27d77ba5f6cc843d79e98501105857eec3e56e6077d621bd29114","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -677,7 +693,7 @@ insert into api_tokens select r.* from (values
 ) as v (row), json_populate_record(null::api_tokens, row::json) as r;
 
 insert into application_checks select r.* from (values
-  ('{"check_id":"019b76da-a839-7000-8000-000000000039","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
+  ('{"check_id":"019b76da-a83a-7000-8000-00000000003a","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
 ) as v (row), json_populate_record(null::application_checks, row::json) as r;
 
 insert into applications select r.* from (values
@@ -707,7 +723,7 @@ insert into changed_games select r.* from (values
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
 
 insert into content_providers select r.* from (values
-  ('{"cp_id":"019b76da-a82b-7000-8000-00000000002b","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
+  ('{"cp_id":"019b76da-a82c-7000-8000-00000000002c","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
 ) as v (row), json_populate_record(null::content_providers, row::json) as r;
 
 insert into detail_turns select r.* from (values
@@ -798,7 +814,7 @@ insert into game_revisions select r.* from (values
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","fetched_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_revisions, row::json) as r;
 
 insert into game_viewers select r.* from (values
@@ -811,8 +827,12 @@ insert into games select r.* from (values
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a81a-7000-8000-00000000001a","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
+
+insert into imported_games select r.* from (values
+  ('{"application_id":"acme","application_game_id":"imported","game_id":"019b76da-a81a-7000-8000-00000000001a","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","decided_by":"kim","reason":"rights","text":"No."}')
+) as v (row), json_populate_record(null::imported_games, row::json) as r;
 
 insert into ingest_failures select r.* from (values
   ('{"application_id":"acme","operation":"query_game_detail","application_game_id":"new","kind":"timeout","reasons":[],"first_at":"2026-01-01T00:00:00+00:00","last_at":"2026-01-01T00:00:00+00:00","count":1,"final":false,"list_hash":""}')
@@ -823,15 +843,15 @@ insert into kyc_access_log select r.* from (values
 ) as v (row), json_populate_record(null::kyc_access_log, row::json) as r;
 
 insert into kyc_former_records select r.* from (values
-  (E'{"record_id":"019b76da-a81f-7000-8000-00000000001f","application_id":"acme","cp_id":"019b76da-a82b-7000-8000-00000000002b","cp_name":"\\\\x01cd859d8bdfc9e4e8b74eff2d75aa9df1a6869c9fd41733316ac1507e920768a214303a","cp_short_name":"\\\\x011bb65f0fa92f81ea417b953cf703057f789404068b74c86162a3141bf779d2fe14cd1c","legal_entity":"\\\\x01303aae3b0c6ef40546b92079cbee65b6961a197940ade322644b5757839f131f63ae5038502352","id_type":"\\\\x01b792dfb46e150e56edbf684e93e39592cf3732516f1514bc356091946d1f45799a830293","id_number":"\\\\x010a297c7e2b2f7f045b9eb08675c92dcad0761c91b9550a708227f81f4e64","tax_id":"\\\\x019d65babb9b12fb9573765d4f460204e1635687471de3acc1fedbe326e62bded38a08c193c687","registered_address":"\\\\x019669536a9d4f824b127334fcdb7d3acd7bc4c394aba9096b987b8ccbac09d539bd1aeabfde7fb38a3e4e","corporate_account":"\\\\x017236e0de59aab7d74990f4de0142bf1f45e764aa0d4d0eba7f4ee682991a359850a56aa9f6","opening_bank":"\\\\x01a1d650099ec75539ce9f078bc96aa204889f5fc219ce1a9166aa6824a0f4307eeccd384f8f1fcef3","data_keys":[{"key_id": "test", "wrapped": "AXn1etZ4evVbdwMZnKUQmp8s5NllSNdAlLCTEguO6YFx7ufBgkuOdYyOH4vu6KixBK9sPwkfuyabvvsZ4g=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
+  (E'{"record_id":"019b76da-a820-7000-8000-000000000020","application_id":"acme","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x011bb65f0fa92f81ea417b953cf493b948bc703a8fbe13631aa997839b9b8806de47ca83","cp_short_name":"\\\\x01303aae3b0c6ef40546b920795705a84468f04592abf2a83546ede296c5a8a1e16c96ad","legal_entity":"\\\\x01b792dfb46e150e56edbf684e852745080d08dd97ea156439fbf46c1c742b5b3c8bde64f28ee50a","id_type":"\\\\x010a297c7e2b2f7f045b9eb08631fa7fc1ec86f1da3ad8c289dfde53311cbff40d0c909272","id_number":"\\\\x019d65babb9b12fb9573765d4f6e54d61df995d8e309107a5d4bdd3a767120","tax_id":"\\\\x019669536a9d4f824b127334fcd4dcbcae6b4cad285afba54e840a6e4600e8b7c73251714053e6","registered_address":"\\\\x017236e0de59aab7d74990f4de142bba0d678c01f00f2a67547549facf8ef73993ab0a6d06a9c9a759f025","corporate_account":"\\\\x01a1d650099ec75539ce9f078b2e44020c366ca06a4896408c188dc6ab8961f22f20efedb809","opening_bank":"\\\\x01eb97c89d7f66f9031983d367273518318c6a434f86e19ed4e74079c7f6cd55014fe15ca57b4bfc9b","data_keys":[{"key_id": "test", "wrapped": "Ac2FnYvfyeTot07/LbCDggjL5JgvTCz+X7lhgzqyor+ZnNSbb50omFJ4E0f7Qb0uM7WHtgX6CzctKK8+jw=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
 ) as v (row), json_populate_record(null::kyc_former_records, row::json) as r;
 
 insert into kyc_keys select r.* from (values
-  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AYaapwNekCzJlkGIXBIB8azetmhr9o3KyLXC2kaDKBRhj9XN31Am+oLe/7z81asD665q9+hPXIkkGRB6CQ=="}]}')
+  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AftzeNAW4oY1sdhX88VwLq0b6yiVITgoul1jD44AtvhKxeA5DmFKf1017Tray3hbJ49fWFnXWzDEXTF6Aw=="}]}')
 ) as v (row), json_populate_record(null::kyc_keys, row::json) as r;
 
 insert into kyc_records select r.* from (values
-  (E'{"application_id":"acme","record_id":"019b76da-a82c-7000-8000-00000000002c","cp_id":"019b76da-a82b-7000-8000-00000000002b","cp_name":"\\\\x010ff4216e07988a5d49f6da8c25ca1e4e858043a2bf7dfe6dda2b7061ce309182503af0ecda2369f87c8a","cp_short_name":"\\\\x019d9a9e1bca33a9dc5c6589438e26579df1515e5e2df63d1d881660fc4cbd3ff6edefef","legal_entity":"\\\\x016d101d16b87a059463a4fa475fefa98c75e71a6976b966378075b2ad2535335a063c20b89e4625","id_type":"\\\\x01bd5293f9465da9accc5560b37277e7a03424339825e684e9b3e5c9ba8bf6a873f6edf611","id_number":"\\\\x01d2a9c46c444f4914add67a66e0205f75d2a6b1f2740ed5ec0f9f75734d9f","tax_id":"\\\\x017a98aae352c588023767397191039f1f85bdb8013d3c300db2bd281252421389263c4c740b7b","registered_address":"\\\\x012a4447081c0e662f5236029709e5012eb4a85ce8531cc294a5d329949aef7d005564ae3a1255770e3f17","corporate_account":"\\\\x010c27c4fc829b0dd0c137ca9c3747c966a8900c7dc8a2e0bf9c72c37a1522108798988365ac","opening_bank":"\\\\x014caa0030bbaf6702b59ed04d48cc251bc10dd744c2a07791f003a6c7fb7e4f5b8ef63e4a853fb04e","data_keys":[{"key_id": "test", "wrapped": "ATC37AQZeh66LR+NkuhR0FexT647+Y5Wcd4C7SgPMglc6c6+wIsfLmoJacRBxi4lZg6Pm1aIG6l1K6biBA=="}],"fingerprint":"\\\\xaf8c5027a78936872e01d00ac4f8bb3e1a11cc6e95120d1de212793f2ca541c6","tax_id_fingerprint":"\\\\x6149fefb681e0fe197b0c132273e2fa40bbe89c15ab25a3f3ec3d74838c6303d","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\x3dc80a65ceda028bb3ab089f1d564b1ce83403f966c9f4f44ebf20201037807fc9aa0dab02c71a141193d8c109cf8281b65aba015a6c0a244d320f73f89435cea7852267f5b12c594d4aa7cb16c26eaa33b172f1a824f380a144aa8dbce88a21d2ebeafdb6369983f8239f5f12f473187b8af4e3305db71568171193e7bc3f559ca6b4be7ab3ebe9bc19ff24edbf5cb4"}')
+  (E'{"application_id":"acme","record_id":"019b76da-a82d-7000-8000-00000000002d","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x019d9a9e1bca33a9dc5c658943f4cfede584cb6890b64d9d8016792bceeb892592a8ab49e47d251eb0a639","cp_short_name":"\\\\x016d101d16b87a059463a4fa470a4c405cd3d28bc3b659fb3fb1c314454add32c0229c8a","legal_entity":"\\\\x01bd5293f9465da9accc5560b3d4ccccb6c7ef78236ff7be3670057f53c45c571bd62d6d19d1e824","id_type":"\\\\x01d2a9c46c444f4914add67a667de9bae97a64f03aba4893d8aff6508932372f3f5299770c","id_number":"\\\\x017a98aae352c58802376739711aebcd29968a4eb6b847caa9118b592b991e","tax_id":"\\\\x012a4447081c0e662f52360297c3eade635334c8f057633d696ebc3854ab439e9bc4f82dfd007f","registered_address":"\\\\x010c27c4fc829b0dd0c137ca9c608ce3d23d82a7eb6efb73c1b3d0a1479ba98db20a7a47b9593a1be2c533","corporate_account":"\\\\x014caa0030bbaf6702b59ed04d96d1cdb95e19e5e42b4838bc6c1cf95199507c87864ecbb409","opening_bank":"\\\\x01120c3e425c9c775b7ec8604b7ffd9baf64d223f0a10ecc04ed8c13120d64f8e935631bbd2e515326","data_keys":[{"key_id": "test", "wrapped": "AQ/0IW4HmIpdSfbajKYEtvRVaZKJ14Wu8NA0ZVTeAg0uYgWSMIPr7BVbO+/jP9dxETgqTBStMNFozNkt6g=="}],"fingerprint":"\\\\xb08b7a0f0317d9829caea151624c0da091c1941f06bb92c7b801d62bec7eb5c3","tax_id_fingerprint":"\\\\xc3f4a8e00898061ab4c082cdf571a0a8d448ad22c05c4ab0420b66ba5356a85b","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\xe65fb33d79c47d856d8ca64fccdf08d3339cb877121a5a927544f585ad39b224a1d7f3a9cd7b11d8104565a5149b7e1197319bf90049b7a6403e911353ba3d157ee54572c95976cd9b959c6e86d2af73ce8445b5e7a8d7acaeea37dfc37558fc08f48842f22f3c435ed8b9cfd774f9a1ef47b2d8d709f3c8db031a9645ee1f8d5567d85bfb84bdece4a50339116d1177"}')
 ) as v (row), json_populate_record(null::kyc_records, row::json) as r;
 
 insert into kyc_states select r.* from (values
@@ -934,8 +954,8 @@ insert into stream_events select r.* from (values
   ('{"event_number":12,"event_id":null,"type":"game.changed","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":12}'),
   ('{"event_number":13,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":13}'),
   ('{"event_number":14,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":14}'),
-  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81b-7000-8000-00000000001b"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":17,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":18,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
@@ -949,20 +969,20 @@ insert into stream_events select r.* from (values
 ) as v (row), json_populate_record(null::stream_events, row::json) as r;
 
 insert into sync_run_pages select r.* from (values
-  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
 
 insert into sync_runs select r.* from (values
-  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"run_id":"019b76da-a81d-7000-8000-00000000001d","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
 ) as v (row), json_populate_record(null::sync_runs, row::json) as r;
 
 insert into vanishing_games select r.* from (values
-  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","game_id":"019b76da-a813-7000-8000-000000000013"}')
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","game_id":"019b76da-a813-7000-8000-000000000013"}')
 ) as v (row), json_populate_record(null::vanishing_games, row::json) as r;
 
 insert into workers select r.* from (values
-  ('{"worker_id":"019b76da-a83a-7000-8000-00000000003a","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"worker_id":"019b76da-a83b-7000-8000-00000000003b","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::workers, row::json) as r;
 
 select setval('drizzle.__drizzle_migrations_id_seq', 2);
@@ -989,6 +1009,55 @@ CREATE OR REPLACE FUNCTION add_upto(these integer[], those integer[])
  IMMUTABLE PARALLEL SAFE
 AS $function$
   select array_agg(a + b order by child) from unnest(these, those) with ordinality as every (a, b, child)
+$function$;
+
+CREATE OR REPLACE FUNCTION apply_imports()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  decisions bigint[];
+begin
+  if not exists (select from imported_games) then
+    return null;
+  end if;
+  with waiting as (
+    delete from imported_games i using fresh_revisions r, games g
+    where r.revision = 1 and g.game_id = r.game_id
+      and i.application_id = g.application_id and i.application_game_id = g.application_game_id
+    returning i.*, r.game_id as stored_id
+  ), applied as (
+    update games g
+    set audit_status = w.audit_status, audit_time = w.audit_time, game_package_url = w.game_package_url
+    from waiting w where g.game_id = w.stored_id
+  ), decided as (
+    insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
+    select stored_id, 1, audit_status, decided_by, reason, text, audit_time from waiting
+    where audit_status <> 'pending'
+    returning audit_id
+  )
+  select array_agg(audit_id) into decisions from decided;
+  with places as materialized (
+    select a.audit_id, g.application_id, p.is_icon, p.place, p.url, gen_random_uuid() as picture_id
+    from game_audits a join games g using (game_id) cross join lateral (
+      select true as is_icon, place - 1 as place, url from unnest(g.game_icon) with ordinality as icons (url, place)
+      union all
+      select false, place - 1, url from unnest(g.game_store_pic) with ordinality as pics (url, place)
+    ) as p
+    where a.audit_id = any(decisions)
+  ), pictured as (
+    insert into pictures (picture_id, url) select picture_id, url from places
+  ), pinned as (
+    insert into picture_pins (audit_id, is_icon, place, picture_id)
+    select audit_id, is_icon, place, picture_id from places
+  )
+  update picture_rules r set after = least(r.after, first.audit_id - 1)
+  from (select application_id, min(audit_id) as audit_id from places group by 1) as first
+  where r.application_id = first.application_id;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION approvals_of_kyc()
@@ -1869,6 +1938,8 @@ alter table game_audits add constraint game_audits_keep_revision FOREIGN KEY (ga
 alter table game_audits add constraint game_audits_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);
 alter table game_revisions add constraint game_revisions_game_id_games_game_id_fk FOREIGN KEY (game_id) REFERENCES games(game_id) ON DELETE CASCADE;
 alter table games add constraint games_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table imported_games add constraint imported_games_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table imported_games add constraint imported_games_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);
 alter table ingest_failures add constraint ingest_failures_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table kyc_access_log add constraint kyc_access_log_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table kyc_former_records add constraint kyc_former_records_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
@@ -1947,6 +2018,11 @@ CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
   REFERENCING NEW TABLE AS fresh_revisions
   FOR EACH STATEMENT
   EXECUTE FUNCTION stream_revisions();
+
+CREATE TRIGGER game_revisions_waiting AFTER INSERT ON game_revisions
+  REFERENCING NEW TABLE AS fresh_revisions
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION apply_imports();
 
 CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
   FOR EACH ROW
@@ -2065,6 +2141,7 @@ grant select, insert, update, delete on event_webhooks to catalogue_operator;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
 grant select, update ("position"), delete on events to catalogue_worker;
+revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
@@ -2094,13 +2171,17 @@ grant select on game_count_changes to catalogue_api, catalogue_console, catalogu
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator;
+grant select on game_revisions to catalogue_console, catalogue_media;
+grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
+grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
 grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
-grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator;
+grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
+grant select on imported_games to catalogue_console, catalogue_worker;
+grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
 grant select on ingest_failures to catalogue_console;
 grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
