@@ -1033,7 +1033,7 @@ as $$
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.backend_type = 'client backend'
+  where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
     and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
     and exists (
       select from pg_roles r

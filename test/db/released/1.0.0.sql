@@ -689,7 +689,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"57c47b7c2f1ce6a1dbce9dabfe8da62a58cf730db07e26da8ad5aa5cf3779611","created_at":1795509821388}'),
-  ('{"id":2,"hash":"a68499b88430744d83d15d5159ee67e55cd9fd6d8bff0a0cd3a60018fb171df1","created_at":1795509822667}')
+  ('{"id":2,"hash":"b882d06813f16c77edd0a7b8509a2dac380df2b7f53a59543753086bbd87b603","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1565,7 +1565,7 @@ AS $function$
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.backend_type = 'client backend'
+  where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
     and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
     and exists (
       select from pg_roles r
