@@ -7,10 +7,13 @@ import {
   VERDICT_CONDITIONS,
 } from '#db/queries/kyc-list.ts';
 import { ENDS_SOON_DAYS, listUnverifiedPage, listVerdictPage } from '#db/queries/verdicts.ts';
-import { KYC_STATES } from '#src/contract/words.ts';
+import { count, time, verdictDocument } from '#src/contract/documents.ts';
+import { APPLICATION_STATUSES, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, flag, onlyApplication, search, theApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
+
+const VERDICT_STATES = ['standing', ...VERDICT_ENDINGS] as const;
 
 /** What a person must look at. */
 const formatProblem = ({ reason, refused_cp_id, same_tax_id }: Developer): string => {
@@ -39,6 +42,23 @@ export const developerList = defineList({
   nouns: ['developer', 'developers'],
   plural: 'kyc',
   right: 'kyc',
+  row: z.object({
+    application_id: z.string(),
+    name: z.string(),
+    status: z.enum(APPLICATION_STATUSES),
+    state: z.enum(KYC_STATES),
+    reason: z.string().nullable(),
+    pulled_at: time.nullable(),
+    cp_id: z.string().nullable().describe("The platform's own."),
+    received_at: time.nullable(),
+    changed_fields: z.array(z.string()).nullable(),
+    former_versions: count,
+    record_id: z.guid().nullable(),
+    verdict: z.enum(VERDICTS).nullable().describe('The last one: see verdict_state.'),
+    verdict_state: z.enum(VERDICT_STATES).nullable(),
+    verdict_until: time.nullable().describe('When it ends, or ended.'),
+    same_tax_id: z.array(z.string()).describe('Other applications with the same tax id.'),
+  }),
   filter: z.object({
     search: search('id or name of the application', 'Developer'),
     state: choice(KYC_STATES, { name: 'status', title: 'State', description: 'only of this state' }),
@@ -94,6 +114,12 @@ export const kycVersionList = defineList({
   name: 'kyc.versions',
   nouns: ['version', 'versions'],
   right: 'kyc',
+  row: z.object({
+    record_id: z.guid(),
+    received_at: time,
+    replaced_at: time,
+    changed_fields: z.array(z.string()).nullable(),
+  }),
   filter: z.object({ application_id: theApplication() }),
   sorts: ['replaced_at'],
   order: '-replaced_at',
@@ -111,6 +137,7 @@ export const verdictList = defineList({
   name: 'kyc.verdicts',
   nouns: ['verdict', 'verdicts'],
   right: 'kyc',
+  row: verdictDocument.extend({ name: z.string() }),
   filter: z.object({
     application_id: onlyApplication(),
     standing: flag({ name: 'standing', title: 'Standing', description: 'only verdicts that stand' }),
@@ -142,6 +169,12 @@ export const unverifiedList = defineList({
   name: 'application.unverified',
   nouns: ['application', 'applications'],
   right: 'view',
+  row: z.object({
+    application_id: z.string(),
+    name: z.string(),
+    verdict: z.enum(VERDICTS).nullable(),
+    until: time.nullable().describe('When its last verdict ended.'),
+  }),
   filter: z.object({}),
   sorts: ['application_id'],
   order: 'application_id',

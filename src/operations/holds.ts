@@ -1,5 +1,6 @@
 /** Holds: an operator takes the games of an application out of group A, and brings them back. */
 
+import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import {
   deleteHold,
@@ -10,6 +11,7 @@ import {
   releaseGames,
 } from '#db/queries/holds.ts';
 import { lockOpenRun } from '#db/queries/runs.ts';
+import { count } from '#src/contract/documents.ts';
 import { storableText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError } from '#src/errors.ts';
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
@@ -23,10 +25,13 @@ const lockApplication = async (tx: Queryable, application_id: string): Promise<v
   if (!(await lockForHold(tx, application_id))) throw new NotFoundError('application', application_id);
 };
 
+const answer = z.object({ application_id: z.string(), games: count });
+
 export const holdApplication = defineOperation({
   name: 'application.hold',
   title: 'Hold the games of an application: none of them is live, and none can be passed',
   right: 'hold_applications',
+  answer,
   input: oneApplication.extend({
     /** Its developer reads it. */
     reason: storableText(REASON_MAX).trim().min(1, 'is empty: the developer and the audit log need it'),
@@ -46,6 +51,7 @@ export const releaseApplication = defineOperation({
   name: 'application.release',
   title: 'Release the games of an application: those that a hold returned to review are live again',
   right: 'hold_applications',
+  answer,
   input: oneApplication,
   subject: applicationSubject,
   isLong: true,

@@ -1,6 +1,8 @@
 /** The reasons of rejections: add, retire. */
+
 import { z } from 'zod';
 import { retireReason as retire, saveReason } from '#db/queries/reasons.ts';
+import { reasonDocument } from '#src/contract/documents.ts';
 import { PROSE_MAX, storableText } from '#src/contract/text.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
@@ -15,6 +17,7 @@ const reasonSubject = (reason: { code: string }): string => `reason:${reason.cod
 export const addReason = defineOperation({
   name: 'reason.add',
   title: 'Add a reason, or change the words of one and bring it back',
+  answer: reasonDocument,
   right: 'manage_reasons',
   /** The label is what the application's developer reads; a rejection begins with the text. */
   input: z.object({
@@ -30,6 +33,7 @@ export const addReason = defineOperation({
 export const retireReason = defineOperation({
   name: 'reason.retire',
   title: 'Retire a reason: no new decision names it',
+  answer: reasonDocument,
   right: 'manage_reasons',
   input: z.object({ code }),
   subject: reasonSubject,

@@ -43,6 +43,7 @@ export const giveVerdict = defineOperation({
   name: 'kyc.verdict',
   title: 'Give a verdict on the developer of an application',
   right: 'kyc',
+  notByToken: 'at the KYC desk',
   input: withReason.extend({
     ...verdictTerms.shape,
     /** The version of the record that the officer saw. */

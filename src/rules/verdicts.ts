@@ -24,16 +24,19 @@ type FoundGame = {
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
  */
-export type DecisionResult =
-  | 'decided'
-  | 'content_moved'
-  | 'picture_moved'
-  | 'fetching'
-  | PassObstacle
-  | 'decided_before'
-  | 'unchanged'
-  | 'withdrawn'
-  | 'unknown';
+export const DECISION_RESULTS = [
+  'decided',
+  'content_moved',
+  'picture_moved',
+  'fetching',
+  'held',
+  'needs_verdict',
+  'decided_before',
+  'unchanged',
+  'withdrawn',
+  'unknown',
+] as const;
+export type DecisionResult = (typeof DECISION_RESULTS)[number];
 
 /** Why no game of an application can be passed, as the end of a sentence. */
 export const OBSTACLES: Readonly<Record<PassObstacle, string>> = {
@@ -84,7 +87,14 @@ export const judgeDecision = (
  * - `decided_since`: a later decision stands on the game.
  * - `undone_before`: it was undone already.
  */
-export type UndoResult = 'undone' | 'content_moved' | 'status_moved' | 'decided_since' | 'undone_before';
+export const UNDO_RESULTS = [
+  'undone',
+  'content_moved',
+  'status_moved',
+  'decided_since',
+  'undone_before',
+] as const;
+export type UndoResult = (typeof UNDO_RESULTS)[number];
 
 /** May this decision be undone now? */
 export const judgeUndo = (
