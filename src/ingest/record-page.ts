@@ -215,5 +215,7 @@ export const findUnchanged = ({ run, unrecorded }: Unrecorded): UnchangedListing
   const isWhole =
     unrecorded[0]?.page_num === 1 && unrecorded.slice(0, -1).every((page) => page.row_count > 0);
   if (listing_end !== 'complete' || !isWhole || !unrecorded.every(isUnchanged)) return undefined;
+  // A game that moved may be on two pages that do not follow each other: another one is then missing.
+  if (new Set(unrecorded.flatMap((page) => page.application_game_ids)).size < listed) return undefined;
   return { listed, next_page, largest_page, listed_bytes };
 };

@@ -76,6 +76,18 @@ it.for<[what: string, stored: string[], ids: string[], total?: number]>([
   expect(findUnchanged(cursor)).toBeUndefined();
 });
 
+it('is recorded page by page when a game is on two pages, with another between them', async () => {
+  const { application_id, cursor } = await listed(GAMES, []);
+  const deps = { sql: database.sql, pace: createProcessPace(), pageCap: 10 };
+  const run = await findRun(database.sql, cursor.run.run_id);
+  if (run === undefined) throw new Error('the run does not exist');
+  let read: ListCursor = { ...cursor, run, previous: undefined, unrecorded: [] };
+  for (const ids of [['g-1', 'g-2'], ['g-3'], ['g-1']])
+    read = await comparePage(deps, read, { total: 4, list: rows(ids) });
+  expect(read.run).toMatchObject({ application_id, listing_end: 'complete', row_count: 4 });
+  expect(findUnchanged(read)).toBeUndefined();
+});
+
 it('is recorded page by page when a game is missing, which its detail then decides', async () => {
   const { cursor } = await listed([...GAMES, 'gone'], GAMES);
   expect(await end(cursor)).toMatchObject({ outcome: null, next_page: 4 });
