@@ -117,6 +117,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
   game_revisions: { ...READ, worker: 'select, insert, delete', media: 'select' },
+  game_leases: { console: EVERYTHING, operator: EVERYTHING },
   game_viewers: { console: EVERYTHING, operator: EVERYTHING },
   games: {
     worker: `select, insert (game_id, application_id, application_game_id, ${INGEST}), update (audit_status, audit_time, revision, withdrawn_at, unlisted_at, updated_at, ${INGEST})`,

@@ -6,6 +6,7 @@ import { recordAudit } from '#db/queries/audit.ts';
 import { takeDetailTurn } from '#db/queries/detail-turns.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { leaseGame } from '#db/queries/game-leases.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertKycAccess } from '#db/queries/kyc.ts';
@@ -180,6 +181,7 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   await sql`update games set withdrawn_at = now() where game_id = ${withdrawn.game_id}`;
   await placeEvents(sql);
   await recordViewer(sql, game_id, 'kim');
+  await leaseGame(sql, game_id, 'kim');
   // Rows in the counters, and changes that are not folded into them.
   await sql`select fold_game_counts()`;
   await upsertGames(sql, APPLICATION, [game('waiting', '(no name)')]);

@@ -237,6 +237,14 @@ create table game_icon_hashes (
   constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
 );
 
+create table game_leases (
+  game_id uuid not null,
+  holder text not null,
+  claimed_from uuid,
+  leased_until timestamp with time zone not null,
+  constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
 create table game_revisions (
   game_id uuid not null,
   revision integer not null,
@@ -633,7 +641,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"e23aff2182cd0921ac06631db0a441c8d5e10b720dc1457730923c97e8eae744","created_at":1795509821388}'),
+  ('{"id":1,"hash":"1dcd4f32886c3cf7a5178d17f6c411234b52c2366b1ced93d5dde84efd6d16d0","created_at":1795509821388}'),
   ('{"id":2,"hash":"aebfc969caf9bcbf2d9a772e5f90faf50cfd62d1a7a35b2333555d46727c2228","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -751,6 +759,10 @@ insert into game_counts select r.* from (values
 insert into game_icon_hashes select r.* from (values
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","dhash":1}')
 ) as v (row), json_populate_record(null::game_icon_hashes, row::json) as r;
+
+insert into game_leases select r.* from (values
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","holder":"kim","claimed_from":null,"leased_until":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_leases, row::json) as r;
 
 insert into game_revisions select r.* from (values
   ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","fetched_at":"2026-01-01T00:00:00+00:00"}'),
@@ -1592,6 +1604,7 @@ CREATE INDEX events_without_position ON events USING btree (event_number) WHERE 
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
@@ -1800,6 +1813,7 @@ grant select on game_count_changes to catalogue_api, catalogue_console, catalogu
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
