@@ -19,9 +19,13 @@ COPY package.json ./
 COPY db ./db
 COPY jobs ./jobs
 COPY src ./src
-# `catalogue --version` prints the commit: docker build --build-arg COMMIT=$(git rev-parse HEAD) .
+# deploy/build-image passes these. `catalogue --version` prints the commit.
 ARG COMMIT=
-LABEL org.opencontainers.image.revision=$COMMIT
+ARG VERSION=
+LABEL org.opencontainers.image.title="Game Catalogue" \
+      org.opencontainers.image.description="Every process of Game Catalogue, and its command line" \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.revision=$COMMIT
 RUN printf %s "$COMMIT" > COMMIT
 # `catalogue` and `npx catalogue`, as messages print it, are this program.
 RUN ln -s /app/src/cli/bin/catalogue /usr/local/bin/catalogue \
@@ -32,5 +36,6 @@ USER 1000:1000
 EXPOSE 8080 8081 8082 9464
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9464}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "src/cli/catalogue.ts"]
+# As src/cli/bin/catalogue starts it.
+ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/cli/catalogue.ts"]
 CMD ["worker"]

@@ -11,6 +11,8 @@ export const LOCKS = {
   gameCounts: 7_205_311_848,
   /** One transaction assigns positions to events, so that positions appear in their order. */
   eventPositions: 7_205_311_849,
+  /** The same for the platform's stream. */
+  streamPositions: 7_205_311_851,
   /** One worker adds the jobs that events and refreshes need; the others skip the turn. */
   urgentJobs: 7_205_311_850,
 } as const;

@@ -26,12 +26,14 @@ const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) =>
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
 /** What workers write of a game. The platform's own columns are not among them. */
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at`;
-/** The trigger `bind_to_site` keeps each site to its own sessions, the trigger `operators_of_desk` the desk to officers. */
+/** A request that waits. Its approval is an update. */
+const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
+/** The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
 const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 /**
- * The rights on every table. `migrate` grants them, docs/security.md shows them, and a test tries each. A lock
+ * The rights on every table. `migrate` grants them, docs/reference.md shows them, and a test tries each. A lock
  * (`for update`, `for share`) needs `update` of some column.
  */
 export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
@@ -54,8 +56,8 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, insert, update',
   },
   approvals: {
-    console: `select, insert, update (${APPROVAL})`,
-    kyc_desk: `select, insert, update (${APPROVAL})`,
+    console: `select, insert (${REQUEST}), update (${APPROVAL})`,
+    kyc_desk: `select, insert (${REQUEST}), update (${APPROVAL})`,
     operator: 'select, update (used_at, closed_at, closed_as)',
   },
   audit_head: { console: 'select', operator: 'select' },
@@ -85,6 +87,14 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: EVERYTHING,
   },
   // The console has no key and reads no secret.
+  event_subscriptions: {
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, position)`,
+    api: EVENT_FLEET,
+    console: `select (subscription_id, url, types, position, last_success_at, created_at, ${EVENT_HEALTH})`,
+    media: EVENT_FLEET,
+    kyc_desk: EVENT_FLEET,
+    operator: EVERYTHING,
+  },
   event_webhooks: {
     worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until)`,
     api: EVENT_FLEET,
@@ -162,7 +172,8 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   oidc_flows: { console: 'select, insert, delete', kyc_desk: 'select, insert, delete' },
   operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
   operators: {
-    console: 'select, insert, update',
+    console:
+      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, status, password_hash, counts_at, last_sign_in_at)',
     kyc_desk:
       'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, password_hash, counts_at, last_sign_in_at)',
     operator: 'select, insert, update',
@@ -199,7 +210,18 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   refresh_turns: { worker: 'select, insert, update' },
   run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
   sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
-  sign_in_links: { console: EVERYTHING, kyc_desk: 'select, delete', operator: 'select, insert, delete' },
+  sign_in_links: {
+    console: 'select, insert, delete',
+    kyc_desk: 'select, delete',
+    operator: 'select, insert, delete',
+  },
+  // Triggers write them, with the rights of their owner. Another keeps a position that is set.
+  stream_events: {
+    worker: 'select, update (position), delete',
+    api: 'select, update (position)',
+    console: 'select',
+    operator: 'select, update (position)',
+  },
   sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
   sync_runs: {
     worker: EVERYTHING,
@@ -229,8 +251,16 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_games()': [],
   'count_wraps()': DATABASE_ROLES,
+  'end_overdue_sessions()': ['worker'],
   'fold_game_counts()': [],
+  'process_sessions()': DATABASE_ROLES,
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],
   'record_event()': [],
+  'stream_application()': [],
+  'stream_application_events()': [],
+  'stream_kyc()': [],
+  'stream_package()': [],
+  'stream_revisions()': [],
+  'stream_suspect_run()': [],
 };

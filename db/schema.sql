@@ -4,6 +4,7 @@
 -- Sequences
 
 create sequence event_positions;
+create sequence stream_positions;
 
 -- Tables
 
@@ -83,7 +84,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -152,6 +153,27 @@ create table event_deliveries (
   delivered_at timestamp with time zone,
   constraint event_deliveries_pkey PRIMARY KEY (event_id),
   constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+
+create table event_subscriptions (
+  subscription_id uuid not null,
+  url text not null,
+  types text[] not null,
+  secret bytea not null,
+  secret_keys jsonb not null,
+  "position" bigint not null,
+  status text default 'active'::text not null,
+  off_reason text,
+  off_at timestamp with time zone,
+  failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
+  constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
 );
 
 create table event_webhooks (
@@ -549,6 +571,19 @@ create table sign_in_links (
   constraint sign_in_links_pkey PRIMARY KEY (link_hash)
 );
 
+create table stream_events (
+  event_number bigserial,
+  event_id uuid,
+  type text not null,
+  application_id text,
+  game_id uuid,
+  revision integer,
+  facts jsonb,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  "position" bigint,
+  constraint stream_events_position UNIQUE ("position")
+);
+
 create table sync_run_pages (
   run_id uuid not null,
   page_num integer not null,
@@ -656,13 +691,17 @@ AS $function$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind = 'withdrawals' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
-    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
+    then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
   end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
-    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+  if new.kind is not null and cardinality(roles) > 0
+    and (not roles && (writers || array['catalogue_operator'])
+      or old.used_at is distinct from new.used_at and old.used_at is not null
+      or old.closed_at is distinct from new.closed_at and old.closed_at is not null) then
+    raise exception 'The role % may not write requests of the kind %, or one that has ended.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -831,14 +870,15 @@ CREATE OR REPLACE FUNCTION count_after_a_day()
 AS $function$
 declare
   roles constant text[] := process_roles();
+  former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  if tg_op = 'INSERT' or exists (
-    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+  if new.status = 'active' and exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
     new.counts_at := greatest(new.counts_at, now() + interval '1 day');
-  else
+  elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
   return new;
@@ -878,11 +918,20 @@ AS $function$
     from applications where access_token_keys <> '[]' group by 2
   union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
     from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_subscriptions where secret_keys <> '[]' group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
 $function$;
+
+CREATE OR REPLACE FUNCTION end_overdue_sessions()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
  RETURNS uuid
@@ -988,6 +1037,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION links_of_officers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  operator operators;
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  select * into operator from operators o where o.login = new.login;
+  if operator.oidc_subject is not null
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
+      using errcode = 'insufficient_privilege';
+  end if;
+  new.expires_at := least(new.expires_at, now() + interval '15 minutes');
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -998,7 +1070,7 @@ AS $function$
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
 $function$;
 
-CREATE OR REPLACE FUNCTION operators_of_desk()
+CREATE OR REPLACE FUNCTION operators_of_sites()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
@@ -1007,19 +1079,23 @@ declare
   roles constant text[] := process_roles();
   by_oidc constant boolean := new.oidc_subject is not null;
   former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+  is_officer constant boolean := 'kyc_officer' = any(new.roles);
+  was_officer constant boolean := 'kyc_officer' = any(former);
+  same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
 begin
-  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
-    return new;
-  end if;
-  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
-    or tg_op = 'UPDATE'
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
+    or 'catalogue_console' = any(roles)
+      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (same_password or not is_officer and not was_officer)
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
       and new.roles <@ (former || array['kyc_officer'])
-      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+      and (same_password or not by_oidc and was_officer)
   then
     return new;
   end if;
-  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+  raise exception 'The role % may not change this of the operator %.', current_user, new.login
     using errcode = 'insufficient_privilege';
 end
 $function$;
@@ -1082,6 +1158,35 @@ AS $function$
                                  'catalogue_kyc_desk', 'catalogue_operator')
                  and pg_has_role(current_user, oid, 'usage'))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION process_sessions()
+ RETURNS TABLE(pid integer, login text, blocks_s double precision, is_overdue boolean)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with waiting as materialized (
+    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+  ), blocking as (
+    select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
+    from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
+    where b.pid not in (select pid from waiting) group by 1
+  )
+  select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
+         coalesce(case
+           when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+         end, false)
+  from pg_stat_activity s left join blocking using (pid)
+  where s.datname = current_database() and s.backend_type = 'client backend'
+    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles r
+      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1246,6 +1351,96 @@ AS $function$
   where game_id = of_game and undone_at is null order by audit_id desc limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION stream_application()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id)
+  values (case
+    when tg_op = 'INSERT' or old.status = 'removed' and new.status <> 'removed' then 'application.added'
+    when old.status = new.status then 'application.updated'
+    when new.status = 'removed' then 'application.removed'
+    when new.status = 'paused' then 'application.paused'
+    else 'application.resumed'
+  end, new.application_id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_application_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
+  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  from fresh_events order by event_number;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_kyc()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  fields text[] := (select changed_fields from kyc_records
+    where application_id = new.application_id and received_at = new.pulled_at);
+begin
+  if fields is not null or new.state <> (case tg_op when 'UPDATE' then old.state else 'pending' end) then
+    insert into stream_events (type, application_id, facts)
+    values ('kyc.changed', new.application_id,
+            jsonb_build_object('state', new.state, 'changed_fields', coalesce(fields, '{}')));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_package()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_revisions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_suspect_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('run.suspect', new.application_id, jsonb_build_object('run_id', new.run_id));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1280,6 +1475,18 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from approvals
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
 $function$;
 
 CREATE OR REPLACE FUNCTION without_queries(addresses text[])
@@ -1332,12 +1539,14 @@ CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
+CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
 CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
 CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
@@ -1374,6 +1583,15 @@ CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
   EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+
+CREATE TRIGGER applications_stream_insert AFTER INSERT ON applications
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_application();
+
+CREATE TRIGGER applications_stream_update AFTER UPDATE ON applications
+  FOR EACH ROW
+  WHEN (old.status IS DISTINCT FROM new.status OR old.name IS DISTINCT FROM new.name OR old.query_game_list_webhook IS DISTINCT FROM new.query_game_list_webhook OR old.query_game_detail_webhook IS DISTINCT FROM new.query_game_detail_webhook OR old.query_cp_kyc_webhook IS DISTINCT FROM new.query_cp_kyc_webhook OR old.access_token IS DISTINCT FROM new.access_token OR old.every_ms IS DISTINCT FROM new.every_ms OR old.kyc_every_ms IS DISTINCT FROM new.kyc_every_ms OR old.detail_max_age_ms IS DISTINCT FROM new.detail_max_age_ms OR old.concurrency IS DISTINCT FROM new.concurrency OR old.rate IS DISTINCT FROM new.rate OR old.volatile_parameters IS DISTINCT FROM new.volatile_parameters)
+  EXECUTE FUNCTION stream_application();
 
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
@@ -1412,6 +1630,16 @@ CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
   WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
   EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER events_stream AFTER INSERT ON events
+  REFERENCING NEW TABLE AS fresh_events
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION stream_application_events();
+
+CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
+  REFERENCING NEW TABLE AS fresh_revisions
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION stream_revisions();
 
 CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
   FOR EACH ROW
@@ -1453,6 +1681,15 @@ CREATE TRIGGER games_review AFTER UPDATE ON games
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
 
+CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
+  FOR EACH ROW
+  WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
+  EXECUTE FUNCTION stream_package();
+
+CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_kyc();
+
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
@@ -1461,18 +1698,32 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
-CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, counts_at ON operators
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
-CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
   FOR EACH ROW
-  EXECUTE FUNCTION operators_of_desk();
+  EXECUTE FUNCTION operators_of_sites();
 
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
+  FOR EACH ROW
+  EXECUTE FUNCTION links_of_officers();
+
+CREATE TRIGGER stream_events_position_kept BEFORE UPDATE OF "position" ON stream_events
+  FOR EACH ROW
+  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
+  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER sync_runs_stream AFTER UPDATE OF outcome ON sync_runs
+  FOR EACH ROW
+  WHEN (new.outcome = 'suspect'::text AND old.outcome IS DISTINCT FROM 'suspect'::text)
+  EXECUTE FUNCTION stream_suspect_run();
 
 -- Rights of the database roles, and of everybody (public)
 
@@ -1485,7 +1736,7 @@ grant select (application_id, created_at, every_ms, failing_since, last_success_
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
-grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator;
 grant insert on audit_log to catalogue_media;
@@ -1497,6 +1748,10 @@ grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_worker;
+grant select ("position", created_at, failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
+grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update, delete on event_subscriptions to catalogue_operator;
+grant select, update ("position", failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
 grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator;
@@ -1509,11 +1764,21 @@ revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from p
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 revoke execute on function count_wraps() from public;
+grant execute on function end_overdue_sessions() to catalogue_worker;
+revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
+grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
+revoke execute on function stream_application() from public;
+revoke execute on function stream_application_events() from public;
+revoke execute on function stream_kyc() from public;
+revoke execute on function stream_package() from public;
+revoke execute on function stream_revisions() from public;
+revoke execute on function stream_suspect_run() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
@@ -1549,7 +1814,8 @@ grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_d
 grant select, delete on operator_sessions to catalogue_operator;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_operator;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
+grant select, insert, update on operators to catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;
@@ -1581,11 +1847,15 @@ grant usage on sequence event_positions to catalogue_api, catalogue_console, cat
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk;
-grant select, insert, delete on sign_in_links to catalogue_operator;
-grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
+grant select on stream_events to catalogue_console;
+grant select, update ("position") on stream_events to catalogue_api, catalogue_operator;
+grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
 grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;

@@ -4,6 +4,7 @@ import { pruneFailures } from '#db/queries/failures.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
 import { BEFORE_ALL_RUNS, pruneRunDays, pruneRuns } from '#db/queries/run-days.ts';
 import { BEFORE_ALL_PAGES, prunePages } from '#db/queries/runs.ts';
+import { pruneStream } from '#db/queries/stream.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { prune } from '#src/ingest/specs.ts';
 import { expireFormerRecords, expireRemovedRecords } from '#src/operations/kyc-retention.ts';
@@ -67,6 +68,7 @@ export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobC
   const runs = await deleteFrom(BEFORE_ALL_RUNS, signal, (after) => pruneRuns(sql, KEEP_MS, BATCH, after));
   const days = await deleteAll(BATCH, signal, (limit) => pruneRunDays(sql, KEEP_DAYS, limit));
   const failures = await deleteAll(BATCH, signal, (limit) => pruneFailures(sql, KEEP_FAILURES_MS, limit));
+  const stream = await deleteAll(BATCH, signal, (limit) => pruneStream(sql, KEEP_EVENTS_MS, limit));
   const events = await deleteAll(BATCH, signal, (limit) => pruneEvents(sql, KEEP_EVENTS_MS, limit));
   await deleteFormerSecrets(sql);
   const pictures = await deleteAll(PICTURES_BATCH, signal, (limit) =>
@@ -78,5 +80,5 @@ export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobC
   const removed = await deleteAll(REMOVED_BATCH, signal, (limit) =>
     expireRemovedRecords(sql, kycRetention.removedMs, limit),
   );
-  return { pages, runs, days, failures, events, pictures, records, removed };
+  return { pages, runs, days, failures, stream, events, pictures, records, removed };
 });

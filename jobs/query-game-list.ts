@@ -7,8 +7,8 @@ import { isCallError } from '#src/egress/errors.ts';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainCallError } from '#src/ingest/explain-failures.ts';
-import { failOverrun, failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { type ListCursor, type RecordedPage, recordPage } from '#src/ingest/record-page.ts';
+import { failOverrun, failRun, finishListing, finishRun } from '#src/ingest/finish-run.ts';
+import { type ComparedPage, comparePage, type ListCursor, recordAll } from '#src/ingest/record-page.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import {
   CONTINUE_MS,
@@ -28,6 +28,10 @@ import { mayRunWait } from '#src/rules/waiting.ts';
  * that ran it died. They are enqueued again this often; then they count as failed.
  */
 const DETAILS_AGAIN_MAX = 2;
+
+/** Ids of games, and failures of rows, that one job keeps before it records their pages. */
+const UNRECORDED_BYTES_MAX = 256 * 1024;
+const BYTES_OF_FAILURE = 512;
 
 /**
  * One page of one run (application-side game.queryList, section 4.4), and the pages after it that need no details; or
@@ -61,36 +65,53 @@ export const queryGameListJob = defineJob(
   },
 );
 
-/** Fetches and records pages until one needs details, the listing ends, or the job has had its share. */
+/**
+ * Fetches and compares pages until one needs details, the listing ends, or the job has had its share. Then records them
+ * together: a job that dies before that requests them again.
+ */
 const listPages = async (context: JobContext, step: RunStep): Promise<JobResult> => {
   const { deps, log } = context;
   const continueUntil = performance.now() + CONTINUE_MS;
   const totals = { pages: 0, listed: 0, wanted: 0, invalid: 0 };
-  let cursor: ListCursor = { application: step.application, run: step.run, previous: step.page };
-  let page: RecordedPage | undefined;
+  let cursor: ListCursor = {
+    application: step.application,
+    run: step.run,
+    previous: step.page,
+    unrecorded: [],
+  };
   do {
-    const isFirstPage = totals.pages === 0;
     const startedAt = performance.now();
-    const response = await callGameList(context, cursor, isFirstPage ? step.clock : undefined);
+    const response = await callGameList(context, cursor, totals.pages === 0 ? step.clock : undefined);
     if (response === undefined) return totals;
-    page = await recordPage(deps, cursor, response);
-    if (page === undefined) return { ...totals, ...STALE_FENCE };
-    const { listed, wanted, invalid, end } = page;
-    const { application_id, run_id, next_page: page_num } = cursor.run;
-    log.info({ run_id, application_id, page_num, listed, wanted, invalid, end }, 'page listed');
+    cursor = await comparePage(deps, cursor, response);
+    const page = cursor.unrecorded.at(-1) as ComparedPage;
+    const { application_id, run_id, listing_end: end } = cursor.run;
+    const { page_num, invalid } = page;
+    const counts = { listed: page.application_game_ids.length, wanted: wantedOf(page), invalid };
+    log.info({ run_id, application_id, page_num, ...counts, end }, 'page listed');
     totals.pages += 1;
-    totals.listed += listed;
-    totals.wanted += wanted;
-    totals.invalid += invalid;
-    cursor = page.next;
+    totals.listed += counts.listed;
+    totals.wanted += counts.wanted;
+    totals.invalid += counts.invalid;
     // The next page follows at the application's pace, in this job or in the next one.
-    if (mayContinue(page)) await waitFor(startedAt + 1_000 / step.application.rate, context.signal);
-  } while (mayContinue(page) && totals.pages < PAGES_A_JOB && performance.now() < continueUntil);
-  const { recorded, wanted, end } = page;
-  if (end !== null && wanted === 0) return { ...totals, end, ...(await finish(context, cursor.run)) };
-  // If a page after the first is there already, another job has passed this one and adds the next step.
-  if (recorded || totals.pages === 1) await enqueueNextStep(deps.producer, cursor.run, wanted > 0);
+    if (mayContinue(cursor)) await waitFor(startedAt + 1_000 / step.application.rate, context.signal);
+  } while (mayContinue(cursor) && totals.pages < PAGES_A_JOB && performance.now() < continueUntil);
+  const end = cursor.run.listing_end;
+  if (end !== null && totals.wanted === 0) {
+    const ended = await finishListing(deps, cursor);
+    return { ...totals, end, ...(await afterEnd(context, cursor.run, ended)) };
+  }
+  if (!(await recordAll(deps.sql, cursor))) return { ...totals, ...(await resume(context, step.run)) };
+  await enqueueNextStep(deps.producer, cursor.run, totals.wanted > 0);
   return { ...totals, end };
+};
+
+/** Another job has recorded a page of this one, and may have died before it added the next step. */
+const resume = async ({ deps }: JobContext, { run_id, fence }: RunRow): Promise<JobResult> => {
+  const step = await findRunStep(deps.sql, { run_id, fence }, 0);
+  if (step === undefined) return STALE_FENCE;
+  await enqueueNextStep(deps.producer, step.run, await hasOpenGames(deps.sql, step.run));
+  return { skipped: 'recorded before' };
 };
 
 /** Waits until this moment of the monotonic clock, or the abort. */
@@ -99,8 +120,15 @@ const waitFor = async (moment: number, signal: AbortSignal): Promise<void> => {
   if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => {});
 };
 
-const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
-  recorded && wanted === 0 && end === null;
+const wantedOf = (page: ComparedPage): number => Object.keys(page.open_games).length;
+
+const bytesOf = (page: ComparedPage): number => page.listed_bytes + page.failures.length * BYTES_OF_FAILURE;
+
+/** May another page follow before these are recorded? */
+const mayContinue = ({ run, unrecorded }: ListCursor): boolean =>
+  run.listing_end === null &&
+  unrecorded.every((page) => wantedOf(page) === 0) &&
+  unrecorded.reduce((bytes, page) => bytes + bytesOf(page), 0) < UNRECORDED_BYTES_MAX;
 
 /**
  * Calls the webhook for the run's next page.
@@ -111,10 +139,11 @@ const mayContinue = ({ recorded, wanted, end }: RecordedPage): boolean =>
  */
 const callGameList = async (
   context: JobContext,
-  { application, run, previous }: ListCursor,
+  cursor: ListCursor,
   clock: (() => Date) | undefined,
 ): Promise<ApplicationGameList | undefined> => {
   const { deps, log, signal, lastAttempt, postpone } = context;
+  const { application, run, previous } = cursor;
   try {
     const target = await deps.openTarget(application);
     const request = { page_num: run.next_page, page_size: PAGE_SIZE_MAX };
@@ -122,7 +151,9 @@ const callGameList = async (
   } catch (thrown) {
     const error = coerceError(thrown);
     const failure = isCallError(error) ? error : undefined;
+    const isRecorded = await recordAll(deps.sql, cursor);
     if (failure?.code === 'aborted') throw error;
+    if (!isRecorded) return undefined;
     let reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainCallError(failure)}`;
     const later = postpone(failure?.retryAfterMs);
     if (clock === undefined) {
@@ -152,11 +183,16 @@ const callGameList = async (
 };
 
 /** Ends the run, or goes on to its next page of unlisted games. */
-const finish = async ({ deps }: JobContext, run: RunRow, previous?: StoredPage): Promise<JobResult> => {
-  const ended = await finishRun(deps, run, previous?.kind === 'unlisted' ? previous.page_num : undefined);
-  if (ended === undefined) return STALE_FENCE;
+const finish = async (context: JobContext, run: RunRow, previous?: StoredPage): Promise<JobResult> => {
+  const verifiedPage = previous?.kind === 'unlisted' ? previous.page_num : undefined;
+  return afterEnd(context, run, await finishRun(context.deps, run, verifiedPage));
+};
+
+/** @param ended the run after its last page; undefined when nothing was written */
+const afterEnd = async (context: JobContext, run: RunRow, ended: RunRow | undefined): Promise<JobResult> => {
+  if (ended === undefined) return resume(context, run);
   if (ended.finished_at === null) {
-    await enqueueNextStep(deps.producer, ended, true);
+    await enqueueNextStep(context.deps.producer, ended, true);
     return { verifies: 'unlisted games' };
   }
   const { outcome, listed, inserted, updated, withdrawn } = ended;

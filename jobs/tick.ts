@@ -3,7 +3,7 @@ import { requestKycPull } from '#db/queries/kyc.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { schedulerId } from '#src/ingest/schedules.ts';
 import { tick } from '#src/ingest/specs.ts';
-import { startRun } from '#src/ingest/steps.ts';
+import { startRun, startUndelayedRun } from '#src/ingest/steps.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { CLOCK_BOUND_MS } from '#src/queue/trusted-clock.ts';
 import { isDue } from '#src/rules/backoff.ts';
@@ -17,19 +17,22 @@ import { isDue } from '#src/rules/backoff.ts';
 export const tickJob = defineJob(tick, async ({ application_id, schedule }, context: JobContext) => {
   const { deps, plannedAt, delayUntil, now } = context;
   if (plannedAt !== undefined && plannedAt - now() > CLOCK_BOUND_MS) throw delayUntil(plannedAt);
+  const scheduled = { application_id, trigger: 'schedule', full: false, accept_withdrawals: false } as const;
+  // An active application without failures needs one statement.
+  if (schedule === 'kyc') {
+    if (await requestKycPull(deps.sql, application_id, 'active')) return { requested: 'kyc' };
+  } else {
+    const run = await startUndelayedRun(deps, scheduled);
+    if (run !== undefined) return { run_id: run.run_id };
+  }
   const application = await findApplication(deps.sql, application_id);
   // The reconciler reads the applications: it does not know a scheduler without one.
   if (application === undefined)
     await deps.producer.queue(tick).removeJobScheduler(schedulerId(schedule, application_id));
-  if (application?.status !== 'active') return { skipped: 'not active' };
-  if (schedule === 'kyc') {
-    await requestKycPull(deps.sql, application_id);
-    return { requested: 'kyc' };
-  }
+  if (application?.status !== 'active' || schedule === 'kyc') return { skipped: 'not active' };
   const { next_attempt_at, every_ms } = application;
   if (!isDue(application, every_ms, now()))
     return { skipped: 'backing off after failures', next_attempt_at: next_attempt_at?.toISOString() };
-  const options = { full: false, accept_withdrawals: false };
-  const { run, opened } = await startRun(deps, { application_id, trigger: 'schedule', ...options });
+  const { run, opened } = await startRun(deps, scheduled);
   return opened ? { run_id: run.run_id } : { skipped: 'a run is open', run_id: run.run_id };
 });

@@ -1,6 +1,6 @@
 /** The kinds of values that environment variables hold. A message names what a value should be, never a secret. */
 import { z } from 'zod';
-import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
+import { FOUR_EYES_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { parseNetwork } from '#src/egress/networks.ts';
 import { parseDuration, UNIT_MS } from '#src/lib/duration.ts';
@@ -132,10 +132,10 @@ export const isLoopbackUrl = (text: string): boolean => isLoopbackHost(new URL(t
 export const parseFourEyes = (text: string): FourEyes => {
   const words = text.split(',').map((word) => word.trim());
   if (words.length === 1 && words[0] === 'none') return { kinds: [], onceTwo: false };
-  const unknown = words.find((word) => !APPROVAL_KINDS.some((kind) => kind === word));
+  const unknown = words.find((word) => !FOUR_EYES_KINDS.some((kind) => kind === word));
   if (unknown !== undefined)
-    throw new Error(`has "${unknown}": give none, or some of ${APPROVAL_KINDS.join(', ')}`);
-  return { kinds: APPROVAL_KINDS.filter((kind) => words.includes(kind)), onceTwo: false };
+    throw new Error(`has "${unknown}": give none, or some of ${FOUR_EYES_KINDS.join(', ')}`);
+  return { kinds: FOUR_EYES_KINDS.filter((kind) => words.includes(kind)), onceTwo: false };
 };
 
 /** Parses `group=role,group=role`. A group may have several roles. */

@@ -63,10 +63,14 @@ const environmentSchema = z.object({
   FOUR_EYES: parsed(parseFourEyes).default(FOUR_EYES_BY_DEFAULT),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
-  // OpenTelemetry reads these variables itself; here they only enable tracing.
+  // OpenTelemetry reads these variables itself; here they only say which signals are sent.
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: z.string().optional(),
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: z.string().optional(),
   OTEL_TRACES_EXPORTER: z.string().optional(),
+  OTEL_METRICS_EXPORTER: z.string().optional(),
+  OTEL_LOGS_EXPORTER: z.string().optional(),
   OTEL_SDK_DISABLED: flag,
   WEBHOOK_ALLOW_HTTP: flag,
   WEBHOOK_ALLOW_NETWORKS: commaSeparated(isCidr, 'a network such as 10.0.0.0/8'),
@@ -91,12 +95,12 @@ const environmentSchema = z.object({
   PAGER: z.string().optional(),
 });
 
-/** Tracing is off unless a variable names an exporter or endpoint. */
-const isTracingEnabled = (e: z.infer<typeof environmentSchema>): boolean =>
-  !e.OTEL_SDK_DISABLED &&
-  e.OTEL_TRACES_EXPORTER !== 'none' &&
-  (e.OTEL_TRACES_EXPORTER ?? e.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? e.OTEL_EXPORTER_OTLP_ENDPOINT) !==
-    undefined;
+/** Is this signal of OpenTelemetry sent? Not unless a variable names its exporter or endpoint. */
+const isSent = (e: z.infer<typeof environmentSchema>, signal: 'TRACES' | 'METRICS' | 'LOGS'): boolean => {
+  const exporter = e[`OTEL_${signal}_EXPORTER`];
+  const endpoint = e[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] ?? e.OTEL_EXPORTER_OTLP_ENDPOINT;
+  return !e.OTEL_SDK_DISABLED && exporter !== 'none' && (exporter ?? endpoint) !== undefined;
+};
 
 const storeLocation = (e: z.infer<typeof environmentSchema>): StoreLocation | undefined =>
   e.PICTURE_STORE?.kind === 's3'
@@ -176,7 +180,11 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     kycRetention: { formerMs: e.KYC_KEEP_FORMER, removedMs: e.KYC_KEEP_REMOVED },
     fourEyes: e.FOUR_EYES,
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
-    tracing: isTracingEnabled(e),
+    telemetry: {
+      traces: isSent(e, 'TRACES'),
+      metrics: isSent(e, 'METRICS'),
+      logs: isSent(e, 'LOGS'),
+    },
     webhooks: {
       allowHttp: e.WEBHOOK_ALLOW_HTTP,
       allowNetworks: e.WEBHOOK_ALLOW_NETWORKS,
@@ -203,6 +211,17 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
 
 /** Units and defaults: `.env.example`. */
 export type Config = ReturnType<typeof readConfig>;
+
+/** The public address of a site, or where it listens. */
+export const addressOf = ({
+  url,
+  host,
+  port,
+}: {
+  url?: string | undefined;
+  host: string;
+  port: number;
+}): string => url ?? localUrl(host, port);
 
 /** The configuration of one process: `databaseUrl` is the URL of its role, else DATABASE_URL. */
 export const configFor = (config: Config, role: DatabaseRole): Config => ({

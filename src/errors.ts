@@ -41,6 +41,7 @@ export type NamedThing =
   | 'reason'
   | 'approval'
   | 'event'
+  | 'subscription'
   | 'queue'
   | 'decision';
 

@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { coerceError } from '#src/errors.ts';
 import { escapeUnprintable } from '#src/lib/printable.ts';
+import { emitLogRecord, traceIds } from '#src/tracing/log-records.ts';
 
 /** Drops the other properties of driver errors: ioredis adds the rejected command, which may carry a password. */
 const plainError = (error: unknown): Record<string, unknown> => {
@@ -8,13 +9,24 @@ const plainError = (error: unknown): Record<string, unknown> => {
   return { type: name, message, stack, ...(code !== undefined && { code }) };
 };
 
+/** A formatted log has the numbers of levels, a log in JSON their names. */
+const nameOfLevel = (level: unknown): string => pino.levels.labels[Number(level)] ?? String(level);
+
 /**
  * Creates the log of the process, on stderr (stdout carries the results of commands). It redacts nothing: secrets must
  * not be passed to it.
  * @param options.pretty readable lines for a terminal instead of JSON lines
+ * @param options.isSent each line is also a record of OpenTelemetry
  */
-export const createLogger = (level: string, options: { pretty: boolean; role: string }): Logger => {
+export const createLogger = (
+  level: string,
+  options: { pretty: boolean; role: string; isSent?: boolean },
+): Logger => {
   const base = { role: options.role };
+  const write = (line: string, backslash?: string): string => {
+    if (options.isSent) emitLogRecord(line, nameOfLevel);
+    return escapeUnprintable(line, backslash);
+  };
   const formatters = { level: (label: string) => ({ level: label }) };
   const serializers = { err: plainError };
   if (!options.pretty) {
@@ -25,7 +37,8 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
         formatters,
         serializers,
         timestamp: pino.stdTimeFunctions.isoTime,
-        hooks: { streamWrite: (line) => escapeUnprintable(line) },
+        mixin: traceIds,
+        hooks: { streamWrite: (line) => write(line) },
       },
       pino.destination(2),
     );
@@ -40,6 +53,6 @@ export const createLogger = (level: string, options: { pretty: boolean; role: st
     },
   };
   // pino-pretty decodes one level of escapes.
-  const streamWrite = (line: string): string => escapeUnprintable(line, '\\\\');
-  return pino({ level, base, serializers, transport, hooks: { streamWrite } });
+  const streamWrite = (line: string): string => write(line, '\\\\');
+  return pino({ level, base, serializers, transport, mixin: traceIds, hooks: { streamWrite } });
 };

@@ -15,7 +15,7 @@ const POSTGRES: Readonly<Record<string, Words>> = {
   '53200': ['Postgres has no free memory', 'Add memory to the server of Postgres, or lower its work_mem.'],
   '53300': [
     'Postgres accepts no further connection',
-    'Raise max_connections, or run fewer processes: docs/operators.md has the connections of each.',
+    'Raise max_connections, or run fewer processes: docs/operate.md has the connections of each.',
   ],
   '57014': ['Postgres cancelled the statement because it took too long', 'Look for locks and slow disks.'],
   '57P01': ['an administrator ended the session', 'Nothing, if Postgres was restarted.'],

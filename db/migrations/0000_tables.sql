@@ -1,4 +1,5 @@
 CREATE SEQUENCE "public"."event_positions" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
+CREATE SEQUENCE "public"."stream_positions" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "api_tokens" (
 	"token_id" uuid PRIMARY KEY NOT NULL,
 	"token_hash" "bytea" NOT NULL,
@@ -53,7 +54,7 @@ CREATE TABLE "approvals" (
 	"used_at" timestamp with time zone,
 	"closed_at" timestamp with time zone,
 	"closed_as" text,
-	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer')),
+	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer', 'reviewer')),
 	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."requested_by"),
 	CONSTRAINT "approvals_approved" CHECK (("approvals"."approved_at" is null) = ("approvals"."approved_by" is null)),
 	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."requested_at" + interval '1 hour'),
@@ -572,6 +573,39 @@ CREATE TABLE "sync_runs" (
 	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null))
 );
 --> statement-breakpoint
+CREATE TABLE "event_subscriptions" (
+	"subscription_id" uuid PRIMARY KEY NOT NULL,
+	"url" text NOT NULL,
+	"types" text[] NOT NULL,
+	"secret" "bytea" NOT NULL,
+	"secret_keys" jsonb NOT NULL,
+	"position" bigint NOT NULL,
+	"status" text DEFAULT 'active' NOT NULL,
+	"off_reason" text,
+	"off_at" timestamp with time zone,
+	"failures" integer DEFAULT 0 NOT NULL,
+	"failing_since" timestamp with time zone,
+	"next_attempt_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"last_attempt_at" timestamp with time zone,
+	"last_success_at" timestamp with time zone,
+	"last_error" text,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "event_subscriptions_status" CHECK (status in ('active', 'off'))
+);
+--> statement-breakpoint
+CREATE TABLE "stream_events" (
+	"event_number" bigint GENERATED ALWAYS AS IDENTITY (sequence name "stream_events_event_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"event_id" uuid,
+	"type" text NOT NULL,
+	"application_id" text,
+	"game_id" uuid,
+	"revision" integer,
+	"facts" jsonb,
+	"created_at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+	"position" bigint,
+	CONSTRAINT "stream_events_position" UNIQUE("position")
+);
+--> statement-breakpoint
 CREATE TABLE "workers" (
 	"worker_id" uuid PRIMARY KEY NOT NULL,
 	"host" text NOT NULL,
@@ -650,5 +684,7 @@ CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("applicatio
 CREATE UNIQUE INDEX "sync_runs_by_number" ON "sync_runs" USING btree ("run_number");--> statement-breakpoint
 CREATE INDEX "sync_runs_by_application" ON "sync_runs" USING btree ("application_id","run_number");--> statement-breakpoint
 CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at");--> statement-breakpoint
+CREATE INDEX "sync_runs_stored" ON "sync_runs" USING btree ("application_id","started_at") WHERE "sync_runs"."stored_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_number") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
+CREATE INDEX "stream_events_without_position" ON "stream_events" USING btree ("event_number") WHERE "stream_events"."position" is null;--> statement-breakpoint
 CREATE INDEX "workers_seen" ON "workers" USING btree ("seen_at");

@@ -474,6 +474,126 @@ create trigger games_events after update on games for each row
   execute function record_event();
 
 -- ---------------------------------------------------------------------------------------------------------------------
+-- The platform's stream: stream_events (db/schema/stream.ts)
+--
+-- The functions run with the rights of their owner, because no role may write the stream.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- Each event of an application is in the stream too. `events` has what it tells.
+create function stream_application_events() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
+  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  from fresh_events order by event_number;
+  return null;
+end
+$$;
+
+create trigger events_stream after insert on events
+  referencing new table as fresh_events for each statement execute function stream_application_events();
+
+-- New games and new content. Each has a new revision, so that equal details do not call the function. Readers look up the
+-- application, because every new game pays for what is written here.
+create function stream_revisions() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  return null;
+end
+$$;
+
+create trigger game_revisions_stream after insert on game_revisions
+  referencing new table as fresh_revisions for each statement execute function stream_revisions();
+
+-- The platform's own content of a game.
+create function stream_package() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  return null;
+end
+$$;
+
+create trigger games_stream after update of game_package_url on games for each row
+  when (old.game_package_url is distinct from new.game_package_url)
+  execute function stream_package();
+
+-- A state that changed, or a new record, with the names of the fields that differ from the record before.
+create function stream_kyc() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  fields text[] := (select changed_fields from kyc_records
+    where application_id = new.application_id and received_at = new.pulled_at);
+begin
+  if fields is not null or new.state <> (case tg_op when 'UPDATE' then old.state else 'pending' end) then
+    insert into stream_events (type, application_id, facts)
+    values ('kyc.changed', new.application_id,
+            jsonb_build_object('state', new.state, 'changed_fields', coalesce(fields, '{}')));
+  end if;
+  return null;
+end
+$$;
+
+create trigger kyc_states_stream after insert or update of state, pulled_at on kyc_states
+  for each row execute function stream_kyc();
+
+create function stream_application() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, application_id)
+  values (case
+    when tg_op = 'INSERT' or old.status = 'removed' and new.status <> 'removed' then 'application.added'
+    when old.status = new.status then 'application.updated'
+    when new.status = 'removed' then 'application.removed'
+    when new.status = 'paused' then 'application.paused'
+    else 'application.resumed'
+  end, new.application_id);
+  return null;
+end
+$$;
+
+create trigger applications_stream_insert after insert on applications
+  for each row execute function stream_application();
+
+-- Not called for what runs write: delays, and the time of the last success.
+create trigger applications_stream_update after update on applications for each row
+  when ((old.status, old.name, old.query_game_list_webhook, old.query_game_detail_webhook, old.query_cp_kyc_webhook,
+         old.access_token, old.every_ms, old.kyc_every_ms, old.detail_max_age_ms, old.concurrency, old.rate,
+         old.volatile_parameters)
+    is distinct from
+        (new.status, new.name, new.query_game_list_webhook, new.query_game_detail_webhook, new.query_cp_kyc_webhook,
+         new.access_token, new.every_ms, new.kyc_every_ms, new.detail_max_age_ms, new.concurrency, new.rate,
+         new.volatile_parameters))
+  execute function stream_application();
+
+create function stream_suspect_run() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('run.suspect', new.application_id, jsonb_build_object('run_id', new.run_id));
+  return null;
+end
+$$;
+
+create trigger sync_runs_stream after update of outcome on sync_runs for each row
+  when (new.outcome = 'suspect' and old.outcome is distinct from 'suspect')
+  execute function stream_suspect_run();
+
+-- ---------------------------------------------------------------------------------------------------------------------
 -- Audit log: a chain of hashes that nobody changes (db/schema/audit.ts)
 -- ---------------------------------------------------------------------------------------------------------------------
 
@@ -549,8 +669,9 @@ as $$
   end
 $$;
 
--- Keeps requests apart: the console writes `withdrawals`, the KYC desk those about records. An administrator requests an
--- officer at the console, and an officer approves it at the desk: neither process makes an officer alone.
+-- Keeps requests apart: the console writes those about withdrawals and reviewers, the KYC desk those about records. An
+-- administrator requests an officer at the console, and an officer approves it at the desk: neither process makes an
+-- officer alone. A request ends once.
 create function approvals_of_kyc() returns trigger
 language plpgsql
 set search_path = public, pg_temp
@@ -558,13 +679,17 @@ as $$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind = 'withdrawals' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
-    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
+    then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
   end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
-    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+  if new.kind is not null and cardinality(roles) > 0
+    and (not roles && (writers || array['catalogue_operator'])
+      or old.used_at is distinct from new.used_at and old.used_at is not null
+      or old.closed_at is distinct from new.closed_at and old.closed_at is not null) then
+    raise exception 'The role % may not write requests of the kind %, or one that has ended.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -684,6 +809,10 @@ create trigger events_position_kept before update of position on events for each
   when (old.position is not null and new.position is distinct from old.position)
   execute function refuse_to_roles('move an event that has its position');
 
+create trigger stream_events_position_kept before update of position on stream_events for each row
+  when (old.position is not null and new.position is distinct from old.position)
+  execute function refuse_to_roles('move an event that has its position');
+
 -- Sessions of operators and flows of OIDC belong to the site that writes them: `console` is of catalogue_console.
 create function bind_to_site() returns trigger
 language plpgsql
@@ -720,33 +849,46 @@ as $$
     then now() else now() + interval '1 day' end
 $$;
 
--- The sites make nobody count earlier.
+-- The sites make nobody count earlier. Who is enabled again is new to the others, as who gets a role is.
 create function count_after_a_day() returns trigger
 language plpgsql
 set search_path = public, pg_temp
 as $$
 declare
   roles constant text[] := process_roles();
+  former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  if tg_op = 'INSERT' or exists (
-    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+  if new.status = 'active' and exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
     new.counts_at := greatest(new.counts_at, now() + interval '1 day');
-  else
+  elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
   return new;
 end
 $$;
 
-create trigger operators_count before insert or update of roles, counts_at on operators
+create trigger operators_count before insert or update of roles, status, counts_at on operators
   for each row execute function count_after_a_day();
 
--- The KYC desk adds officers who sign in by OIDC and gives those the role, takes any role from them, and sets passwords of
--- officers. Nobody gets another role by it.
-create function operators_of_desk() returns trigger
+-- Does this transaction use a request about this operator, which a KYC officer has approved at the desk?
+create function uses_officer_request(of_login text, acts text[]) returns boolean
+language sql stable
+set search_path = public, pg_temp
+as $$
+  select exists (
+    select from approvals
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
+$$;
+
+-- Who is an officer is decided by two sites. The console makes one only by a request that another officer has approved at
+-- the desk, and sets no password of an officer. The desk adds officers who sign in by OIDC and gives those the role, takes
+-- any role from them, and sets passwords of officers. Nobody gets another role by it.
+create function operators_of_sites() returns trigger
 language plpgsql
 set search_path = public, pg_temp
 as $$
@@ -754,25 +896,95 @@ declare
   roles constant text[] := process_roles();
   by_oidc constant boolean := new.oidc_subject is not null;
   former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+  is_officer constant boolean := 'kyc_officer' = any(new.roles);
+  was_officer constant boolean := 'kyc_officer' = any(former);
+  same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
 begin
-  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
-    return new;
-  end if;
-  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
-    or tg_op = 'UPDATE'
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
+    or 'catalogue_console' = any(roles)
+      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (same_password or not is_officer and not was_officer)
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
       and new.roles <@ (former || array['kyc_officer'])
-      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+      and (same_password or not by_oidc and was_officer)
   then
     return new;
   end if;
-  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+  raise exception 'The role % may not change this of the operator %.', current_user, new.login
     using errcode = 'insufficient_privilege';
 end
 $$;
 
-create trigger operators_of_desk before insert or update of name, roles, password_hash on operators
-  for each row execute function operators_of_desk();
+create trigger operators_of_sites before insert or update of name, roles, password_hash on operators
+  for each row execute function operators_of_sites();
+
+-- A link opens the sign-in of its operator, at the KYC desk too.
+create function links_of_officers() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+  operator operators;
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  select * into operator from operators o where o.login = new.login;
+  if operator.oidc_subject is not null
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
+      using errcode = 'insufficient_privilege';
+  end if;
+  new.expires_at := least(new.expires_at, now() + interval '15 minutes');
+  return new;
+end
+$$;
+
+create trigger sign_in_links_of_officers before insert or update on sign_in_links
+  for each row execute function links_of_officers();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Sessions of Postgres that stop others
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- The sessions of processes: for how long each blocks another one, and whether it is to end, because no process of ours
+-- keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). The function runs with the rights
+-- of its owner, who sees the state of every session of the roles.
+create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  with waiting as materialized (
+    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+  ), blocking as (
+    select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
+    from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
+    where b.pid not in (select pid from waiting) group by 1
+  )
+  select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
+         coalesce(case
+           when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+         end, false)
+  from pg_stat_activity s left join blocking using (pid)
+  where s.datname = current_database() and s.backend_type = 'client backend'
+    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles r
+      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
+$$;
+
+-- Ends the sessions that are to end, and returns how many.
+create function end_overdue_sessions() returns integer
+language sql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Keys
@@ -790,6 +1002,8 @@ as $$
     from applications where access_token_keys <> '[]' group by 2
   union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
     from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_subscriptions where secret_keys <> '[]' group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int

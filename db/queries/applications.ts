@@ -50,7 +50,8 @@ export type SealedTarget = Pick<
   'query_game_list_webhook' | 'query_game_detail_webhook' | 'query_cp_kyc_webhook' | 'access_token'
 >;
 
-const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
+/** Are the webhooks and the token those that were called? */
+export const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
   query_game_list_webhook = ${seen.query_game_list_webhook}
   and query_game_detail_webhook = ${seen.query_game_detail_webhook}
   and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}

@@ -60,6 +60,9 @@ export const findVersion = async (
   subject: string,
 ): Promise<string | null> => {
   const id = subject.slice(subject.indexOf(':') + 1);
+  const ofOperator = sql`
+    select coalesce((select array_to_string(roles, ',') || ' ' || status from operators where login = ${id}), 'new')
+           as version`;
   const version = {
     withdrawals: sql`
       select case when games = 0 then null else games || case games when 1 then ' game' else ' games' end end as version
@@ -68,9 +71,8 @@ export const findVersion = async (
             where v.run_id = ${id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at
               and not exists (select from sync_runs later
                               where later.application_id = r.application_id and later.run_number > r.run_number)) now`,
-    officer: sql`
-      select coalesce((select array_to_string(roles, ',') || ' ' || status from operators where login = ${id}), 'new')
-             as version`,
+    officer: ofOperator,
+    reviewer: ofOperator,
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     erase: sql`

@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 import type { Backoff, Reach } from '#src/rules/backoff.ts';
 
 type LockedBackoff = Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>;
@@ -28,25 +28,6 @@ export const pauseFailing = (tx: Queryable, application_id: string, pause_reason
   isOneRow(tx`
     update applications set status = 'paused', pause_reason = ${pause_reason}
     where application_id = ${application_id} and status = 'active'`);
-
-/**
- * Clears the backoff after a run that did not fail.
- * @param isSuccess false for a suspect run; otherwise `last_success_at` is set
- * @returns whether failed runs have paused the application: then `resumeRecovered` follows
- */
-export const clearBackoff = async (
-  tx: Queryable,
-  application_id: string,
-  isSuccess: boolean,
-): Promise<boolean> => {
-  const paused = await readValue(tx<{ is_paused: boolean }[]>`
-    update applications
-    set failed_runs = 0, failing_since = null, next_attempt_at = null,
-        last_success_at = case when ${isSuccess} then now() else last_success_at end
-    where application_id = ${application_id}
-    returning status = 'paused' and pause_reason is not null as is_paused`);
-  return paused === true;
-};
 
 /** Ends a pause that failed runs have caused. @returns false if there is none */
 export const resumeRecovered = (tx: Queryable, application_id: string): Promise<boolean> =>

@@ -69,56 +69,17 @@ export const releaseDeliveries = async (sql: Queryable, event_ids: readonly stri
     where event_id = any(${event_ids as string[]}::uuid[]) and state = 'pending'`;
 };
 
-/** Records that the address answered. Without a change, it writes at most once a minute. */
-export const recordAddressSuccess = async (tx: Queryable, application_id: string): Promise<void> => {
-  await tx`
-    update event_webhooks
-    set failures = 0, failing_since = null, last_error = null, last_attempt_at = now(), last_success_at = now()
-    where application_id = ${application_id}
-      and (failures > 0 or failing_since is not null or last_error is not null or last_success_at is null
-           or last_success_at < now() - interval '1 minute')`;
-};
-
-/**
- * Records that the address failed. Events that are older than `lifetimeMs` end as failed.
- * @returns for how long it has failed, in milliseconds
- */
-export const recordAddressFailure = async (
+/** Ends the events of an application that wait: all, or those that are older than `olderThanMs`. */
+export const failDeliveries = async (
   tx: Queryable,
   application_id: string,
-  failure: { url: string; error: string; wait_ms: number; silence_ms: number; lifetime_ms: number },
-): Promise<number> => {
-  const { url, error, wait_ms, silence_ms, lifetime_ms } = failure;
+  error: string,
+  olderThanMs = 0,
+): Promise<void> => {
   await tx`
     update event_deliveries set state = 'failed', last_error = coalesce(last_error, ${error})
     where application_id = ${application_id} and state = 'pending'
-      and requested_at < now() - ${lifetime_ms} * interval '1 millisecond'`;
-  // An address that was replaced meanwhile has not failed.
-  const rows = await tx<{ failing_ms: number }[]>`
-    update event_webhooks
-    set failures = failures + 1, last_error = ${error}, last_attempt_at = now(),
-        failing_since = case when last_attempt_at < now() - ${silence_ms} * interval '1 millisecond'
-          then now() else coalesce(failing_since, now()) end,
-        next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'
-    where application_id = ${application_id} and url = ${url} and status = 'active'
-    returning (extract(epoch from now() - failing_since) * 1000)::float8 as failing_ms`;
-  return rows[0]?.failing_ms ?? 0;
-};
-
-/** Switches an address off. Events that wait end as failed. @returns false if it was off or was replaced */
-export const switchAddressOff = async (
-  tx: Queryable,
-  { application_id, url }: { application_id: string; url: string },
-  reason: string,
-): Promise<boolean> => {
-  const result = await tx`
-    update event_webhooks set status = 'off', off_reason = ${reason}, off_at = now()
-    where application_id = ${application_id} and url = ${url} and status = 'active'`;
-  if (result.count === 0) return false;
-  await tx`
-    update event_deliveries set state = 'failed', last_error = coalesce(last_error, 'switched_off')
-    where application_id = ${application_id} and state = 'pending'`;
-  return true;
+      and requested_at <= now() - ${olderThanMs} * interval '1 millisecond'`;
 };
 
 /**

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { failDeliveries } from '#db/queries/event-deliveries.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 import type { eventWebhooks } from '#db/schema/events.ts';
@@ -17,7 +18,7 @@ export type SealedEventWebhook = Pick<
 >;
 
 /** Columns of an address that is new or was switched on again: active, without failures. */
-const activeAndHealthy = (sql: Queryable) => sql`
+export const addressIsHealthy = (sql: Queryable) => sql`
   status = 'active', off_reason = null, off_at = null, failures = 0, failing_since = null, next_attempt_at = now(),
   last_error = null`;
 
@@ -33,7 +34,7 @@ export const upsertEventWebhook = async (
     values (${application_id}, ${url}, ${secret}, ${keys})
     on conflict (application_id) do update
       set url = ${url}, secret = ${secret}, secret_keys = ${keys}, former_secret = null, former_until = null,
-          created_at = now(), last_attempt_at = null, last_success_at = null, ${activeAndHealthy(tx)}`;
+          created_at = now(), last_attempt_at = null, last_success_at = null, ${addressIsHealthy(tx)}`;
 };
 
 /**
@@ -54,9 +55,7 @@ export const replaceEventSecret = (
 
 /** Deletes the address. Its pending deliveries end as failed. @returns false if there is no address */
 export const deleteEventWebhook = async (tx: Queryable, application_id: string): Promise<boolean> => {
-  await tx`
-    update event_deliveries set state = 'failed', last_error = coalesce(last_error, 'address_removed')
-    where application_id = ${application_id} and state = 'pending'`;
+  await failDeliveries(tx, application_id, 'address_removed');
   return isOneRow(tx`delete from event_webhooks where application_id = ${application_id}`);
 };
 
@@ -79,7 +78,7 @@ export const findEventWebhook = (sql: Queryable, application_id: string): Promis
 /** Switches an address on again. @returns false if it was not off */
 export const switchEventWebhookOn = (tx: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(tx`
-    update event_webhooks set ${activeAndHealthy(tx)} where application_id = ${application_id} and status = 'off'`);
+    update event_webhooks set ${addressIsHealthy(tx)} where application_id = ${application_id} and status = 'off'`);
 
 /** Ends the delay of an address that failed: its next event is sent now. */
 export const endAddressDelay = async (tx: Queryable, application_id: string): Promise<void> => {
@@ -97,7 +96,8 @@ type AddressFilter = {
   status?: (typeof ADDRESS_CONDITIONS)[number] | undefined;
 };
 
-const CONDITIONS = {
+/** The condition of a row for each word. */
+export const addressIs = {
   active: (sql: Queryable) => sql`status = 'active'`,
   failing: (sql: Queryable) => sql`status = 'active' and failing_since is not null`,
   off: (sql: Queryable) => sql`status = 'off'`,
@@ -114,35 +114,20 @@ export const listEventWebhookPage = (
     columns: publicColumns(sql),
     from: sql`event_webhooks ${where(sql, [
       application_id !== undefined && sql`application_id = ${application_id}`,
-      status && CONDITIONS[status](sql),
+      status && addressIs[status](sql),
     ])}`,
     sort_by: page.sort === 'application_id' ? sql`application_id` : sql`coalesce(failing_since, 'infinity')`,
     id: sql`application_id`,
   });
-
-/** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
-export const NOT_SIGNED = 'not_signed';
-
-/** Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted. */
-export const postponeNextAttempt = async (
-  sql: Queryable,
-  application_id: string,
-  error: string,
-  ms: number,
-) => {
-  await sql`
-    update event_webhooks set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
-    where application_id = ${application_id}`;
-};
 
 /** Deletes former secrets that no longer sign. */
 export const deleteFormerSecrets = async (sql: Queryable): Promise<void> => {
   await sql`update event_webhooks set former_secret = null, former_until = null where former_until <= now()`;
 };
 
-/** Counts the addresses that events are sent to. */
+/** Counts the addresses that events are sent to: those of applications and those of subscriptions. */
 export const countEventWebhooks = (sql: Queryable) =>
   onlyRow(sql<{ active: number; off: number }[]>`
     select count(*) filter (where status = 'active')::int as active,
            count(*) filter (where status = 'off')::int as off
-    from event_webhooks`);
+    from (select status from event_webhooks union all select status from event_subscriptions) as addresses`);

@@ -8,23 +8,30 @@ export type EventRow = InferSelectModel<typeof events>;
 /** What leaves the platform of an event. */
 export type SentEvent = Pick<EventRow, 'event_id' | 'type' | 'data' | 'created_at'>;
 
-export const hasUnplacedEvents = (sql: Queryable): Promise<boolean> =>
-  isOneRow(sql`select from events where position is null limit 1`);
+/** The tables of events whose positions are assigned after the commit, with their sequences and locks. */
+const LOGS = {
+  events: { sequence: 'event_positions', lock: LOCKS.eventPositions },
+  stream_events: { sequence: 'stream_positions', lock: LOCKS.streamPositions },
+} as const;
+export type EventLog = keyof typeof LOGS;
+
+export const hasUnplacedEvents = (sql: Queryable, log: EventLog): Promise<boolean> =>
+  isOneRow(sql`select from ${sql(log)} where position is null limit 1`);
 
 /** Waits until no other transaction gives positions. */
-export const lockPositions = async (tx: Queryable): Promise<void> => {
-  await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
+export const lockPositions = async (tx: Queryable, log: EventLog): Promise<void> => {
+  await tx`select pg_advisory_xact_lock(${LOGS[log].lock})`;
 };
 
 /** Gives the oldest committed events without a position theirs, at most `limit`. @returns their number */
-export const insertPositions = (tx: Queryable, limit: number): Promise<number> =>
+export const insertPositions = (tx: Queryable, log: EventLog, limit: number): Promise<number> =>
   countRows(tx`
-    update events e set position = placed.position
+    update ${tx(log)} e set position = placed.position
     from (
-      select event_id, nextval('event_positions') as position
-      from (select event_id from events where position is null order by event_number limit ${limit}) waiting
+      select event_number, nextval(${LOGS[log].sequence}) as position
+      from (select event_number from ${tx(log)} where position is null order by event_number limit ${limit}) waiting
     ) placed
-    where e.event_id = placed.event_id`);
+    where e.position is null and e.event_number = placed.event_number`);
 
 /** The position after which a reader continues. @returns undefined if the application has no such event */
 export const findPosition = (sql: Queryable, application_id: string, event_id: string) =>

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { isAsSeen, type SealedTarget } from '#db/queries/applications.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
 import { firstRow, isOneRow, onlyRow, readColumn, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
@@ -66,12 +67,43 @@ export const saveKycState = async (
 const unlessAnswered = (sql: Queryable, pulled_at: Date | null) =>
   sql`case when requested_at <= ${pulled_at}::timestamptz then null else requested_at end`;
 
-/** Requests a pull: the next one that begins answers it. */
-export const requestKycPull = async (sql: Queryable, application_id: string): Promise<void> => {
-  await sql`
-    insert into kyc_states (application_id, requested_at) values (${application_id}, now())
-    on conflict (application_id) do update set requested_at = now()`;
-};
+/**
+ * Requests a pull: the next one that begins answers it.
+ * @param of which applications: `active` ones alone, or any
+ * @returns false if there is no such application
+ */
+export const requestKycPull = (
+  sql: Queryable,
+  application_id: string,
+  of: 'any' | 'active' = 'any',
+): Promise<boolean> =>
+  isOneRow(sql`
+    insert into kyc_states (application_id, requested_at)
+    select application_id, now() from applications
+    where application_id = ${application_id} and (${of === 'any'} or status = 'active')
+    on conflict (application_id) do update set requested_at = now()`);
+
+/**
+ * Records that a pull found the sealed record unchanged. What replaces a record or its provider also writes the state.
+ * @param seen the state with which the record was compared
+ * @returns false when the state, the webhooks or the token have changed since: then nothing was written
+ */
+export const refreshSealed = (
+  sql: Queryable,
+  { application_id, pulled_at, called }: { application_id: string; pulled_at: Date; called?: SealedTarget },
+  seen: Pick<KycStateRow, 'pulled_at'>,
+): Promise<boolean> =>
+  isOneRow(sql`
+    with called as (
+      select application_id from applications
+      where application_id = ${application_id} and status <> 'removed'
+        ${called === undefined ? sql`` : sql`and ${isAsSeen(sql, called)}`}
+      for share
+    )
+    update kyc_states s set pulled_at = ${pulled_at}, requested_at = ${unlessAnswered(sql, pulled_at)}
+    from called
+    where s.application_id = called.application_id and s.state = 'sealed' and s.pulled_at = ${seen.pulled_at}
+      and s.pulled_at < ${pulled_at}`);
 
 /** Forgets the request of a pull that wrote nothing: the record is erased, or a later pull has ended. */
 export const forgetKycRequest = async (
@@ -95,14 +127,16 @@ export const reopenErased = (sql: Queryable, application_id: string): Promise<bo
     update kyc_states set state = 'pending', requested_at = now()
     where application_id = ${application_id} and state = 'erased'`);
 
-/** A provider, and the fingerprint of its stored record: null when there is none. */
-export type CurrentProvider = ContentProviderRow & { fingerprint: Uint8Array | null };
+/** A provider, the fingerprint of its stored record (null when there is none), and the KYC state. */
+export type CurrentProvider = ContentProviderRow &
+  Pick<KycStateRow, 'state' | 'pulled_at'> & { fingerprint: Uint8Array | null };
 
 /** The current provider of an application. */
 export const findContentProvider = (sql: Queryable, application_id: string) =>
   firstRow(sql<CurrentProvider[]>`
-    select p.*, r.fingerprint
+    select p.*, r.fingerprint, s.state, s.pulled_at
     from content_providers p left join kyc_records r using (application_id, cp_id)
+      left join kyc_states s using (application_id)
     where application_id = ${application_id} and p.replaced_at is null`);
 
 /** Maps an application's cp_id to a platform cp_id, and replaces the current mapping. */

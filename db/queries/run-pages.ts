@@ -28,13 +28,26 @@ export const findPage = (sql: Queryable, run_id: string, page_num: number) =>
   firstRow(sql<PageRow[]>`
     select * from sync_run_pages where run_id = ${run_id} and page_num = ${page_num}`);
 
-/** A page of a run, for `insertPage`. */
-export type NewPage = Pick<PageRow, 'page_num' | 'row_count' | 'total' | 'unnamed'> & {
-  /** Games that no earlier page of the run named; `list_hash` is "" when the row is invalid. */
-  named: readonly { application_game_id: string; list_hash: string }[];
+/** A game of a page; `list_hash` is "" when its row is invalid. */
+export type NamedGame = { application_game_id: string; list_hash: string };
+
+/** A page that was compared, for `insertPages`. */
+export type NewPage = Pick<
+  PageRow,
+  | 'page_num'
+  | 'row_count'
+  | 'total'
+  | 'unnamed'
+  | 'application_game_ids'
+  | 'open_games'
+  | 'listed'
+  | 'unchanged'
+  | 'invalid'
+  | 'failed'
+  | 'missing'
+> & {
   /** What the page counts for in the budget of its listing. */
   listed_bytes: number;
-  listing_end: ListingEnd | null;
 };
 
 /**
@@ -74,36 +87,48 @@ const HOUR_MS = 60 * 60_000;
 const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
 const PASSING_WAIT_MAX_MS = HOUR_MS;
 
+/** What a page finds in the database. */
+export type ComparedGames = Pick<PageRow, 'open_games' | 'unchanged' | 'invalid' | 'failed' | 'missing'> & {
+  /** Games that are withdrawn or that the last listing did not name, by the platform's id. */
+  absent: string[];
+  /** Games whose row was invalid and is valid now. */
+  resolved: string[];
+};
+
+const NOTHING: ComparedGames = {
+  open_games: {},
+  unchanged: 0,
+  invalid: 0,
+  failed: 0,
+  missing: 0,
+  absent: [],
+  resolved: [],
+};
+
 /**
- * Records a page under the run's fence, in one statement: the games whose detail is wanted
- * (new, list entry changed, older than `detailMaxAgeMs`, addresses that end before the next run, last detail failed, or
- * all with `full`), and where the run stands. A detail that keeps failing is fetched by the first, second, fourth … run,
- * unless its list entry has changed; the other runs count it as before. Withdrawn games are restored, and the failures
- * of rows that are valid now are deleted. The run stays locked until the transaction ends.
+ * Compares the games of a page with what is stored. A detail is wanted of a game that is new, whose list entry changed,
+ * whose detail is older than `detailMaxAgeMs` or failed, whose addresses end before the next run; with `full` of each. A
+ * detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed; the other
+ * runs count it as before.
  *
  * Each row is looked up separately (`lateral` with a limit): for a join, Postgres may read all games of the application,
  * 330 ms a page at 200,000 games.
- * @returns the number of wanted details; `recorded` is false when the page was recorded before; undefined when the
- *   fence is stale: then nothing was written
  */
-export const insertPage = async (
+export const compareGames = async (
   sql: Queryable,
-  { run_id, fence, application_id }: RunFence & { application_id: string },
-  page: NewPage,
+  application_id: string,
+  named: readonly NamedGame[],
   age: DetailAge,
-): Promise<{ recorded: boolean; wanted: number } | undefined> => {
-  const ids = page.named.map((game) => game.application_game_id);
-  const listHashes = page.named.map((game) => game.list_hash);
-  const invalid = page.named.filter((game) => game.list_hash === '').length + page.unnamed;
-  const [row] = await sql<{ locked: boolean; recorded: boolean; wanted: number }[]>`
-    with locked as (
-      select run_id from sync_runs r join applications a using (application_id)
-      where run_id = ${run_id} and fence = ${fence} and finished_at is null and a.status <> 'removed' for update of r
-    ), failing as materialized (
+): Promise<ComparedGames> => {
+  if (named.length === 0) return NOTHING;
+  const ids = named.map((game) => game.application_game_id);
+  const listHashes = named.map((game) => game.list_hash);
+  return onlyRow(sql<ComparedGames[]>`
+    with failing as materialized (
       select from ingest_failures
       where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail') limit 1
     ), states as materialized (
-      select l.id, l.list_hash, g.game_id, g.absent, list.place as list_failure,
+      select l.id, l.list_hash, g.game_id, g.absent, list.has_failed,
              detail.kind, detail.final, l.list_hash <> '' and detail.waits is true as waits,
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
@@ -129,44 +154,69 @@ export const insertPage = async (
           and operation = 'query_game_detail' and application_game_id = l.id limit 1
       ) as detail on true
       left join lateral (
-        select ctid as place from ingest_failures
+        select l.list_hash <> '' as has_failed from ingest_failures
         where exists (select from failing) and application_id = ${application_id}
           and operation = 'query_game_list' and application_game_id = l.id limit 1
       ) as list on true
+    )
+    select coalesce(jsonb_object_agg(id, list_hash) filter (where wanted), '{}') as open_games,
+           (count(*) filter (where list_hash <> '' and not wanted and not waits))::int as unchanged,
+           (count(*) filter (where list_hash = '' or waits and final and kind <> 'no_detail'))::int as invalid,
+           (count(*) filter (where waits and not final))::int as failed,
+           (count(*) filter (where waits and kind = 'no_detail'))::int as missing,
+           coalesce(array_agg(game_id) filter (where absent), '{}') as absent,
+           coalesce(array_agg(id) filter (where has_failed), '{}') as resolved
+    from states`);
+};
+
+/**
+ * Records pages that follow each other, in one statement under the run's fence, and moves the run past them. The run
+ * stays locked until the transaction ends.
+ * @returns the run; undefined when the fence is stale, or another job has recorded the first of them: then nothing was
+ *   written
+ */
+export const insertPages = (
+  sql: Queryable,
+  { run_id, fence }: RunFence,
+  pages: readonly NewPage[],
+  listing_end: ListingEnd | null,
+) => {
+  const sum = (of: (page: NewPage) => number) => pages.reduce((total, page) => total + of(page), 0);
+  const most = (of: (page: NewPage) => number) => Math.max(...pages.map(of));
+  const [first, last] = [pages[0], pages.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('there is no page to record');
+  return firstRow(sql<RunRow[]>`
+    with locked as (
+      select run_id, next_page from sync_runs r join applications a using (application_id)
+      where run_id = ${run_id} and fence = ${fence} and finished_at is null and a.status <> 'removed' for update of r
+    ), due as (
+      select run_id from locked where next_page = ${first.page_num}
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
         listed, unchanged, invalid, failed, missing)
-      select locked.run_id, ${page.page_num}, ${page.row_count}, ${page.total}, ${ids}::text[], ${page.unnamed},
-             coalesce(open.games, '{}'), ${page.named.length + page.unnamed}, open.others,
-             ${invalid} + open.invalid, open.failed, open.missing
-      from locked, (
-        select jsonb_object_agg(id, list_hash) filter (where wanted) as games,
-               count(*) filter (where list_hash <> '' and not wanted and not waits) as others,
-               count(*) filter (where waits and final and kind <> 'no_detail') as invalid,
-               count(*) filter (where waits and not final) as failed,
-               count(*) filter (where waits and kind = 'no_detail') as missing
-        from states
-      ) as open
-      on conflict (run_id, page_num) do nothing
-      returning run_id
-    ), moved as (
-      update sync_runs
-      set next_page = ${page.page_num + 1}, listing_end = ${page.listing_end}, progress_at = now(),
-          row_count = row_count + ${page.row_count}, listed_bytes = listed_bytes + ${page.listed_bytes}, largest_page = greatest(largest_page, ${page.row_count}),
-          total_first = coalesce(total_first, ${page.total}), total_last = ${page.total},
-          total_max = greatest(total_max, ${page.total})
-      where run_id in (select run_id from recorded)
-    ), restored as (
-      update games set withdrawn_at = null, unlisted_at = null, updated_at = now()
-      where game_id = any(array(select game_id from states where absent)) and exists (select from recorded)
-    ), resolved as (
-      delete from ingest_failures
-      where ctid = any(array(select list_failure from states where list_failure is not null and list_hash <> ''))
-        and exists (select from recorded)
+      select run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
+             listed, unchanged, invalid, failed, missing
+      from due, json_to_recordset(${JSON.stringify(pages)}::text::json) as p(
+        page_num integer, row_count integer, total bigint, application_game_ids text[], unnamed integer,
+        open_games jsonb, listed integer, unchanged integer, invalid integer, failed integer, missing integer)
     )
-    select exists (select from locked) as locked, exists (select from recorded) as recorded,
-           (select count(*)::integer from states where wanted) as wanted`;
-  return row?.locked === true ? { recorded: row.recorded, wanted: row.wanted } : undefined;
+    update sync_runs
+    set next_page = ${last.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
+        row_count = row_count + ${sum((page) => page.row_count)},
+        listed_bytes = listed_bytes + ${sum((page) => page.listed_bytes)},
+        largest_page = greatest(largest_page, ${most((page) => page.row_count)}),
+        total_first = coalesce(total_first, ${first.total}), total_last = ${last.total},
+        total_max = greatest(total_max, ${most((page) => page.total)})
+    where run_id in (select run_id from due)
+    returning *`);
+};
+
+/** Restores games that a listing names again. */
+export const restoreGames = async (tx: Queryable, game_ids: readonly string[]): Promise<void> => {
+  if (game_ids.length === 0) return;
+  await tx`
+    update games set withdrawn_at = null, unlisted_at = null, updated_at = now()
+    where game_id = any(${game_ids as string[]}::uuid[]) and coalesce(withdrawn_at, unlisted_at) is not null`;
 };
 
 /** A page under lock, and whether its application has failures of details. */

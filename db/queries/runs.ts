@@ -17,22 +17,25 @@ export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'ful
 /**
  * Inserts a run with what it may still store, unless one of its application is open: a partial unique index allows one.
  * Waits for a removal of the application; `removeApplication` waits for this statement and then finds the run.
+ * @param of `undelayed`: only for an active application that does not back off
  * @returns undefined if none was inserted
  */
-export const insertRun = (sql: Queryable, run: NewRun) =>
+export const insertRun = (sql: Queryable, run: NewRun, of: 'any' | 'undelayed' = 'any') =>
   firstRow(sql<RunRow[]>`
     insert into sync_runs (
       run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games)
     select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
       ${STORAGE.bytesPerDay} - coalesce((
         select sum(stored_bytes) from sync_runs d
-        where d.application_id = a.application_id and d.started_at > now() - interval '24 hours'), 0),
+        where d.application_id = a.application_id and d.started_at > now() - interval '24 hours'
+          and d.stored_bytes > 0), 0),
       ${STORAGE.games}
         - (select coalesce(sum(games), 0) from game_totals(a.application_id))
         - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
     from applications a
     where application_id = ${run.application_id} and status <> 'removed' and not exists (
       select from sync_runs r where r.application_id = a.application_id and finished_at is null)
+      and (${of === 'any'} or (status = 'active' and next_attempt_at is null))
     for share of a
     on conflict (application_id) where finished_at is null do nothing
     returning *`);
@@ -94,7 +97,9 @@ export const raiseFence = (
 
 /**
  * Closes a run with the sums of its pages, and empties their lists of games. Its withdrawals count as stored bytes.
- * @returns undefined if the fence is stale
+ * @param backoff what the run shows about its application. `success` and `suspect` clear the backoff, and a success is
+ *   recorded; absent: the backoff stays
+ * @returns the run, and with `backoff` whether failed runs have paused its application; undefined if the fence is stale
  */
 export const closeRun = (
   sql: Queryable,
@@ -106,28 +111,38 @@ export const closeRun = (
     note?: string | null;
     withdrawn?: number;
   },
+  backoff?: 'success' | 'suspect',
 ) =>
-  firstRow(sql<RunRow[]>`
-    with closed as (
+  firstRow(sql<(RunRow & { is_paused: boolean | null })[]>`
+    with sums as (
+      select coalesce(sum(listed), 0) as listed, coalesce(sum(inserted), 0) as inserted,
+             coalesce(sum(updated), 0) as updated, coalesce(sum(unchanged), 0) as unchanged,
+             coalesce(sum(invalid), 0) as invalid, coalesce(sum(failed), 0) as failed,
+             coalesce(sum(missing), 0) as missing, coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0} as withdrawn
+      from sync_run_pages where run_id = ${run_id}
+    ), closed as (
       update sync_runs r
       set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
-          fault = ${verdict.fault ?? null},
-          finished_at = now(), progress_at = now(),
-          (listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) = (
-            select coalesce(sum(listed), 0), coalesce(sum(inserted), 0), coalesce(sum(updated), 0),
-                   coalesce(sum(unchanged), 0), coalesce(sum(invalid), 0), coalesce(sum(failed), 0),
-                   coalesce(sum(missing), 0), coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0}
-            from sync_run_pages where run_id = ${run_id}),
-          stored_bytes = stored_bytes + ${STORAGE.bytesOfWithdrawal} * (
-            select coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0} from sync_run_pages where run_id = ${run_id})
+          fault = ${verdict.fault ?? null}, finished_at = now(), progress_at = now(),
+          listed = sums.listed, inserted = sums.inserted, updated = sums.updated, unchanged = sums.unchanged,
+          invalid = sums.invalid, failed = sums.failed, missing = sums.missing, withdrawn = sums.withdrawn,
+          stored_bytes = stored_bytes + ${STORAGE.bytesOfWithdrawal} * sums.withdrawn
+      from sums
       where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
       returning r.*
     ), emptied as (
       update sync_run_pages p set application_game_ids = '{}', open_games = '{}'
       from closed
       where p.run_id = closed.run_id and (p.application_game_ids <> '{}' or p.open_games <> '{}'::jsonb)
+    ), cleared as (
+      update applications a
+      set failed_runs = 0, failing_since = null, next_attempt_at = null,
+          last_success_at = case when ${backoff === 'success'} then now() else last_success_at end
+      from closed
+      where a.application_id = closed.application_id and ${backoff !== undefined}
+      returning a.status = 'paused' and a.pause_reason is not null as is_paused
     )
-    select * from closed`);
+    select closed.*, (select is_paused from cleared) as is_paused from closed`);
 
 /** Appends to the reason of a closed run. */
 export const addReason = (sql: Queryable, run_id: string, text: string) =>

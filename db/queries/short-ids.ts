@@ -7,6 +7,7 @@ const ID_COLUMNS = {
   sync_runs: 'run_id',
   api_tokens: 'token_id',
   events: 'event_id',
+  event_subscriptions: 'subscription_id',
 } as const;
 export type IdTable = keyof typeof ID_COLUMNS;
 

@@ -21,6 +21,8 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
     await countRows(sql`
       update event_webhooks set last_attempt_at = now(), next_attempt_at = now() where last_attempt_at > ${ahead}`),
     await countRows(sql`
+      update event_subscriptions set last_attempt_at = now(), next_attempt_at = now() where last_attempt_at > ${ahead}`),
+    await countRows(sql`
       update event_deliveries
       set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
       where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead})`),

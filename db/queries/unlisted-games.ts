@@ -10,6 +10,11 @@ export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
   updated: number;
   /** Pages of unlisted games. */
   unlistedPages: number;
+  /** Do details of the run still wait? */
+  hasOpenGames: boolean;
+  /** Has its application failures of listed games, and are there games of suspect runs, of any application? */
+  hasFailures: boolean;
+  hasVanishing: boolean;
 };
 
 /**
@@ -33,7 +38,8 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
                select max(page_num) from sync_run_pages where run_id = ${run_id} and row_count > 0)))::int
                as "emptyPages",
              coalesce(array_agg(reason order by page_num) filter (where kind = 'unread'), '{}') as unread,
-             (count(*) filter (where kind = 'unlisted'))::int as "unlistedPages"
+             (count(*) filter (where kind = 'unlisted'))::int as "unlistedPages",
+             coalesce(bool_or(open_games <> '{}'::jsonb), false) as "hasOpenGames"
       from sync_run_pages where run_id = ${run_id}
     ), baseline as (
       select least(a.last_success_at, r.started_at) as at, r.started_at
@@ -57,7 +63,12 @@ export const summariseListing = (sql: Queryable, run_id: string, application_id:
     )
     select pages.*, counted.*,
            case when r.total_first = r.total_last then greatest(0, r.row_count - pages.unnamed - counted.listed)
-           else 0 end as repeats
+           else 0 end as repeats,
+           exists (
+             select from ingest_failures
+             where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail')
+           ) as "hasFailures",
+           exists (select from vanishing_games) as "hasVanishing"
     from pages, counted, sync_runs r where r.run_id = ${run_id}`);
 
 /**

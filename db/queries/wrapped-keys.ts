@@ -4,16 +4,17 @@ import type { WrappedKey } from '#db/schema/applications.ts';
 
 /** Every table with wrapped data keys: its id and the column of the wraps. */
 const WRAPPED = {
-  kyc_keys: { id: 'purpose', type: 'text', keys: 'data_keys' },
+  kyc_keys: { id: 'purpose', type: 'text', keys: 'data_keys', hasNoApplication: true },
   applications: { id: 'application_id', type: 'text', keys: 'access_token_keys' },
   event_webhooks: { id: 'application_id', type: 'text', keys: 'secret_keys' },
+  event_subscriptions: { id: 'subscription_id', type: 'uuid', keys: 'secret_keys', hasNoApplication: true },
   kyc_records: { id: 'record_id', type: 'uuid', keys: 'data_keys' },
   kyc_former_records: { id: 'record_id', type: 'uuid', keys: 'data_keys' },
 } as const;
 export type WrappedTable = keyof typeof WRAPPED;
 export const WRAPPED_TABLES = Object.keys(WRAPPED) as WrappedTable[];
 
-/** The wrapped data key of one row. `application_id` is "" in `kyc_keys`. */
+/** The wrapped data key of one row. `application_id` is "" in tables that do not have it. */
 export type WrappedRow = { id: string; application_id: string; keys: WrappedKey[] };
 
 /** New wraps of a row. */
@@ -38,7 +39,7 @@ export const listWrappedByOthers = (
 ) => {
   const { id, keys } = WRAPPED[table];
   return sql<WrappedRow[]>`
-    select ${sql(id)}::text as id, ${table === 'kyc_keys' ? sql`''` : sql`application_id`} as application_id,
+    select ${sql(id)}::text as id, ${'hasNoApplication' in WRAPPED[table] ? sql`''` : sql`application_id`} as application_id,
            ${sql(keys)} as keys
     from ${sql(table)}
     where ${isToWrap(sql, table, key_id)} ${after === null ? sql`` : sql`and ${sql(id)} > ${after}`}

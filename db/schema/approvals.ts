@@ -48,7 +48,10 @@ export const approvals = pgTable(
       .on(table.kind, table.subject, table.requested_by)
       .where(sql`${table.used_at} is null and ${table.closed_at} is null`),
     index('approvals_requested_at').on(table.requested_at),
-    check('approvals_kind', sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer')`),
+    check(
+      'approvals_kind',
+      sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer', 'reviewer')`,
+    ),
     check('approvals_two_persons', sql`${table.approved_by} <> ${table.requested_by}`),
     check('approvals_approved', sql`(${table.approved_at} is null) = (${table.approved_by} is null)`),
     check('approvals_in_time', sql`${table.approved_at} <= ${table.requested_at} + interval '1 hour'`),

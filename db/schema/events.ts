@@ -11,9 +11,10 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import { healthColumns } from '#db/schema/address-health.ts';
 import { applications, type WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
-import { DELIVERY_STATES, EVENT_TYPES, EVENT_WEBHOOK_STATUSES, type EventWhy } from '#src/contract/words.ts';
+import { DELIVERY_STATES, EVENT_TYPES, type EventWhy } from '#src/contract/words.ts';
 
 /**
  * What an event tells: section 2's names of fields. `audit_time` is ISO 8601 in UTC here, and in the platform's format
@@ -83,19 +84,7 @@ export const eventWebhooks = pgTable(
     former_secret: bytea(),
     former_until: moment('former_until'),
     secret_keys: jsonb().$type<WrappedKey[]>().notNull(),
-    status: text({ enum: EVENT_WEBHOOK_STATUSES }).notNull().default('active'),
-    /** Why and when it was switched off. */
-    off_reason: text(),
-    off_at: moment('off_at'),
-    /** Failed attempts in a row, and since when. */
-    failures: integer().notNull().default(0),
-    failing_since: moment('failing_since'),
-    /** No event is sent before. */
-    next_attempt_at: moment('next_attempt_at').notNull().defaultNow(),
-    last_attempt_at: moment('last_attempt_at'),
-    last_success_at: moment('last_success_at'),
-    /** The code of the last failure; null after a success. */
-    last_error: text(),
+    ...healthColumns(),
     created_at: moment('created_at').notNull().defaultNow(),
   },
   () => [check('event_webhooks_status', sql`status in ('active', 'off')`)],

@@ -82,6 +82,10 @@ export const syncRuns = pgTable(
     uniqueIndex('sync_runs_by_number').on(table.run_number),
     index('sync_runs_by_application').on(table.application_id, table.run_number),
     index('sync_runs_by_finish').on(table.finished_at),
+    // Runs that stored something, for the budget of a day. Most store nothing.
+    index('sync_runs_stored')
+      .on(table.application_id, table.started_at)
+      .where(sql`${table.stored_bytes} > 0`),
     // Runs that did not succeed are few, and operators list them.
     index('sync_runs_by_outcome')
       .on(table.outcome, table.run_number)

@@ -1,8 +1,14 @@
 /** What takes two persons, and what the words mean. docs/kyc.md shows the rule. */
 import type { Right } from '#src/contract/roles.ts';
 
-/** What one person requests and another approves, as `FOUR_EYES` names it. */
-export const APPROVAL_KINDS = ['reveal', 'erase', 'cp-id', 'withdrawals', 'officer'] as const;
+/** What one person requests and another approves if `FOUR_EYES` names it. */
+export const FOUR_EYES_KINDS = ['reveal', 'erase', 'cp-id', 'withdrawals'] as const;
+/**
+ * An operator who makes a KYC officer always needs one, and who makes a reviewer needs one if `withdrawals` take two
+ * persons: a new person could be the second one of the first.
+ */
+export const OPERATOR_KINDS = ['officer', 'reviewer'] as const;
+export const APPROVAL_KINDS = [...FOUR_EYES_KINDS, ...OPERATOR_KINDS] as const;
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
 /** The kinds that officers request at the KYC desk. `withdrawals` belongs to the console. */
@@ -15,6 +21,7 @@ export const APPROVAL_RIGHTS = {
   'cp-id': { request: 'kyc', approve: 'kyc' },
   withdrawals: { request: 'accept_withdrawals', approve: 'approve_withdrawals' },
   officer: { request: 'manage_operators', approve: 'kyc' },
+  reviewer: { request: 'manage_operators', approve: 'approve_withdrawals' },
 } as const satisfies Record<ApprovalKind, { request: Right; approve: Right }>;
 
 /** What each kind does, as the end of a sentence. */
@@ -24,6 +31,7 @@ export const APPROVAL_ACTIONS = {
   'cp-id': 'accept a new cp_id',
   withdrawals: 'accept the withdrawals of a suspect run',
   officer: 'make somebody a KYC officer, or open the sign-in of one',
+  reviewer: 'make somebody a reviewer, or open the sign-in of one',
 } as const satisfies Record<ApprovalKind, string>;
 
 /** How a request ends without being used. */
@@ -38,9 +46,9 @@ export const USE_WITHIN_MINUTES = 15;
 
 /** The setting `FOUR_EYES`. */
 export type FourEyes = {
-  kinds: readonly ApprovalKind[];
+  kinds: readonly (typeof FOUR_EYES_KINDS)[number][];
   /** The rule begins once two operators could follow it. */
   onceTwo: boolean;
 };
 
-export const FOUR_EYES_BY_DEFAULT: FourEyes = { kinds: APPROVAL_KINDS, onceTwo: true };
+export const FOUR_EYES_BY_DEFAULT: FourEyes = { kinds: FOUR_EYES_KINDS, onceTwo: true };

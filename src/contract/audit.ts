@@ -27,6 +27,9 @@ export const AUDIT_ACTIONS = [
   'event_webhook.off',
   'event_secret.rotate',
   'event.retry',
+  'event.subscribe',
+  'event.unsubscribe',
+  'event.resume',
   'run.start',
   'run.cancel',
   'run.accept_withdrawals',
@@ -104,5 +107,6 @@ export const AUDIT_SUBJECTS = [
   'queue',
   'reason',
   'run',
+  'subscription',
   'token',
 ] as const;

@@ -1,4 +1,4 @@
-/** Roles of operators, and what each may do. docs/console.md shows this table; a test walks every route with every role. */
+/** Roles of operators, and what each may do. docs/reference.md shows them; a test walks every route with every role. */
 
 export const ROLES = ['viewer', 'reviewer', 'kyc_officer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];

@@ -77,6 +77,21 @@ export const NO_GAME = '';
 /** What an application hears of its games: one event for each change of a game's status. */
 export const EVENT_TYPES = ['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn'] as const;
 
+/** What the platform's stream tells: what applications hear, and what the platform alone hears. */
+export const STREAM_TYPES = [
+  ...EVENT_TYPES,
+  'game.received',
+  'game.changed',
+  'kyc.changed',
+  'application.added',
+  'application.updated',
+  'application.paused',
+  'application.resumed',
+  'application.removed',
+  'run.suspect',
+] as const;
+export type StreamType = (typeof STREAM_TYPES)[number];
+
 /** Why the status of a game changed. */
 export const EVENT_WHYS = [
   'decided',

@@ -1,20 +1,21 @@
 import type { Database } from '#db/client.ts';
-import { hasUnplacedEvents, insertPositions, lockPositions } from '#db/queries/events.ts';
+import { type EventLog, hasUnplacedEvents, insertPositions, lockPositions } from '#db/queries/events.ts';
 
 /** Events that one transaction places: its lock makes other readers wait. */
 const PLACED_AT_ONCE = 10_000;
 
 /**
- * Gives every committed event its position. One transaction at a time assigns positions, in its own commit: a reader who
- * sees a position sees all smaller ones that ever appear. An event whose transaction commits later gets a later position.
+ * Gives every committed event its position: of applications, or of the platform's stream. One transaction at a time
+ * assigns positions, in its own commit: a reader who sees a position sees all smaller ones that ever appear. An event whose
+ * transaction commits later gets a later position.
  */
-export const placeEvents = async (sql: Database): Promise<void> => {
+export const placeEvents = async (sql: Database, log: EventLog = 'events'): Promise<void> => {
   for (let placed = PLACED_AT_ONCE; placed === PLACED_AT_ONCE; ) {
-    if (!(await hasUnplacedEvents(sql))) return;
+    if (!(await hasUnplacedEvents(sql, log))) return;
     placed = await sql.begin(async (tx) => {
-      await lockPositions(tx);
+      await lockPositions(tx, log);
       // A new statement sees what the transaction before this one has placed.
-      return insertPositions(tx, PLACED_AT_ONCE);
+      return insertPositions(tx, log, PLACED_AT_ONCE);
     });
   }
 };

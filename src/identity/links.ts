@@ -1,6 +1,7 @@
 /** One-time sign-in links. */
 import type { Queryable } from '#db/client.ts';
 import { insertLink } from '#db/queries/sign-in.ts';
+import type { Role } from '#src/contract/roles.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 
 const LINK_LIFETIME_MS = 15 * 60_000;
@@ -13,6 +14,12 @@ export const createLink = async (tx: Queryable, login: string, sets_password: bo
   return secret;
 };
 
-/** The address of a one-time sign-in link. @param consoleUrl the public address of the console */
-export const signInUrl = (consoleUrl: string, secret: string): string =>
-  new URL(`/sign-in?link=${secret}`, consoleUrl).href;
+/**
+ * The address of a one-time sign-in link. KYC officers open theirs at the KYC desk, which keeps their passwords.
+ * @param sites the public addresses
+ */
+export const signInUrl = (
+  sites: { console: string; kycDesk: string },
+  { roles, secret }: { roles: readonly Role[]; secret: string },
+): string =>
+  new URL(`/sign-in?link=${secret}`, roles.includes('kyc_officer') ? sites.kycDesk : sites.console).href;

@@ -41,7 +41,7 @@ export type OidcSettings = RoleSettings & {
 
 const FLOW_LIFETIME_MS = 10 * 60_000;
 /** Sign-ins that one address may begin within the window of attempts. Each is a row until it expires. */
-const BEGINS_MAX = 100;
+export const BEGINS_MAX = 100;
 /** Expired rows are deleted this often while sign-ins begin. */
 const CLEAN_EVERY_MS = 60_000;
 const TIMEOUT_S = 10;
@@ -76,8 +76,8 @@ const updateKnown = async (
 };
 
 /**
- * Finds or adds the operator of this subject, with the roles of this sign-in. The KYC desk may give the role of an officer
- * only: another new role comes with the next sign-in at the console.
+ * Finds or adds the operator of this subject, with the roles of this sign-in. The KYC desk gives the role of an officer
+ * only, and the console the others: another new role comes with the next sign-in at the other site.
  * @returns the login, and why it is refused
  */
 const admit = async (
@@ -86,17 +86,21 @@ const admit = async (
   granted: Role[],
 ): Promise<{ login: string; refusal?: string }> => {
   const known = await lockOperatorBySubject(tx, subject);
-  const roles =
-    site === 'console'
-      ? granted
-      : granted.filter((role) => role === 'kyc_officer' || known?.roles.includes(role));
+  const roles = granted.filter(
+    (role) => (role === 'kyc_officer') === (site === 'kyc_desk') || known?.roles.includes(role),
+  );
   const login = known?.login ?? loginOf(claims);
   if (roles.length === 0) {
     if (known !== undefined) {
       await updateKnown(tx, known, roles);
       await deleteSessionsOf(tx, login);
     }
-    return { login, refusal: 'None of your groups has a role here: ask an administrator.' };
+    const other = site === 'console' ? 'the KYC desk' : 'the console';
+    const refusal =
+      granted.length === 0
+        ? 'None of your groups has a role here: ask an administrator.'
+        : `Your groups have roles at ${other}: sign in there first.`;
+    return { login, refusal };
   }
   if (known?.status === 'disabled')
     return { login, refusal: 'Your access is disabled: ask an administrator.' };

@@ -21,7 +21,7 @@ export type PortalSignIn =
   | { kind: 'too_many'; waitSeconds: number };
 
 /** Sign-ins by one token within the window of attempts. Each is an entry of the audit log, which is never deleted. */
-const SIGN_INS_MAX = 30;
+export const SIGN_INS_MAX = 30;
 
 /** Exchanges a token for a session of its application. The token itself is not stored. */
 export const signInByToken = async (sql: Database, token: string, address: string): Promise<PortalSignIn> => {

@@ -17,16 +17,16 @@ import {
   takeLink,
 } from '#db/queries/sign-in.ts';
 import type { AuditAction } from '#src/contract/audit.ts';
-import type { Site } from '#src/contract/roles.ts';
+import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
 import { browserProof, createSecret, hashSecret, isSameText } from '#src/identity/secrets.ts';
 
 /** Attempts of one address, of one known browser, and confirmations of one operator, within the window. */
-const ATTEMPTS_MAX = 10;
+export const ATTEMPTS_MAX = 10;
 /** Sign-ins of one login from unknown browsers at any address: ten addresses must try before others are refused. */
 const LOGIN_ATTEMPTS_MAX = 100;
-const WINDOW_MS = 15 * 60_000;
+export const WINDOW_MS = 15 * 60_000;
 
 export type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
 /** `session` is the secret of the new session, and `browser` what makes the browser known, each for its cookie. */
@@ -71,7 +71,7 @@ export const openSession = async (
 };
 
 /** Refusals of unknown callers in the audit log within the window. Entries of the log are never deleted. */
-const UNKNOWN_REFUSALS_MAX = 1_000;
+export const UNKNOWN_REFUSALS_MAX = 1_000;
 
 /** May one more refusal of an unknown caller be written to the audit log? Somebody with many addresses must not fill it. */
 export const mayRecordUnknown = async (sql: Queryable): Promise<boolean> =>
@@ -165,6 +165,18 @@ export const signInByPassword = async (
   return { kind: 'signed_in', session, login, browser: browserProof(login, password_hash ?? '') };
 };
 
+/**
+ * The KYC desk keeps the passwords of KYC officers, and the console all others: neither process sets those of the other
+ * (`operators_of_sites`).
+ * @throws CatalogueError that says where to do it
+ */
+export const refuseOtherSite = (site: Site, roles: readonly Role[], act: string): void => {
+  const keeper = roles.includes('kyc_officer') ? 'kyc_desk' : 'console';
+  if (site === keeper) return;
+  const at = keeper === 'console' ? 'the console' : 'the KYC desk';
+  throw new CatalogueError(`${act} at ${at}: the KYC desk keeps the passwords of KYC officers.`);
+};
+
 /** Finds a one-time link. @returns undefined if it was used, has expired or never existed, or its operator is disabled */
 export const readLink = (sql: Database, secret: string): Promise<Link | undefined> =>
   findLink(sql, hashSecret(secret));
@@ -184,10 +196,7 @@ export const signInByLink = async (
   const setsPassword = password !== null;
   const link = await readLink(sql, secret);
   if (link === undefined || link.sets_password !== setsPassword) return undefined;
-  if (setsPassword && site === 'kyc_desk' && !link.roles.includes('kyc_officer'))
-    throw new CatalogueError(
-      'Open this link at the console: the KYC desk keeps the passwords of KYC officers.',
-    );
+  if (setsPassword) refuseOtherSite(site, link.roles, 'Open this link');
   if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {

@@ -1,5 +1,5 @@
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
-import { clearBackoff, lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
+import { lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { failOpenGames } from '#db/queries/run-pages.ts';
 import { addReason, closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
@@ -15,6 +15,7 @@ import {
 } from '#db/queries/unlisted-games.ts';
 import type { RunFault } from '#src/contract/words.ts';
 import { explainUpdates } from '#src/ingest/explain-updates.ts';
+import { recordPages, type Unrecorded } from '#src/ingest/record-page.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
@@ -35,10 +36,8 @@ const transactAndPublish = async (
   sql: Database,
   work: (tx: Queryable) => Promise<RunRow | undefined>,
 ): Promise<RunRow | undefined> => {
-  const run = await sql.begin(async (tx) => {
-    await allowLongStatements(tx);
-    return work(tx);
-  });
+  // The driver sends the first statement of `work` together with the longer limit.
+  const [, run] = await sql.begin((tx) => Promise.all([allowLongStatements(tx), work(tx)]));
   if (run?.finished_at != null) runEnded.publish(run);
   return run;
 };
@@ -62,45 +61,70 @@ const failOpen = async (tx: Queryable, run: RunRow, kind: 'not_requested' | 'int
  * @returns the run: closed, or open and past its next unlisted page; undefined when the fence is stale
  */
 export const finishRun = (
-  { sql, resumeRecovered }: RunEndings,
+  endings: RunEndings,
   fence: RunFence,
   verifiedPage?: number,
 ): Promise<RunRow | undefined> =>
-  transactAndPublish(sql, async (tx) => {
+  transactAndPublish(endings.sql, async (tx) => {
     const run = await lockRun(tx, fence);
-    if (run?.listing_end == null) return undefined;
-    const { run_id, application_id } = run;
-    if (verifiedPage !== undefined) {
-      if (run.next_page !== verifiedPage + 1) return undefined;
-      const moved = await moveToUnlistedPage(tx, run_id);
-      if (moved !== undefined) return moved;
-    }
-    await failOpen(tx, run, 'internal');
-    const { unlistedPages, ...sums } = await summariseListing(tx, run_id, application_id);
-    const listing = { ...sums, end: run.listing_end, acceptWithdrawals: run.accept_withdrawals };
-    const plan = planUnlisted(listing);
-    if (verifiedPage === undefined) {
-      // Another delivery of this job has added the unlisted pages.
-      if (unlistedPages > 0) return undefined;
-      const verifying = plan === 'verify' && (await insertUnlistedPages(tx, run, isComplete(listing)));
-      if (verifying) return verifying;
-    }
-    // Whether a run is suspect does not depend on what becomes of the unlisted games.
-    const isSuspect = runVerdict(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
-    // The application before its games: a transaction that has locked the application may write games.
-    const isPaused = await clearBackoff(tx, application_id, !isSuspect);
-    const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
-    const { note, ...verdict } = runVerdict(listing, verified);
-    const moved = await explainUpdates(tx, run, sums);
-    if (isSuspect && run.listing_end === 'complete') await recordVanishingGames(tx, run_id, application_id);
-    else if (isComplete(listing)) await forgetVanishingGames(tx, application_id);
-    if (run.listing_end === 'complete' && listing.unread.length === 0)
-      await clearUnlistedFailures(tx, run_id, application_id);
-    const notes = [note, moved].filter((each) => each !== null).join('; ');
-    const closed = await closeRun(tx, fence, { ...verdict, note: notes || null, withdrawn });
-    if (isPaused) await resumeRecovered(tx, application_id);
-    return closed;
+    return run && endListing(tx, endings, run, verifiedPage);
   });
+
+/**
+ * Records the last pages of a listing, which want no details, and takes the run one step further like `finishRun`, in one
+ * transaction.
+ * @returns undefined when the fence is stale or another job has recorded the pages
+ */
+export const finishListing = (endings: RunEndings, cursor: Unrecorded): Promise<RunRow | undefined> =>
+  transactAndPublish(endings.sql, async (tx) => {
+    const run = await recordPages(tx, cursor);
+    return run && endListing(tx, endings, run);
+  });
+
+/** @param run locked */
+const endListing = async (
+  tx: Queryable,
+  { resumeRecovered }: RunEndings,
+  run: RunRow,
+  verifiedPage?: number,
+): Promise<RunRow | undefined> => {
+  const { run_id, application_id, listing_end: end } = run;
+  if (end === null) return undefined;
+  if (verifiedPage !== undefined) {
+    if (run.next_page !== verifiedPage + 1) return undefined;
+    const moved = await moveToUnlistedPage(tx, run_id);
+    if (moved !== undefined) return moved;
+  }
+  let sums = await summariseListing(tx, run_id, application_id);
+  if (sums.hasOpenGames) {
+    await failOpen(tx, run, 'internal');
+    sums = await summariseListing(tx, run_id, application_id);
+  }
+  const listing = { ...sums, end, acceptWithdrawals: run.accept_withdrawals };
+  const plan = planUnlisted(listing);
+  if (verifiedPage === undefined) {
+    // Another delivery of this job has added the unlisted pages.
+    if (sums.unlistedPages > 0) return undefined;
+    const verifying = plan === 'verify' && (await insertUnlistedPages(tx, run, isComplete(listing)));
+    if (verifying) return verifying;
+  }
+  // Whether a run is suspect does not depend on what becomes of the unlisted games.
+  const isSuspect = runVerdict(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
+  // The application before its games: a transaction that has locked the application may write games.
+  if (plan !== 'keep') await lockBackoff(tx, application_id);
+  const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
+  const { note, ...verdict } = runVerdict(listing, verified);
+  const moved = await explainUpdates(tx, run, sums);
+  if (isSuspect && end === 'complete') await recordVanishingGames(tx, run_id, application_id);
+  else if (sums.hasVanishing && isComplete(listing)) await forgetVanishingGames(tx, application_id);
+  if (sums.hasFailures && end === 'complete' && listing.unread.length === 0)
+    await clearUnlistedFailures(tx, run_id, application_id);
+  const notes = [note, moved].filter((each) => each !== null).join('; ');
+  const closing = { ...verdict, note: notes || null, withdrawn };
+  const closed = await closeRun(tx, run, closing, isSuspect ? 'suspect' : 'success');
+  if (closed?.is_paused) await resumeRecovered(tx, application_id);
+  return closed;
+};
 
 /** Withdraws or marks the unlisted games that are still there at the end of a run. */
 const writeUnlisted = async (

@@ -1,11 +1,17 @@
 import type { Database, Queryable } from '#db/client.ts';
-import { recordFailures } from '#db/queries/failures.ts';
-import { insertPage, selectNamedBefore } from '#db/queries/run-pages.ts';
+import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
+import {
+  type ComparedGames,
+  compareGames,
+  insertPages,
+  type NewPage,
+  restoreGames,
+  selectNamedBefore,
+} from '#db/queries/run-pages.ts';
 import type { CalledApplication, StoredPage } from '#db/queries/run-steps.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
-import { type ListingEnd, NO_GAME } from '#src/contract/words.ts';
-import type { JobDependencies } from '#src/ingest/dependencies.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { ROW_MS, STORAGE } from '#src/rules/budgets.ts';
 import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
@@ -16,23 +22,23 @@ import { isTurnSpent, takeEventLoopTurn } from '#src/webhooks/turns.ts';
 
 type PreviousPage = Pick<StoredPage, 'kind' | 'reason' | 'row_count' | 'application_game_ids'>;
 
-/** Where a listing stands: its run, which names the next page, and the page before that. */
+/** Where a listing stands: its run as it is once `unrecorded` is recorded, and the page before its next one. */
 export type ListCursor = {
   application: CalledApplication;
   run: RunRow;
   previous: PreviousPage | undefined;
+  /** Pages that were compared and are not recorded yet. */
+  unrecorded: readonly ComparedPage[];
 };
 
-export type RecordedPage = {
-  /** False when the page was recorded before: nothing was written. */
-  recorded: boolean;
-  listed: number;
-  wanted: number;
-  invalid: number;
-  end: ListingEnd | null;
-  /** The cursor of the page after this one. */
-  next: ListCursor;
-};
+export type Unrecorded = Pick<ListCursor, 'run' | 'unrecorded'>;
+
+/** A page that was compared with the database. */
+export type ComparedPage = NewPage &
+  Pick<ComparedGames, 'absent' | 'resolved'> & {
+    /** Rows that are invalid. */
+    failures: Failure[];
+  };
 
 const UNNAMED_REASONS_MAX = 20;
 
@@ -49,10 +55,11 @@ const isPowerOfTwo = (page_num: number): boolean => page_num > 2 && Number.isInt
  */
 const findNamedBefore = async (
   sql: Database,
-  { run, previous }: ListCursor,
+  { run, previous, unrecorded }: ListCursor,
   ids: readonly string[],
   hasSurplusRows: boolean,
 ): Promise<ReadonlySet<string>> => {
+  const ofThisJob = new Set(unrecorded.flatMap((page) => page.application_game_ids));
   const onPrevious = new Set(previous?.application_game_ids);
   const repeated = new Set(ids.filter((id) => onPrevious.has(id)));
   const isAfterUnread = previous?.kind === 'unread';
@@ -60,7 +67,10 @@ const findNamedBefore = async (
     isPowerOfTwo(run.next_page) ||
     (run.next_page <= EXACT_PAGES && (hasSurplusRows || isAfterUnread || repeated.size === ids.length));
   if (!isDoubtful || ids.length === 0 || previous === undefined) return repeated;
-  return selectNamedBefore(sql, run.run_id, run.next_page, ids);
+  const named = new Set(ids.filter((id) => ofThisJob.has(id)));
+  const firstUnrecorded = unrecorded[0]?.page_num ?? run.next_page;
+  if (firstUnrecorded === 1) return named;
+  return named.union(await selectNamedBefore(sql, run.run_id, firstUnrecorded, ids));
 };
 
 /** Validates the rows of a page in turns of the event loop, and charges the application for them. */
@@ -84,15 +94,14 @@ const readRows = async (
 };
 
 /**
- * Records one page of a run: the games it named, the details that are wanted, where the listing stands. One transaction
- * under the run's fence; recording a page twice changes nothing.
- * @returns undefined when the fence is stale: then nothing was written
+ * Validates a page of a run, and compares its games with what is stored. It writes nothing: `recordPages` does.
+ * @returns the cursor after the page
  */
-export const recordPage = async (
-  deps: Pick<JobDependencies, 'sql' | 'pace' | 'pageCap'>,
+export const comparePage = async (
+  deps: { sql: Database; pace: ProcessPace; pageCap: number },
   cursor: ListCursor,
   response: ApplicationGameList,
-): Promise<RecordedPage | undefined> => {
+): Promise<ListCursor> => {
   const { sql, pageCap } = deps;
   const { application, run, previous } = cursor;
   const page_num = run.next_page;
@@ -111,11 +120,8 @@ export const recordPage = async (
       .map((summary) => ({ application_game_id: summary.game_id, list_hash: listHash(summary, rule) })),
     ...invalid.map(({ application_game_id }) => ({ application_game_id, list_hash: '' })),
   ];
-  const listed_bytes = pageBytes(
-    rows,
-    named.map((game) => game.application_game_id),
-  );
-  const isOverBudget = run.listed_bytes + listed_bytes > STORAGE.listedBytes;
+  const application_game_ids = named.map((game) => game.application_game_id);
+  const listed_bytes = run.listed_bytes + pageBytes(rows, application_game_ids);
   const endOfPages = listingEnd({
     page_num,
     rows,
@@ -131,51 +137,74 @@ export const recordPage = async (
         : { rows: previous.row_count, newlyNamed: previous.application_game_ids.length },
     pageCap,
   });
-  const end = endOfPages ?? (isOverBudget ? 'page_cap' : null);
   const failures = invalid.map((row) => ({ ...row, kind: 'invalid_item' }));
   const reasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
   if (reasons.length > 0) failures.push({ application_game_id: NO_GAME, kind: 'invalid_item', reasons });
   const unnamed = page.unnamed.length;
-  const newPage = {
+  const compared = await compareGames(sql, application.application_id, named, {
+    full: run.full,
+    detailMaxAgeMs: application.detail_max_age_ms,
+    everyMs: application.every_ms,
+  });
+  const newPage: ComparedPage = {
+    ...compared,
     page_num,
     row_count: rows,
     total: response.total,
     unnamed,
-    named,
-    listed_bytes,
-    listing_end: end,
+    application_game_ids,
+    listed: named.length + unnamed,
+    invalid: compared.invalid + unnamed,
+    listed_bytes: listed_bytes - run.listed_bytes,
+    failures,
   };
-  const age = {
-    full: run.full,
-    detailMaxAgeMs: application.detail_max_age_ms,
-    everyMs: application.every_ms,
-  };
-  const record = async (tx: Queryable) => {
-    const inserted = await insertPage(tx, run, newPage, age);
-    if (inserted?.recorded) await recordFailures(tx, run.application_id, 'query_game_list', failures);
-    return inserted;
-  };
-  // Without failures a page is one statement, which needs no transaction around it.
-  const inserted = failures.length === 0 ? await record(sql) : await sql.begin(record);
-  if (inserted === undefined) return undefined;
-  const next = {
-    ...run,
-    next_page: page_num + 1,
-    listing_end: end,
-    row_count: run.row_count + rows,
-    listed_bytes: run.listed_bytes + listed_bytes,
-    largest_page: Math.max(run.largest_page, rows),
-  };
-  const application_game_ids = named.map((game) => game.application_game_id);
   return {
-    ...inserted,
-    listed: named.length,
-    invalid: invalid.length + unnamed,
-    end,
-    next: {
-      application,
-      run: next,
-      previous: { kind: 'listed', reason: null, row_count: rows, application_game_ids },
+    application,
+    run: {
+      ...run,
+      next_page: page_num + 1,
+      listing_end: endOfPages ?? (listed_bytes > STORAGE.listedBytes ? 'page_cap' : null),
+      row_count: run.row_count + rows,
+      listed_bytes,
+      largest_page: Math.max(run.largest_page, rows),
     },
+    previous: { kind: 'listed', reason: null, row_count: rows, application_game_ids },
+    unrecorded: [...cursor.unrecorded, newPage],
   };
+};
+
+/**
+ * Records the pages of a run that were compared: the games they named, the details that are wanted, where the listing
+ * stands. In the transaction of the caller, under the run's fence; recording a page twice changes nothing.
+ * @returns the run; undefined when the fence is stale or another job has recorded the first page: then nothing was written
+ */
+export const recordPages = async (
+  tx: Queryable,
+  { run, unrecorded }: Unrecorded,
+): Promise<RunRow | undefined> => {
+  const pages = unrecorded.map(({ absent: _, resolved: __, failures: ___, ...page }) => page);
+  const moved = await insertPages(tx, run, pages, run.listing_end);
+  if (moved === undefined) return undefined;
+  const absent = unrecorded.flatMap((page) => page.absent);
+  await restoreGames(tx, absent);
+  const resolved = unrecorded.flatMap((page) => page.resolved);
+  await clearFailures(tx, run.application_id, 'query_game_list', resolved);
+  for (const { failures } of unrecorded)
+    await recordFailures(tx, run.application_id, 'query_game_list', failures);
+  return moved;
+};
+
+/** Does `recordPages` write more than the pages? Then it needs a transaction; one statement does not. */
+const writesMore = ({ absent, resolved, failures }: ComparedPage): boolean =>
+  absent.length + resolved.length + failures.length > 0;
+
+/**
+ * Records the pages of a cursor, if it has any.
+ * @returns false when the fence is stale or another job has recorded the first page
+ */
+export const recordAll = async (sql: Database, cursor: Unrecorded): Promise<boolean> => {
+  const { unrecorded } = cursor;
+  if (unrecorded.length === 0) return true;
+  const record = (tx: Queryable) => recordPages(tx, cursor);
+  return (await (unrecorded.some(writesMore) ? sql.begin(record) : record(sql))) !== undefined;
 };

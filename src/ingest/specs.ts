@@ -68,14 +68,14 @@ export const pullGameDetail = defineSpec({
   title: ({ application_id }) => application_id,
 });
 
-/** Events of one application that are due. */
+/** Events of one application, or of one subscription of the platform's stream, that are due. */
 export const deliverEvent = defineSpec({
   name: 'deliver-event',
-  payload: z.object({ application_id }),
+  payload: z.union([z.object({ application_id }), z.object({ subscription_id: z.uuid() })]),
   // Attempts and their waits are in the database (src/rules/deliveries.ts): the queue may be lost. A job waits for its
   // receiver nearly all of its time, and receivers that do not answer must leave room for others.
   options: { attempts: 1, backoffMs: 0, concurrency: 200 },
-  title: ({ application_id }) => application_id,
+  title: (receiver) => Object.values(receiver).join(' '),
 });
 
 /** `app check` of one application, for a page. */

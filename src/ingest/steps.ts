@@ -79,6 +79,19 @@ export const openRun = async (sql: Queryable, run: NewRun): Promise<{ run: RunRo
 };
 
 /**
+ * Opens a run and adds its first step, in one statement of Postgres.
+ * @returns undefined if the application has an open run, backs off, or is not active
+ */
+export const startUndelayedRun = async (
+  { sql, producer }: { sql: Database; producer: Producer },
+  options: Omit<NewRun, 'run_id'>,
+): Promise<RunRow | undefined> => {
+  const run = await insertRun(sql, { run_id: randomUUIDv7(), ...options }, 'undelayed');
+  if (run !== undefined) await enqueueNextStep(producer, run, false);
+  return run;
+};
+
+/**
  * Opens a run and adds its first step, unless the application has an open run.
  * @returns the open run, and whether this call opened it
  */

@@ -2,6 +2,7 @@ import type { Database } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
 import { listRequestedKyc } from '#db/queries/kyc.ts';
+import { listDueSubscriptions } from '#db/queries/subscriptions.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
 import { deliverEvent, queryCpKyc } from '#src/ingest/specs.ts';
@@ -21,13 +22,20 @@ const BATCH = 1_000;
 export const addUrgentJobs = async (sql: Database, producer: Producer): Promise<void> => {
   await sql.begin(async (session) => {
     if (!(await tryLock(session, 'urgentJobs'))) return;
-    await placeEvents(sql);
+    await placeEvents(sql, 'events');
+    await placeEvents(sql, 'stream_events');
     const due = await listDueApplications(sql, BATCH);
+    const subscriptions = await listDueSubscriptions(sql, BATCH);
     const requested = await listRequestedKyc(sql, BATCH);
-    const addOnce = (spec: JobSpec<{ application_id: string }>) => (application_id: string) =>
-      producer.add(spec, { application_id }, { once: application_id });
+    const addOnce =
+      <Payload>(spec: JobSpec<Payload | { application_id: string }>) =>
+      (application_id: string) =>
+        producer.add(spec, { application_id }, { once: application_id });
     await Promise.all([
       ...due.map(addOnce(deliverEvent)),
+      ...subscriptions.map((subscription_id) =>
+        producer.add(deliverEvent, { subscription_id }, { once: subscription_id }),
+      ),
       ...requested.map(addOnce(queryCpKyc)),
       addRefreshes({ sql, producer }),
     ]);

@@ -21,7 +21,7 @@ import type { SealedRecord } from '#src/sealing/sealed-value.ts';
 /** Rows wrapped at once. A killed pass loses at most one batch, and the key service is not flooded. */
 const BATCH = 100;
 
-/** A row whose data key did not open. `application_id` is null for the fingerprint key. */
+/** A row whose data key did not open. `application_id` is null if it is of no application. */
 export type ResealFailure = {
   table: WrappedTable;
   id: string;
@@ -45,7 +45,8 @@ type Progress = {
 
 const recordOf = (table: WrappedTable, { id, application_id }: WrappedRow): SealedRecord => {
   if (table === 'kyc_keys') return FINGERPRINT_KEY;
-  if (table === 'event_webhooks') return eventSecretRecord(id);
+  if (table === 'event_webhooks') return eventSecretRecord({ application_id: id });
+  if (table === 'event_subscriptions') return eventSecretRecord({ subscription_id: id });
   return table === 'applications' ? tokenRecord(id) : kycRecord(application_id, id);
 };
 
@@ -129,7 +130,7 @@ const rewrapBatch = async (
         return [await rewrap(keys, table, row)];
       } catch (error) {
         if (!isKeyError(error) || error.retryable) throw error;
-        const application_id = table === 'kyc_keys' ? null : row.application_id;
+        const application_id = row.application_id || null;
         failed.push({ table, id: row.id, application_id, code: error.code });
         return [];
       }

@@ -10,6 +10,7 @@ import {
   lockFingerprintKey,
   lockKycState,
   mapContentProvider,
+  refreshSealed,
   replaceKycRecord,
   saveKycState,
 } from '#db/queries/kyc.ts';
@@ -75,8 +76,12 @@ export const storeKycRecord = async (
     fingerprint: recordFingerprint(fingerprintKey.key, application_id, fields),
     tax_id_fingerprint: taxIdFingerprint(fingerprintKey.key, fields.tax_id),
   };
-  const isChanged = compare(await findContentProvider(sql, application_id), pulled) === 'sealed';
-  const sealed = isChanged ? await sealKycRecord(keys, application_id, fields) : undefined;
+  const stored = await findContentProvider(sql, application_id);
+  const change = compare(stored, pulled);
+  // Most pulls end here.
+  if (stored?.state === 'sealed' && change === 'unchanged' && (await refreshSealed(sql, pull, stored)))
+    return 'unchanged';
+  const sealed = change === 'sealed' ? await sealKycRecord(keys, application_id, fields) : undefined;
   const outcome = await sql.begin((tx) => storeRecord(tx, pull, pulled, fingerprintKey, sealed));
   if (outcome === 'sealed' && sealed !== undefined)
     recordSealed.publish({ application_id, record_id: sealed.record_id });

@@ -14,21 +14,22 @@ const WHAT: Record<ApprovalKind, string> = {
   'cp-id': 'Accept the new cp_id',
   withdrawals: 'Accept withdrawals',
   officer: 'Make a KYC officer',
+  reviewer: 'Make a reviewer',
 };
 
-const OFFICER = {
+const OPERATOR = {
   add: 'Add the operator',
   roles: 'Give the operator',
-  link: 'Open the sign-in of the officer',
+  link: 'Open the sign-in of',
 };
 
 /** What a request would do. */
 export const describeRequest = (row: ApprovalRow): string => {
   const { kind, version, requested } = row;
   if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
-  if (kind !== 'officer' || requested.act === undefined) return WHAT[kind];
+  if (requested.act === undefined) return WHAT[kind];
   const roles = requested.roles?.join(', ').replaceAll('_', ' ');
-  return [OFFICER[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
+  return [OPERATOR[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
 };
 
 const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { EVENT_STATES, type EventItem, listEventPage } from '#db/queries/event-list.ts';
-import { ADDRESS_CONDITIONS, ADDRESS_SORTS, listEventWebhookPage } from '#db/queries/event-webhooks.ts';
+import {
+  ADDRESS_CONDITIONS,
+  ADDRESS_SORTS,
+  type EventWebhook,
+  listEventWebhookPage,
+} from '#db/queries/event-webhooks.ts';
+import { listSubscriptionPage, SUBSCRIPTION_SORTS } from '#db/queries/subscriptions.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, onlyApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -17,8 +23,9 @@ export const toEventDocument = ({ data, ...event }: EventItem) => ({
   data,
 });
 
-export const eventList = defineList({
-  name: 'event.list',
+/** The events of applications with their deliveries. `/operator-api/event/list` is the stream (src/contract/stream.ts). */
+export const deliveryList = defineList({
+  name: 'event.deliveries',
   nouns: ['event', 'events'],
   right: 'view',
   filter: z.object({
@@ -62,6 +69,31 @@ export const eventList = defineList({
   read: listEventPage,
 });
 
+const condition = choice(ADDRESS_CONDITIONS, {
+  name: 'status',
+  title: 'State',
+  description: 'only addresses in this state; trouble: off, or failing for more than an hour',
+});
+
+type Health = Pick<
+  EventWebhook,
+  'status' | 'failing_since' | 'off_reason' | 'last_error' | 'last_success_at'
+>;
+
+/** How well the events arrive. */
+const HEALTH = [
+  {
+    key: 'status',
+    title: 'State',
+    kind: 'status',
+    value: ({ status, failing_since }: Health) =>
+      status === 'active' && failing_since !== null ? 'failing' : status,
+  },
+  { key: 'why', value: ({ off_reason, last_error }: Health) => off_reason ?? last_error },
+  { key: 'failing_since', kind: 'age', sort: 'failing_since', width: 'medium' },
+  { key: 'last_success', kind: 'age', value: (row: Health) => row.last_success_at, width: 'medium' },
+] as const;
+
 /** Where the events of applications are sent, with the health of each address. */
 export const eventAddressList = defineList({
   name: 'event.addresses',
@@ -69,29 +101,37 @@ export const eventAddressList = defineList({
   right: 'view',
   filter: z.object({
     application_id: onlyApplication(),
-    status: choice(ADDRESS_CONDITIONS, {
-      name: 'status',
-      title: 'State',
-      description: 'only addresses in this state; trouble: off, or failing for more than an hour',
-    }),
+    status: condition,
   }),
   sorts: ADDRESS_SORTS,
   order: 'application_id',
   columns: [
     { ...APPLICATION, sort: 'application_id' },
     { key: 'url', title: 'Address', kind: 'id', width: 'wide' },
-    {
-      key: 'status',
-      title: 'State',
-      kind: 'status',
-      value: ({ status, failing_since }) =>
-        status === 'active' && failing_since !== null ? 'failing' : status,
-    },
-    { key: 'why', value: ({ off_reason, last_error }) => off_reason ?? last_error },
-    { key: 'failing_since', kind: 'age', sort: 'failing_since', width: 'medium' },
-    { key: 'last_success', kind: 'age', value: (row) => row.last_success_at, width: 'medium' },
+    ...HEALTH,
   ],
   empty: 'No application has an address for events.',
   noMatch: 'No address matches.',
   read: listEventWebhookPage,
+});
+
+/** Where the platform's stream is sent. */
+export const subscriptionList = defineList({
+  name: 'event.subscriptions',
+  nouns: ['subscription', 'subscriptions'],
+  right: 'view',
+  filter: z.object({ status: condition }),
+  sorts: SUBSCRIPTION_SORTS,
+  order: 'created_at',
+  columns: [
+    { key: 'subscription_id', title: 'Subscription', kind: 'id' },
+    { key: 'url', title: 'Address', kind: 'id' },
+    { key: 'types', value: ({ types }) => types.join(', ') || 'all', width: 'wider' },
+    ...HEALTH,
+    { key: 'waiting', kind: 'number', width: 'medium' },
+    { key: 'since', kind: 'age', value: (row) => row.created_at, sort: 'created_at', width: 'wide' },
+  ],
+  empty: 'The stream is sent nowhere.',
+  noMatch: 'No subscription matches.',
+  read: listSubscriptionPage,
 });

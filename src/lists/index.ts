@@ -2,7 +2,7 @@
 import { applicationList } from '#src/lists/applications.ts';
 import { approvalList, kycRequestList, runRequestList } from '#src/lists/approvals.ts';
 import { auditList, revealList } from '#src/lists/audit.ts';
-import { eventAddressList, eventList } from '#src/lists/events.ts';
+import { deliveryList, eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import { developerList, kycVersionList } from '#src/lists/kyc.ts';
@@ -19,9 +19,9 @@ export const LISTS: readonly AnyList[] = [
   approvalList,
   auditList,
   batchList,
+  deliveryList,
   developerList,
   eventAddressList,
-  eventList,
   failureGroupList,
   failureList,
   gameList,
@@ -37,6 +37,7 @@ export const LISTS: readonly AnyList[] = [
   runPageList,
   runRequestList,
   runWithdrawalList,
+  subscriptionList,
   tokenList,
   withdrawnGameList,
   workerList,

@@ -1,3 +1,4 @@
+import { metrics } from '@opentelemetry/api';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { REFUSALS, tokenRefused } from '#src/api/refusals.ts';
 import { PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
@@ -37,29 +38,38 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     return counted;
   };
 
+  /** Also recorded for OpenTelemetry. @returns the function that observes a value */
+  const histogram = (name: string, help: string, labelNames: string[], buckets: number[]) => {
+    const scraped = new Histogram({ name, help, labelNames, buckets, registers });
+    const advice = { explicitBucketBoundaries: buckets };
+    const sent = metrics.getMeter('game-catalogue').createHistogram(name, { description: help, advice });
+    return (labels: Record<string, string>, value: number): void => {
+      scraped.observe(labels, value);
+      sent.record(value, { ...labels, role });
+    };
+  };
+
   const calls = counter(
     'catalogue_webhook_calls_total',
     'Webhook calls by application, operation and outcome: ok or the code of the error.',
     ['application_id', 'operation', 'outcome'],
   );
-  const callSeconds = new Histogram({
-    name: 'catalogue_webhook_call_duration_seconds',
-    help: 'Duration of webhook calls of all applications.',
-    labelNames: ['operation', 'outcome'],
-    buckets: CALL_SECONDS,
-    registers,
-  });
+  const observeCall = histogram(
+    'catalogue_webhook_call_duration_seconds',
+    'Duration of webhook calls of all applications.',
+    ['operation', 'outcome'],
+    CALL_SECONDS,
+  );
   const runsHelp = 'Runs that this process ended, by outcome.';
   const runs = counterFrom0('catalogue_runs_total', runsHelp, 'outcome', RUN_OUTCOMES);
   const refusalsHelp = 'Calls of the API without a valid token, by reason.';
   const refusals = counterFrom0('catalogue_api_refusals_total', refusalsHelp, 'reason', REFUSALS);
-  const runSeconds = new Histogram({
-    name: 'catalogue_run_duration_seconds',
-    help: 'Duration of runs from start to end, by outcome.',
-    labelNames: ['outcome'],
-    buckets: RUN_SECONDS,
-    registers,
-  });
+  const observeRun = histogram(
+    'catalogue_run_duration_seconds',
+    'Duration of runs from start to end, by outcome.',
+    ['outcome'],
+    RUN_SECONDS,
+  );
   const gamesHelp = 'Games of the runs that this process ended, by change.';
   const games = counterFrom0('catalogue_run_games_total', gamesHelp, 'change', CHANGES);
   const lookHelp = 'Requests for pictures that an operator was about to see, by outcome.';
@@ -99,13 +109,13 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
       const label = labelOf(application_id, outcome !== 'ok' && outcome !== 'aborted');
       series.set(label, (series.get(label) ?? new Set()).add(`${operation} ${outcome}`));
       calls.inc({ application_id: label, operation, outcome });
-      callSeconds.observe({ operation, outcome }, seconds);
+      observeCall({ operation, outcome }, seconds);
     }),
     runEnded.subscribe((run) => {
       const { outcome, started_at, finished_at } = run;
       if (outcome === null || finished_at === null) return;
       runs.inc({ outcome });
-      runSeconds.observe({ outcome }, (finished_at.getTime() - started_at.getTime()) / 1_000);
+      observeRun({ outcome }, (finished_at.getTime() - started_at.getTime()) / 1_000);
       for (const change of CHANGES) games.inc({ change }, run[change]);
     }),
     tokenRefused.subscribe((reason) => refusals.inc({ reason })),

@@ -13,6 +13,7 @@ import { CatalogueError } from '#src/errors.ts';
 import { tryPassword } from '#src/identity/confirm.ts';
 import { hashPassword, requireGoodPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
+import { refuseOtherSite } from '#src/identity/sign-in.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { operatorSubject } from '#src/operations/operators.ts';
 
@@ -75,10 +76,7 @@ export const changePassword = defineOperation({
     const { address } = session;
     if (operator.oidc_subject !== null || password_hash === null)
       throw new CatalogueError('You have no password here.');
-    if (session.site === 'kyc_desk' && !operator.roles.includes('kyc_officer'))
-      throw new CatalogueError(
-        'Change your password at the console: the KYC desk keeps those of KYC officers.',
-      );
+    refuseOtherSite(session.site, operator.roles, 'Change your password');
     const problem = await problemOf(operator, typed);
     if (problem !== undefined) return { kind: 'weak', problem, address };
     const tried = await tryPassword(tx, { login, password_hash }, typed.current);

@@ -1,5 +1,6 @@
 /** Operations that a worker's engines run in their own transactions, each as the last statement. */
 import type { Queryable } from '#db/client.ts';
+import type { Receiver } from '#db/queries/receivers.ts';
 import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/applications.ts';
 import { switchEventsOff } from '#src/operations/events.ts';
 import { operateWithin } from '#src/operations/operate.ts';
@@ -12,6 +13,6 @@ export const engineOperations = {
   resumeRecovered: (tx: Queryable, application_id: string) =>
     operateWithin(tx, resumeRecoveredApplication, { application_id }, WORKER),
   /** @returns whether it was switched off */
-  switchEventsOff: (tx: Queryable, address: { application_id: string; url: string }, reason: string) =>
+  switchEventsOff: (tx: Queryable, address: Receiver & { url: string }, reason: string) =>
     operateWithin(tx, switchEventsOff, { ...address, reason }, WORKER),
 };

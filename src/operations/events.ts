@@ -1,6 +1,6 @@
 /** Where applications' events are sent: new secrets, repeated deliveries, addresses that are switched off. */
 import { z } from 'zod';
-import { requestDeliveries, switchAddressOff } from '#db/queries/event-deliveries.ts';
+import { failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
 import {
   endAddressDelay,
   findEventWebhook,
@@ -8,6 +8,7 @@ import {
   replaceEventSecret,
   switchEventWebhookOn,
 } from '#db/queries/event-webhooks.ts';
+import { type Receiver, switchAddressOff } from '#db/queries/receivers.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import {
@@ -16,6 +17,7 @@ import {
   requireActiveApplication,
 } from '#src/operations/applications.ts';
 import { type AuditNote, defineOperation } from '#src/operations/operation.ts';
+import { oneSubscription, subscriptionSubject } from '#src/operations/subscriptions.ts';
 import { rotateSealedSecret } from '#src/sealing/event-secret.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
@@ -75,12 +77,20 @@ export const retryEvents = defineOperation({
   },
 });
 
+const failing = z.object({ url: z.string(), reason: z.string() });
+type FailingAddress = Receiver & z.infer<typeof failing>;
+
 export const switchEventsOff = defineOperation({
   name: 'event_webhook.off',
   title: 'Send no more events to an address that fails',
   right: 'system',
-  input: oneApplication.extend({ url: z.string(), reason: z.string() }),
-  subject: applicationSubject,
-  run: (tx, { reason, ...address }) => switchAddressOff(tx, address, reason),
+  input: z.union([failing.extend(oneApplication.shape), failing.extend(oneSubscription.shape)]),
+  subject: (address: FailingAddress) =>
+    'application_id' in address ? applicationSubject(address) : subscriptionSubject(address),
+  run: async (tx, { url, reason, ...receiver }): Promise<boolean> => {
+    if (!(await switchAddressOff(tx, receiver, url, reason))) return false;
+    if ('application_id' in receiver) await failDeliveries(tx, receiver.application_id, 'switched_off');
+    return true;
+  },
   log: (isSwitched, { reason }) => (isSwitched ? { reason } : []),
 });

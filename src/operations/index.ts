@@ -35,6 +35,7 @@ import { reopenGames } from '#src/operations/reopen-games.ts';
 import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
+import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
@@ -62,6 +63,9 @@ export const operations = byName([
   rotateEventSecret,
   retryEvents,
   switchEventsOff,
+  subscribe,
+  unsubscribe,
+  resumeSubscription,
   startManualRun,
   startAcceptingRun,
   cancelRun,

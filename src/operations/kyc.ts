@@ -61,7 +61,7 @@ export const pullKycRecord = defineOperation({
   run: async (tx, { application_id, reason }) => {
     await requireActiveApplication(tx, application_id);
     const { state } = await requireState(tx, application_id);
-    if (state !== 'erased') return requestKycPull(tx, application_id);
+    if (state !== 'erased') return void (await requestKycPull(tx, application_id));
     if (reason === undefined)
       throw new UsageError(
         `The KYC record of ${application_id} was erased. To pull it again, give a reason: the audit log needs it.`,

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { transact } from '#db/transact.ts';
-import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
 import { hasRight, namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
@@ -76,7 +76,8 @@ const approve = async <Schema extends z.ZodType>(
   if (secondPerson === undefined) return ONE_PERSON;
   const version = await secondPerson.lockVersion(tx, input, caller);
   if (version !== null) {
-    const use = { kind: secondPerson.kind, subject, version, actor: caller.actor };
+    const kind = (await secondPerson.kindOf?.(tx, input)) ?? secondPerson.kind;
+    const use = { kind, subject, version, actor: caller.actor };
     return requireSecondPerson(tx, { fourEyes, approval_id }, use);
   }
   if (approval_id === undefined) return ONE_PERSON;
@@ -145,7 +146,7 @@ const needsNothing = (): Promise<never> =>
 
 /** What an operation of the platform itself has. It has no second person, so everything would take two. */
 const DATABASE_ALONE = {
-  fourEyes: { kinds: APPROVAL_KINDS, onceTwo: false },
+  fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,
   producer: needsNothing,
   keys: needsNothing,

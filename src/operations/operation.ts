@@ -77,6 +77,8 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
   /** Takes two persons if FOUR_EYES says so. Callers then give `approval_id` beside the input. */
   secondPerson?: {
     kind: ApprovalKind;
+    /** If the input decides on the kind. Called after `lockVersion`. */
+    kindOf?(tx: Queryable, input: z.infer<Schema>): Promise<ApprovalKind | null>;
     /** Locks what is approved and reads its version. Null: there is nothing to do, and so nothing to approve. */
     lockVersion(tx: Queryable, input: z.infer<Schema>, caller: Caller): Promise<string | null>;
   };

@@ -12,6 +12,7 @@ import {
 } from '#db/queries/operators.ts';
 import { deleteLinksOf, deleteSessionsOf } from '#db/queries/sign-in.ts';
 import { displayName } from '#src/contract/application-settings.ts';
+import type { OPERATOR_KINDS } from '#src/contract/approvals.ts';
 import { login, roles } from '#src/contract/operators.ts';
 import type { Role } from '#src/contract/roles.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
@@ -39,38 +40,48 @@ const signOut = async (tx: Queryable, name: string): Promise<number> => {
 /** The command line and the platform itself make the first two officers, who count at once. */
 const isOwner = ({ actor }: Pick<Caller, 'actor'>): boolean => actor.actor_kind !== 'operator';
 
+/** Those of the roles that are new and can be a second person. */
+const newSecondPerson = (roles: readonly Role[], before: readonly Role[] = []): Role[] =>
+  SECOND_PERSONS.filter((role) => roles.includes(role) && !before.includes(role));
+
+type Act = 'add' | 'roles' | 'link';
+
 /**
- * What makes somebody a KYC officer takes one: an administrator requests it at the console, an officer approves it at the
- * desk. The command line is the owner's.
+ * Which second person it takes to do this to an operator: somebody who is made an officer or a reviewer, or whose sign-in
+ * is opened, could be the second person of who does it.
  */
-const byOfficer = <Input extends { login: string }>(
-  makesOfficer: (input: Input, before: OperatorRow | undefined) => boolean,
-) => ({
-  kind: 'officer' as const,
-  lockVersion: async (tx: Queryable, input: Input, caller: Caller): Promise<string | null> => {
-    const before = await lockOperator(tx, input.login);
-    if (isOwner(caller) || !makesOfficer(input, before)) return null;
-    return findVersion(tx, 'officer', operatorSubject(input));
-  },
-});
+export const kindOfChange = (
+  act: Act,
+  roles: readonly Role[],
+  before: OperatorRow | undefined,
+): (typeof OPERATOR_KINDS)[number] | null => {
+  if (act === 'add' && before !== undefined) return null;
+  const added = act === 'link' ? newSecondPerson(before?.roles ?? []) : newSecondPerson(roles, before?.roles);
+  if (added.length === 0) return null;
+  return added.includes('kyc_officer') ? 'officer' : 'reviewer';
+};
+
+/** An administrator requests it at the console; an officer approves at the desk, a reviewer at the console. */
+const bySecondPerson = <Input extends { login: string; roles?: Role[] }>(act: Act) => {
+  const kindOf = async (tx: Queryable, { login, roles = [] }: Input) =>
+    kindOfChange(act, roles, await lockOperator(tx, login));
+  return {
+    kind: 'officer' as const,
+    kindOf,
+    lockVersion: async (tx: Queryable, input: Input, caller: Caller): Promise<string | null> => {
+      const kind = isOwner(caller) ? null : await kindOf(tx, input);
+      return kind && findVersion(tx, kind, operatorSubject(input));
+    },
+  };
+};
 
 /** @throws ApprovalError if something else was approved */
-const requireApproved = (
-  approval: ApprovalRow | undefined,
-  act: 'add' | 'roles' | 'link',
-  roles: readonly Role[] = [],
-): void => {
+const requireApproved = (approval: ApprovalRow | undefined, act: Act, roles: readonly Role[] = []): void => {
   if (approval === undefined) return;
   const { requested } = approval;
   if (requested.act !== act || (requested.roles ?? []).toSorted().join() !== [...roles].toSorted().join())
     throw new ApprovalError('Something else was approved for this operator: request this too.');
 };
-
-type Given = { login: string; roles: Role[] };
-const isOfficer = (roles: readonly Role[] | undefined): boolean => roles?.includes('kyc_officer') === true;
-/** Those of the roles that are new and can be a second person. */
-const newSecondPerson = (roles: readonly Role[], before: readonly Role[]): Role[] =>
-  SECOND_PERSONS.filter((role) => roles.includes(role) && !before.includes(role));
 
 export const addOperator = defineOperation({
   name: 'operator.add',
@@ -79,7 +90,7 @@ export const addOperator = defineOperation({
   /** `name`: what pages show; absent: the login. */
   input: oneOperator.extend({ name: displayName.optional(), roles }),
   subject: operatorSubject,
-  secondPerson: byOfficer(({ roles }: Given, before) => before === undefined && isOfficer(roles)),
+  secondPerson: bySecondPerson('add'),
   run: async (tx, { login, name = login, roles }, { caller, approval }) => {
     requireApproved(approval, 'add', roles);
     if (!(await insertOperator(tx, { login, name, roles, atOnce: isOwner(caller) })))
@@ -99,7 +110,7 @@ export const linkOperator = defineOperation({
   /** `sets_password` false: opening the link signs in. */
   input: oneOperator.extend({ sets_password: z.boolean().default(true) }),
   subject: operatorSubject,
-  secondPerson: byOfficer((_, before) => isOfficer(before?.roles)),
+  secondPerson: bySecondPerson('link'),
   run: async (tx, { login, sets_password }, { caller, approval }) => {
     requireApproved(approval, 'link');
     const operator = await requireOperator(tx, login);
@@ -107,9 +118,9 @@ export const linkOperator = defineOperation({
     if (operator.oidc_subject !== null)
       throw new UsageError(`${login} signs in at the OIDC provider: it needs no link.`);
     // The person who opens the link is new to the others.
-    if (newSecondPerson(operator.roles, []).length > 0)
+    if (newSecondPerson(operator.roles).length > 0)
       await startCounting(tx, login, operator.roles, isOwner(caller));
-    return { login, secret: await createLink(tx, login, sets_password) };
+    return { login, roles: operator.roles, secret: await createLink(tx, login, sets_password) };
   },
 });
 
@@ -120,7 +131,7 @@ export const setRoles = defineOperation({
   right: 'manage_operators',
   input: oneOperator.extend({ roles }),
   subject: operatorSubject,
-  secondPerson: byOfficer(({ roles }: Given, before) => isOfficer(roles) && !isOfficer(before?.roles)),
+  secondPerson: bySecondPerson('roles'),
   run: async (tx, { login, roles }, { caller, approval }) => {
     requireApproved(approval, 'roles', roles);
     const before = await requireOperator(tx, login);
@@ -139,11 +150,14 @@ type Switched = { login: string; status: OperatorRow['status']; sessions: number
 
 const switchTo =
   (status: OperatorRow['status']) =>
-  async (tx: Queryable, { login }: { login: string }, { caller: { actor } }: Context): Promise<Switched> => {
+  async (tx: Queryable, { login }: { login: string }, { caller }: Context): Promise<Switched> => {
+    const { actor } = caller;
     if (status === 'disabled' && actor.actor_kind === 'operator' && actor.actor === login)
       throw new CatalogueError('You cannot disable yourself: ask another administrator.');
     const before = await requireOperator(tx, login);
     await updateOperator(tx, login, { status });
+    if (before.status === 'disabled' && status === 'active' && newSecondPerson(before.roles).length > 0)
+      await startCounting(tx, login, before.roles, isOwner(caller));
     return { login, status, sessions: await signOut(tx, login), isChanged: before.status !== status };
   };
 

@@ -42,13 +42,16 @@ const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
   'cp-id': 'No other cp_id waits to be accepted.',
   withdrawals: 'No game of this run waits to be withdrawn, or a later run has begun.',
   officer: 'There is nothing to approve.',
+  reviewer: 'There is nothing to approve.',
 };
 
 const APPLICATION = /^application:[a-z0-9-]{1,63}$/;
+const OPERATOR = /^operator:[a-z0-9][a-z0-9._@+-]{0,99}$/;
 /** Of the kinds that are not about an application. */
 const SUBJECTS: Partial<Record<ApprovalKind, RegExp>> = {
   withdrawals: /^run:[0-9a-f]{8}-[0-9a-f-]{27}$/,
-  officer: /^operator:[a-z0-9][a-z0-9._@+-]{0,99}$/,
+  officer: OPERATOR,
+  reviewer: OPERATOR,
 };
 
 export const requestApproval = defineOperation({
@@ -61,7 +64,7 @@ export const requestApproval = defineOperation({
       kind: z.enum(APPROVAL_KINDS),
       /** What the action is about, as in the audit log. */
       subject: z.string().toLowerCase(),
-      /** Of an officer: what the administrator does. */
+      /** Of an officer or a reviewer: what the administrator does. */
       act: z.enum(['add', 'roles', 'link']).optional(),
       name: displayName.optional(),
       roles: roles.optional(),

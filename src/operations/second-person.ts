@@ -8,10 +8,11 @@ import { type ApprovalRow, couldTwoOperators, findApproval, useRequest } from '#
 import type { Actor, AuditEntry } from '#db/queries/audit.ts';
 import {
   APPROVAL_ACTIONS,
-  APPROVAL_KINDS,
   APPROVAL_RIGHTS,
   type ApprovalKind,
+  FOUR_EYES_KINDS,
   type FourEyes,
+  OPERATOR_KINDS,
   USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
 import { namesOfRoles, RIGHTS, type Role } from '#src/contract/roles.ts';
@@ -31,7 +32,9 @@ export const rolesOfKind = (kind: ApprovalKind): { request: readonly Role[]; app
 export type Need = 'needed' | 'off' | 'alone';
 
 export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: ApprovalKind): Promise<Need> => {
-  if (!fourEyes.kinds.includes(kind)) return 'off';
+  if (kind === 'officer') return 'needed';
+  if (kind === 'reviewer') return readNeed(sql, fourEyes, 'withdrawals');
+  if (!fourEyes.kinds.some((each) => each === kind)) return 'off';
   if (!fourEyes.onceTwo) return 'needed';
   return (await couldTwoOperators(sql, kind, rolesOfKind(kind))) ? 'needed' : 'alone';
 };
@@ -41,7 +44,7 @@ export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: Approva
  * @returns null if it lets one person do nothing alone
  */
 export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): string | null => {
-  const alone = onceTwo ? [] : APPROVAL_KINDS.filter((kind) => !kinds.includes(kind));
+  const alone = onceTwo ? [] : FOUR_EYES_KINDS.filter((kind) => !kinds.includes(kind));
   if (alone.length === 0) return null;
   const actions = alone.map((kind) => APPROVAL_ACTIONS[kind]).join(', ');
   return `FOUR_EYES is ${kinds.join(',') || 'none'}: one person alone can ${actions}.`;
@@ -51,7 +54,7 @@ export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): strin
 const placeOf = (kind: ApprovalKind): string =>
   kind === 'withdrawals'
     ? 'on the page of the run in the console'
-    : kind === 'officer'
+    : OPERATOR_KINDS.some((each) => each === kind)
       ? 'on the page of the operators in the console'
       : 'at the KYC desk';
 
@@ -88,7 +91,7 @@ export const refuseIfTwoNeeded = async (
   const need = await readNeed(tx, fourEyes, kind);
   if (need === 'needed')
     throw new ApprovalError(
-      `It takes two persons to ${APPROVAL_ACTIONS[kind]}: request it ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within ${USE_WITHIN_MINUTES} minutes (on the command line: --approval <id>).`,
+      `It takes two persons to ${APPROVAL_ACTIONS[kind]}: request it ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within ${USE_WITHIN_MINUTES} minutes (on the command line: --approval <id>).${kind === 'officer' ? ' The first two officers are added on the command line.' : ''}`,
     );
   return { second_person: need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role' };
 };

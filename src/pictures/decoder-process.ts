@@ -1,10 +1,12 @@
 /**
  * The process that decodes pictures: a child of the media process, without its environment. A crash here costs the
- * picture that is being decoded. It receives one picture at a time and answers each.
+ * picture that is being decoded. It confines itself before the first picture: a flaw of a decoder then reaches no file,
+ * network, program or other process. It receives one picture at a time and answers each.
  */
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
-import type { Decoded, DecodeRequest } from '#src/pictures/decoder.ts';
+import { confine } from '#src/pictures/confine.ts';
+import type { Decoded, DecodeRequest, DecoderReply } from '#src/pictures/decoder.ts';
 import { differenceHash, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
@@ -87,6 +89,13 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   };
 };
 
+let unconfined: string | undefined;
+try {
+  confine();
+} catch (error) {
+  unconfined = (error as Error).message;
+}
+
 process.on('message', (request: DecodeRequest) => {
   decode(request)
     .catch(
@@ -94,7 +103,7 @@ process.on('message', (request: DecodeRequest) => {
         outcome: /pixel limit/i.test(error.message) ? 'too_many_pixels' : 'broken',
       }),
     )
-    .then((decoded) => process.send?.({ decoded, rss: process.memoryUsage.rss() }));
+    .then((decoded) => process.send?.({ decoded, unconfined } satisfies DecoderReply));
 });
 // Without its parent it has no work.
 process.on('disconnect', () => process.exit());

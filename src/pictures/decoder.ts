@@ -1,7 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Logger } from 'pino';
 import type { ThumbnailWidth } from '#src/contract/pictures.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { refuseIoUring } from '#src/pictures/confine.ts';
 import { type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 export type DecodeRequest = { bytes: Buffer; format: ImageFormat };
@@ -22,6 +25,12 @@ export type Decoded =
 export type Decoder = {
   /** Decodes one picture after another. Never rejects. */
   decode: (request: DecodeRequest) => Promise<Decoded>;
+  /**
+   * Decodes a picture of our own.
+   * @returns why the system does not let the decoder confine itself; undefined if it is confined
+   * @throws CatalogueError if it decodes nothing
+   */
+  check: () => Promise<string | undefined>;
   /** How many processes crashed or were killed for a picture. */
   lost: () => number;
   /** The process that decodes now; undefined if there is none. For tests and figures. */
@@ -45,27 +54,39 @@ const HEAP_MIB = 64;
 
 const PROGRAM = fileURLToPath(new URL('./decoder-process.ts', import.meta.url));
 
-type Reply = { decoded: Decoded; rss: number };
+/** `unconfined`: why the process could not confine itself. */
+export type DecoderReply = { decoded: Decoded; unconfined: string | undefined };
+
+/** A PNG of one pixel. */
+const SAMPLE: DecodeRequest = {
+  bytes: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+  format: 'png',
+};
 
 /** Without our environment, which has the address of the database. */
-const spawnDecoder = (): ChildProcess =>
-  fork(PROGRAM, [], {
+const spawnDecoder = (): ChildProcess => {
+  refuseIoUring();
+  return fork(PROGRAM, [], {
     env: { MALLOC_ARENA_MAX: '2', VIPS_CONCURRENCY: '1' },
     execArgv: [`--max-old-space-size=${HEAP_MIB}`],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
+};
+
+/** @returns 0 if the process has ended, or this is not Linux */
+const readRss = async ({ pid }: ChildProcess): Promise<number> => {
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '0 0');
+  return Number(text.split(' ')[1]) * PAGE_BYTES;
+};
 
 /** Kills a process that needs too much memory. */
 const watchMemory = (child: ChildProcess): NodeJS.Timeout =>
-  setInterval(() => {
-    readFile(`/proc/${child.pid}/statm`, 'utf8').then(
-      (text) => {
-        if (Number(text.split(' ')[1]) * PAGE_BYTES > DECODING_MAX_BYTES) child.kill('SIGKILL');
-      },
-      // The process has ended, or this is not Linux.
-      () => {},
-    );
+  setInterval(async () => {
+    if ((await readRss(child)) > DECODING_MAX_BYTES) child.kill('SIGKILL');
   }, WATCH_MS);
 
 /** @returns the reply to one request; undefined if the process ended, or did not reply in time */
@@ -73,9 +94,9 @@ const askOnce = (
   child: ChildProcess,
   request: DecodeRequest,
   withinMs: number,
-): Promise<Reply | undefined> => {
-  const { promise, resolve } = Promise.withResolvers<Reply | undefined>();
-  const onMessage = (message: unknown) => resolve(message as Reply);
+): Promise<DecoderReply | undefined> => {
+  const { promise, resolve } = Promise.withResolvers<DecoderReply | undefined>();
+  const onMessage = (message: unknown) => resolve(message as DecoderReply);
   const onEnd = () => resolve(undefined);
   const deadline = setTimeout(onEnd, withinMs);
   const watch = watchMemory(child);
@@ -123,8 +144,8 @@ export const createDecoder = ({
     return started;
   };
 
-  const decodeNow = async (request: DecodeRequest): Promise<Decoded> => {
-    if (closed) return { outcome: 'undecodable' };
+  const decodeNow = async (request: DecodeRequest): Promise<DecoderReply | undefined> => {
+    if (closed) return undefined;
     clearTimeout(idle);
     const isUsed = child !== undefined;
     child ??= start();
@@ -134,18 +155,27 @@ export const createDecoder = ({
       if (!closed) lost += 1;
       if (child === current) end();
       // A process keeps memory of earlier pictures, so its end says nothing of this one: a new process decodes it once more.
-      return isUsed ? decodeNow(request) : { outcome: 'undecodable' };
+      return isUsed ? decodeNow(request) : undefined;
     }
-    if (reply.rss > RSS_MAX_BYTES) end();
+    if ((await readRss(current)) > RSS_MAX_BYTES) end();
     idle = setTimeout(end, IDLE_MS).unref();
-    return reply.decoded;
+    return reply;
+  };
+
+  const request = (picture: DecodeRequest): Promise<DecoderReply | undefined> => {
+    const result = turn.then(() => decodeNow(picture));
+    turn = result;
+    return result;
   };
 
   return {
-    decode: (request) => {
-      const result = turn.then(() => decodeNow(request));
-      turn = result;
-      return result;
+    decode: async (picture) => (await request(picture))?.decoded ?? { outcome: 'undecodable' },
+    check: async () => {
+      const reply = await request(SAMPLE);
+      if (reply?.decoded.outcome === 'shown') return reply.unconfined;
+      throw new CatalogueError(
+        'The process that decodes pictures decodes none: is the package sharp complete?',
+      );
     },
     lost: () => lost,
     pid: () => child?.pid,
@@ -155,4 +185,21 @@ export const createDecoder = ({
       end();
     },
   };
+};
+
+/**
+ * Decodes a picture of our own, and reads whether the decoder is confined.
+ * @throws CatalogueError if it is not, unless this is the embedded mode, which is for trying things out; or if it decodes
+ *   nothing
+ */
+export const requireConfined = async (
+  decoder: Decoder,
+  { isEmbedded, logger }: { isEmbedded: boolean; logger: Logger },
+): Promise<void> => {
+  const why = await decoder.check();
+  if (why === undefined) return;
+  const risk = `The process that decodes pictures is not confined, because ${why}: a flaw of a decoder would reach the files, the network and the other processes of this user.`;
+  if (!isEmbedded)
+    throw new CatalogueError(`${risk} Run it on Linux (x64 or arm64), where seccomp is allowed.`);
+  logger.warn(risk);
 };

@@ -19,11 +19,11 @@ const FAILURES_MAX = 2;
  * After this many hosts in a row that begin to fail, an application is in backoff: with a wildcard domain, each picture
  * has a host of its own.
  */
-const APPLICATION_FAILURES_MAX = 6;
+export const APPLICATION_FAILURES_MAX = 6;
 /** Each backoff in a row is twice as long as the one before. */
-const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
+export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
 /** Requests of this process at once, until their pictures are decoded. Each may have PICTURE_MAX_BYTES in memory. */
-const REQUESTS_MAX = 3;
+export const REQUESTS_MAX = 3;
 /** Hosts in memory. At this number, the half whose backoff ends first (or has ended) is forgotten. */
 const HOSTS_MAX = 5_000;
 

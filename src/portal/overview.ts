@@ -8,7 +8,7 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { eventList } from '#src/lists/events.ts';
+import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
@@ -142,7 +142,7 @@ ${problemSection(groups)}`;
   portal.get('/portal/events', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [events, webhook] = await Promise.all([
-      showList(sources, eventList, {
+      showList(sources, deliveryList, {
         path: '/portal/events',
         query: request.query,
         limit: EVENTS_SHOWN,

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Config } from '#src/config.ts';
+import { addressOf, type Config } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
@@ -27,6 +27,7 @@ export const startConsole = async (config: Config, databaseUrl: string, logger: 
     sql,
     producer,
     url: () => url,
+    kycDeskUrl: addressOf(config.kycDesk),
     trustedProxies,
     oidc,
     fourEyes: config.fourEyes,

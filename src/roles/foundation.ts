@@ -32,7 +32,7 @@ export const createQueueErrorLog = (logger: Logger): ((error: Error) => void) =>
 };
 
 type Queues = Pick<Foundation, 'backend' | 'producer' | typeof Symbol.asyncDispose>;
-type QueueConfig = Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'tracing'>>;
+type QueueConfig = Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'telemetry'>>;
 
 /**
  * Opens the queues. They connect on first use.
@@ -50,7 +50,7 @@ export const openQueues = (
     if (!closing) onError(error);
   };
   const { redisUrl, queuePrefix: prefix } = config;
-  const telemetry = config.tracing ? loadQueueTelemetry() : undefined;
+  const telemetry = config.telemetry?.traces ? loadQueueTelemetry() : undefined;
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role, telemetry, onError: onOpenError });
   const producer = createProducer(backend, jobSpecs, onOpenError);
   return {

@@ -8,7 +8,7 @@ import { EXIT } from '#src/errors.ts';
 import { carryOverDecisions, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { openPictureStore } from '#src/picture-store/open-store.ts';
-import { createDecoder } from '#src/pictures/decoder.ts';
+import { createDecoder, requireConfined } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
 import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
@@ -46,6 +46,7 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
   await backend.check();
   const decoder = createDecoder();
   started.defer(() => decoder.close());
+  await requireConfined(decoder, { isEmbedded: config.databaseUrl === undefined, logger });
   const egress = createEgressPolicy(config.webhooks);
   const store = location && (await openPictureStore(location));
   started.defer(() => store?.close());

@@ -6,6 +6,7 @@ import { buildMetricsApp } from '#src/metrics/app.ts';
 import { addFleetMetrics } from '#src/metrics/fleet-metrics.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
+import { sendMetrics } from '#src/metrics/send-metrics.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 
@@ -17,7 +18,8 @@ export const STARTING = 'the process starts';
 
 /**
  * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its roles start until they have stopped. If
- * another worker on this machine uses the port, it listens on a free port and logs it.
+ * another worker on this machine uses the port, it listens on a free port and logs it. OpenTelemetry sends the same
+ * metrics if it is on.
  * @param role `worker`, `api`, `console` or `up`
  * @param fault why the roles are not ready; undefined if they are. Database and queue are checked here
  */
@@ -40,6 +42,7 @@ export const startMetrics = async (
   const { registry } = started.use(createProcessMetrics(role));
   addFleetMetrics(registry, sql);
   addQueueMetrics(registry, producer.queues(), backend);
+  sendMetrics(registry);
   const findUnreachable = async (): Promise<string | undefined> => {
     await Promise.all([probeWrites(sql), backend.probe()]);
     return fault();

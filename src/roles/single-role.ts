@@ -6,7 +6,7 @@ import { compareClock } from '#src/roles/compare-clock.ts';
 import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
-import { startTracing } from '#src/tracing/start.ts';
+import { startTelemetry } from '#src/tracing/start.ts';
 
 export type StartRole = (config: Config, databaseUrl: string, logger: Logger) => Promise<Role>;
 
@@ -35,7 +35,7 @@ export const startSingleRole = async (
   logger: Logger,
 ): Promise<{ role: Role; metrics: string; stop: () => Promise<void> }> => {
   await using started = new AsyncDisposableStack();
-  started.use(await startTracing(config.tracing));
+  started.use(await startTelemetry(config.telemetry));
   for (const warning of plainConnectionWarnings(databaseUrl, config.redisUrl)) logger.warn(warning);
   await checkDatabase(databaseUrl, logger);
   let role: Role | undefined;

@@ -10,7 +10,7 @@ import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
 import type { Role } from '#src/roles/role.ts';
 import { checkDatabase } from '#src/roles/single-role.ts';
 import { startWorker } from '#src/roles/worker.ts';
-import { startTracing } from '#src/tracing/start.ts';
+import { startTelemetry } from '#src/tracing/start.ts';
 
 export type Everything = {
   databaseUrl: string;
@@ -35,7 +35,7 @@ export const startEverything = async (
 ): Promise<Everything> => {
   const config = embeddedConfig(given);
   await using started = new AsyncDisposableStack();
-  started.use(await startTracing(config.tracing));
+  started.use(await startTelemetry(config.telemetry));
   let databaseUrl = config.databaseUrl;
   let lost = new Promise<string>(() => {});
   if (databaseUrl === undefined) {

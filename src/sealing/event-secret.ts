@@ -1,52 +1,55 @@
 import { randomBytes } from 'node:crypto';
 import type { EventWebhookRow } from '#db/queries/event-webhooks.ts';
+import type { Receiver } from '#db/queries/receivers.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { isKeyError, KeyError } from '#src/sealing/errors.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import { openValue, type SealedPlace, type SealedRecord, sealValue } from '#src/sealing/sealed-value.ts';
 
-/** An application and the address that its events are sent to. */
-export type EventAddress = Pick<EventWebhookRow, 'application_id' | 'url'>;
+/** An application or a subscription, and the address that its events are sent to. */
+export type EventAddress = Receiver & { url: string };
 export type SealedEventSecrets = Pick<EventWebhookRow, 'secret' | 'former_secret' | 'secret_keys'>;
 
 /** Standard Webhooks requires 24 to 64 random bytes. */
 const SECRET_BYTES = 32;
 
-/** The record that the secrets of an application's address are sealed for. */
-export const eventSecretRecord = (application_id: string): SealedRecord => ({
-  table: 'event_webhooks',
-  record_id: application_id,
-});
+/** The record that the secrets of an address are sealed for. */
+export const eventSecretRecord = (receiver: Receiver): SealedRecord =>
+  'application_id' in receiver
+    ? { table: 'event_webhooks', record_id: receiver.application_id }
+    : { table: 'event_subscriptions', record_id: receiver.subscription_id };
 
 /** A secret opens for the address that it was sealed for: one that the database alone changed receives nothing. */
-const placeOf = ({ application_id, url }: EventAddress, column: 'secret' | 'former_secret'): SealedPlace => ({
-  ...eventSecretRecord(application_id),
+const placeOf = (address: EventAddress, column: 'secret' | 'former_secret'): SealedPlace => ({
+  ...eventSecretRecord(address),
   column,
-  boundTo: [url],
+  boundTo: [address.url],
 });
 
 /** A new secret in the form of Standard Webhooks: `whsec_` and base64. */
 const createEventSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
-const open = (
-  dataKey: Uint8Array,
-  place: SealedPlace,
-  sealed: Uint8Array,
-  { application_id, url }: EventAddress,
-) => {
+/** What an operator can do about a secret that does not open. */
+const adviceFor = (receiver: Receiver): string =>
+  'application_id' in receiver
+    ? `Check the address (npx catalogue app show ${receiver.application_id}), then set it again: npx catalogue app update ${receiver.application_id} --events-webhook …`
+    : `Check the address (npx catalogue event subscriptions), then subscribe again: npx catalogue event unsubscribe ${receiver.subscription_id}, and event subscribe`;
+
+const open = (dataKey: Uint8Array, place: SealedPlace, sealed: Uint8Array, address: EventAddress) => {
   try {
     return Buffer.from(openValue(dataKey, place, sealed)).toString();
   } catch (error) {
     if (!isKeyError(error) || error.code !== 'does_not_open') throw error;
+    const of = 'application_id' in address ? address.application_id : address.subscription_id;
     throw new KeyError(
       'does_not_open',
-      `The secret of the events of ${application_id} is not sealed for ${URL.parse(url)?.origin ?? 'its address'}, so nothing is sent there. Check the address (npx catalogue app show ${application_id}), then set it again: npx catalogue app update ${application_id} --events-webhook …`,
+      `The secret of the events of ${of} is not sealed for ${URL.parse(address.url)?.origin ?? 'its address'}, so nothing is sent there. ${adviceFor(address)}`,
     );
   }
 };
 
-const openDataKey = (keys: KeyRing, { application_id }: EventAddress, { secret_keys }: SealedEventSecrets) =>
-  unwrapDataKey([...keys.records, ...keys.tokens], secret_keys, eventSecretRecord(application_id));
+const openDataKey = (keys: KeyRing, address: EventAddress, { secret_keys }: SealedEventSecrets) =>
+  unwrapDataKey([...keys.records, ...keys.tokens], secret_keys, eventSecretRecord(address));
 
 /**
  * Creates the secret of a new address, under a new data key.
@@ -64,7 +67,7 @@ export const sealNewEventSecret = async (
     sealed: {
       secret: sealValue(dataKey, placeOf(address, 'secret'), Buffer.from(secret)),
       former_secret: null,
-      secret_keys: await wrapDataKey(keys.tokens, dataKey, eventSecretRecord(address.application_id)),
+      secret_keys: await wrapDataKey(keys.tokens, dataKey, eventSecretRecord(address)),
     },
   };
 };

@@ -1,6 +1,7 @@
 /** Cells of events and of the addresses that they are sent to, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
-import { type EventWebhook, NOT_SIGNED } from '#db/queries/event-webhooks.ts';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import type { EventWhy } from '#src/contract/words.ts';
 import { ago, badge, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 

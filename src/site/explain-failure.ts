@@ -1,16 +1,27 @@
 import type { FailureGroup } from '#db/queries/failure-list.ts';
+import type { CallErrorCode } from '#src/egress/errors.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
-/** What each kind means to the application's developer (docs/application-developers.md). */
-const KINDS: Record<string, string> = {
+/** What a call did wrong, and what its results may lack. */
+type ApplicationKind =
+  | Exclude<CallErrorCode, 'aborted'>
+  | 'invalid_item'
+  | 'no_detail'
+  | 'not_requested'
+  | 'cp_id_changed'
+  | 'too_many_games';
+
+/** What each kind means to the application's developer. docs/reference.md shows them too. */
+export const KINDS: Readonly<Record<ApplicationKind, string>> = {
   invalid_item: 'A row of the list does not match section 2.4.',
-  invalid_data: 'The answer does not match the interface document.',
+  invalid_data: 'The answer does not match the interface document; mismatch: the detail of another game.',
   ret_code: 'The webhook returned a failure.',
-  http_status: 'The webhook answered with an HTTP error.',
-  not_envelope: 'The answer has no ret_code and ret_msg.',
-  not_json: 'The answer is not JSON.',
+  http_status: 'The webhook answered with an HTTP error, and no envelope.',
+  not_envelope: 'The answer has no ret_code and ret_msg (section 2.1).',
+  not_json: 'The answer is not JSON: an error page of a proxy?',
   not_utf8: 'The answer is not UTF-8.',
   too_deep: 'The answer is nested too deeply.',
+  too_many_values: 'The answer has too many keys and values.',
   not_decodable: 'The answer has a compression that was not requested.',
   body_too_large: 'The answer is too large.',
   redirect: 'The address redirects: register the final one.',
@@ -20,14 +31,14 @@ const KINDS: Record<string, string> = {
   name_not_found: 'The name of the server does not resolve.',
   tls_failed: 'The certificate is not valid.',
   forbidden_address: 'The address is not public.',
-  no_detail: 'The list names this game, but its detail is null.',
-  not_requested: 'The batch ended before this game.',
-  cp_id_changed: 'The cp_id of the KYC record changed.',
-  too_many_games: 'The application has as many games as it may have.',
+  no_detail: 'The list names this game, but its detail is null: list only games that have a detail.',
+  not_requested: 'The batch ended before this game: the server sent Retry-After, or earlier calls failed.',
+  cp_id_changed: "The cp_id of the KYC record changed: the platform's operator decides.",
+  too_many_games: 'The application has as many games as it may have: this one is not stored.',
 };
 
 /** Faults of the platform: the application need not do anything. */
-const OWN_KINDS: Record<string, string> = {
+export const OWN_KINDS: Readonly<Record<string, string>> = {
   no_key: 'No key to seal with is set.',
   unknown_key: 'A key that sealed its token or record is not set.',
   does_not_open: 'Its sealed token or record does not open with the keys that are set.',
@@ -39,10 +50,12 @@ const OWN_KINDS: Record<string, string> = {
 
 const explainKind = (kind: string): string => {
   const own = OWN_KINDS[kind];
-  return own === undefined ? (KINDS[kind] ?? `Failed: ${kind}.`) : `A fault of the platform: ${own}`;
+  if (own !== undefined) return `A fault of the platform: ${own}`;
+  return (KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`;
 };
 
-const CODES: Record<string, string> = {
+/** What is wrong with a field. */
+export const CODES: Readonly<Record<string, string>> = {
   invalid_type: 'missing or of another type',
   too_small: 'empty',
   too_long: 'too long',

@@ -19,4 +19,8 @@ export type SiteOptions = {
   logger: FastifyBaseLogger;
 };
 
-export type ConsoleOptions = SiteOptions & { producer: Producer };
+export type ConsoleOptions = SiteOptions & {
+  producer: Producer;
+  /** The public address of the KYC desk, where officers open their sign-in links. */
+  kycDeskUrl: string;
+};

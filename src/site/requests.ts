@@ -60,9 +60,9 @@ const FORM_MAX_BYTES = 64 * 1024;
 type Actions = {
   /** Those that the site handles. One right is enough to request all of them, and one to approve. */
   kinds: readonly [ApprovalKind, ...ApprovalKind[]];
-  /** Those of the other site that are approved, or cancelled, here. */
-  alsoApproves?: ApprovalKind;
-  alsoCancels?: ApprovalKind;
+  /** Others that are approved, or cancelled, here. */
+  alsoApproves?: readonly ApprovalKind[];
+  alsoCancels?: readonly ApprovalKind[];
   /** The page of what a request is about. */
   pageOf: (subject: string) => string;
 };
@@ -71,7 +71,7 @@ type Actions = {
 export const addRequestActions = (
   app: FastifyInstance,
   options: SiteOptions,
-  { kinds, alsoApproves = kinds[0], alsoCancels = kinds[0], pageOf }: Actions,
+  { kinds, alsoApproves = [], alsoCancels = [], pageOf }: Actions,
 ): void => {
   const rights = APPROVAL_RIGHTS[kinds[0]];
   const kind = z.enum(kinds);
@@ -98,10 +98,10 @@ export const addRequestActions = (
   type Given = { approval_id: string; kind: ApprovalKind };
   const addAction = (
     name: string,
-    { right, also }: { right: Right; also: ApprovalKind },
+    { right, also }: { right: Right; also: readonly ApprovalKind[] },
     work: (request: FastifyRequest, given: Given) => Promise<string>,
   ): void => {
-    const params = z.object({ approval_id: z.string(), kind: z.enum([...kinds, also]) });
+    const params = z.object({ approval_id: z.string(), kind: z.enum([...kinds, ...also]) });
     app.post(`/requests/:kind/:approval_id/${name}`, { config: { right } }, async (request, reply) => {
       const given = params.parse(request.params);
       const id = z.guid().safeParse(given.approval_id).data;

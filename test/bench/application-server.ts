@@ -4,10 +4,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { endWithParent } from '#test/bench/processes.ts';
 
 export type ApplicationsRequest = { applications: number; games: number; latencyMs: number };
-export type Calls = { query_game_list: number; query_game_detail: number };
+export type Calls = { query_game_list: number; query_game_detail: number; query_cp_kyc: number };
 
 const PICTURE = 'https://cdn.example.com/pictures/0123456789abcdef';
 const DESCRIPTION =
@@ -35,14 +36,23 @@ const pageOf = (body: string, games: number): string => {
   return `{"ret_code":0,"ret_msg":"success","data":{"total":${games},"list":[${list.join(',')}]}}`;
 };
 
+/** The same record at each pull. */
+const kycOf = (port: number): string =>
+  JSON.stringify({ ret_code: 0, ret_msg: 'success', data: generateKycRecord(`bench ${port}`) });
+
 const listen = async (
   { games, latencyMs }: ApplicationsRequest,
   count: (operation: keyof Calls) => void,
 ): Promise<number> => {
+  let kyc = '';
+  const answers: Record<string, [keyof Calls, (body: string) => string]> = {
+    '/list': ['query_game_list', (body) => pageOf(body, games)],
+    '/kyc': ['query_cp_kyc', () => kyc],
+  };
   const answer = (request: IncomingMessage, response: ServerResponse, body: string): void => {
-    const isList = request.url === '/list';
-    count(isList ? 'query_game_list' : 'query_game_detail');
-    const text = isList ? pageOf(body, games) : detailOf(body);
+    const [operation, textOf] = answers[request.url ?? ''] ?? (['query_game_detail', detailOf] as const);
+    count(operation);
+    const text = textOf(body);
     response.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': Buffer.byteLength(text),
@@ -61,11 +71,13 @@ const listen = async (
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  const { port } = server.address() as AddressInfo;
+  kyc = kycOf(port);
+  return port;
 };
 
 endWithParent();
-const calls: Calls = { query_game_list: 0, query_game_detail: 0 };
+const calls: Calls = { query_game_list: 0, query_game_detail: 0, query_cp_kyc: 0 };
 process.on('message', async (message: { serve?: ApplicationsRequest } | 'calls') => {
   if (message === 'calls') process.send?.({ calls });
   else if (message.serve !== undefined) {

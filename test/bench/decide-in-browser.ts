@@ -2,7 +2,6 @@
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
 import { chromium } from 'playwright-core';
 import { openDatabase } from '#db/client.ts';
-import { signInUrl } from '#src/identity/links.ts';
 import { laneList } from '#src/lists/review.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
@@ -65,7 +64,7 @@ await withDatabase(async (loader, databaseUrl) => {
   );
   const page = await browser.newPage();
   await page.addInitScript(NOTE_READY);
-  await page.goto(signInUrl(url, await linkOperator(sql, KIM, login, false)));
+  await page.goto(`${url}/sign-in?link=${await linkOperator(sql, KIM, login, false)}`);
   say(MEASURE_HEAD);
   for (const lane of ['new', 'changed']) {
     await page.goto(`${url}/review?lane=${lane}`);

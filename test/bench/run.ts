@@ -6,6 +6,7 @@ import { machine, type Row, tableOf, writeReport } from '#test/bench/report.ts';
 import { measureCalls } from '#test/bench/sections/call.ts';
 import { compareIngest } from '#test/bench/sections/compare.ts';
 import { measureGrowth } from '#test/bench/sections/growth.ts';
+import { measureIdle } from '#test/bench/sections/idle.ts';
 import { measureLatency } from '#test/bench/sections/latency.ts';
 import { measureMemory } from '#test/bench/sections/memory.ts';
 import { measurePlatform } from '#test/bench/sections/platform.ts';
@@ -21,8 +22,24 @@ const { values: options } = parseArgs({
   },
 });
 
-const FULL = { games: 20_000, rounds: 5, memory: 1_000_000, stock: 10_000_000, starts: 9, sealed: 20_000 };
-const QUICK = { games: 10_000, rounds: 3, memory: 30_000, stock: 200_000, starts: 3, sealed: 5_000 };
+const FULL = {
+  games: 20_000,
+  rounds: 5,
+  memory: 1_000_000,
+  stock: 10_000_000,
+  starts: 9,
+  sealed: 20_000,
+  idle: 2_000,
+};
+const QUICK = {
+  games: 10_000,
+  rounds: 3,
+  memory: 30_000,
+  stock: 200_000,
+  starts: 3,
+  sealed: 5_000,
+  idle: 1_000,
+};
 const size = options.quick ? QUICK : FULL;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
@@ -39,6 +56,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 const sections: Record<string, () => Promise<Row[]>> = {
   call: () => measureCalls(size.games / 4, size.rounds),
   ingest: () => compareIngest(servers, size.games, size.rounds),
+  idle: () => measureIdle(servers, size.idle, size.rounds),
   latency: () => measureLatency(servers),
   memory: () => measureMemory(servers, 10_000, size.memory),
   growth: () => measureGrowth(servers, size.stock, size.games, size.rounds),

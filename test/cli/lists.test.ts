@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => terminal?.close());
 
-it('event list is a table at 100 columns, and continues where its last line says', async () => {
+it('event deliveries is a table at 100 columns, and continues where its last line says', async () => {
   const { sql } = database;
   await addApplication(sql, 'northwind-play');
   const games = ['Lantern Harbour', 'Copper', 'Salt'].map((game_name) =>
@@ -24,12 +24,12 @@ it('event list is a table at 100 columns, and continues where its last line says
   );
   await upsertGames(sql, 'northwind-play', games);
   for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
-  const all = (await terminal.run('catalogue event list')).screen;
+  const all = (await terminal.run('catalogue event deliveries')).screen;
   expect(all).toMatch(/^ago +application +type +game +state +result +event_id$/m);
   expect(all.match(/^\d+[smh] +northwind-play +game\.passed +\w.* pulled +[0-9a-f-]{23}$/gm)).toHaveLength(3);
-  const first = (await terminal.run('catalogue event list --limit 2')).screen;
+  const first = (await terminal.run('catalogue event deliveries --limit 2')).screen;
   const [, next] = /^2 of 3, next: npx (.+)$/m.exec(first) ?? [];
-  expect(next).toMatch(/^catalogue event list --limit 2 --cursor -created_at,[0-9a-f-]{36}$/);
+  expect(next).toMatch(/^catalogue event deliveries --limit 2 --cursor -created_at,[0-9a-f-]{36}$/);
   const rest = (await terminal.run(`${next}`)).screen;
   const ids = (screen: string) => screen.match(/[0-9a-f-]{23}$/gm);
   expect(ids(rest)).toEqual(ids(all)?.slice(2));

@@ -85,7 +85,7 @@ it.each([
   'failure list',
   'game list',
   'kyc list',
-  'event list',
+  'event deliveries',
   'queue status',
   'token list',
   'operator list',

@@ -86,7 +86,7 @@ const COMMANDS = [
   `game undo ${ABSENT} --by kim`,
   'reason retire nope --by kim',
   'approval list',
-  'event list',
+  'event deliveries',
   'token list',
   'operator list',
   // Applications, runs and failures.

@@ -196,7 +196,7 @@ test('functions in SQL use the lock that db/locks.ts names', async () => {
   const sql = openDatabase(databaseUrl, { max: 1 });
   const rows = await sql`
     select proname as name, regexp_substr(prosrc, '(?<=advisory_xact_lock\\()\\d+') as lock
-    from pg_proc where pronamespace = 'public'::regnamespace and prosrc like '%advisory%' order by 1`;
+    from pg_proc where pronamespace = 'public'::regnamespace and prosrc like '%advisory_xact%' order by 1`;
   await sql.end();
   await drop();
   expect([...rows]).toEqual([

@@ -14,9 +14,9 @@ import { insertOperator } from '#db/queries/operators.ts';
 import { claimPicture, recordResult, saveContent, saveIconHashes } from '#db/queries/picture-fetches.ts';
 import { insertPortalSession } from '#db/queries/portal-sessions.ts';
 import { insertRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
-import { insertPage } from '#db/queries/run-pages.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { countAttempts, insertLink, insertOidcFlow, insertSession } from '#db/queries/sign-in.ts';
+import { insertSubscription } from '#db/queries/subscriptions.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import type { KycRecord } from '#src/contract/application.ts';
@@ -31,6 +31,7 @@ import { hashApiToken } from '#src/rules/api-token.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
+import { recordNamed } from '#test/support/record-page.ts';
 
 /** The application that has all the rows. */
 export const APPLICATION = 'acme';
@@ -109,7 +110,7 @@ const addRuns = async (sql: Database, vanishing_game_id: string): Promise<void> 
     listing_end: 'complete',
   } as const;
   const named = [{ application_game_id: 'new', list_hash: 'hash' }];
-  await insertPage(sql, run, { ...page, named }, { full: false, detailMaxAgeMs: 60_000, everyMs: 60_000 });
+  await recordNamed(sql, run, { ...page, named }, { full: false, detailMaxAgeMs: 60_000, everyMs: 60_000 });
   const failure = { application_game_id: 'new', kind: 'timeout', reasons: [] };
   await recordFailures(sql, APPLICATION, 'query_game_detail', [failure]);
   await closeRun(sql, run, { outcome: 'suspect', reason: 'would withdraw 1 game' });
@@ -180,6 +181,10 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   await identifyPins(sql, new AbortController().signal);
   await sql`update games set withdrawn_at = now() where game_id = ${withdrawn.game_id}`;
   await placeEvents(sql);
+  await placeEvents(sql, 'stream_events');
+  const subscriber = { subscription_id: randomUUIDv7(), url: 'http://127.0.0.1:9/stream' };
+  const { sealed: sealedStream } = await sealNewEventSecret(testKeys, subscriber);
+  await insertSubscription(sql, { ...subscriber, types: ['game.received'], ...sealedStream });
   await recordViewer(sql, game_id, 'kim');
   await leaseGame(sql, game_id, 'kim');
   // Rows in the counters, and changes that are not folded into them.

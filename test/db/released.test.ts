@@ -20,7 +20,7 @@ const read = (file: string, folder = FOLDER): string => readFileSync(new URL(fil
 
 type Rows = Record<string, object[]>;
 
-// docs/operators.md, "Upgrade": each release from 1.0.0 on can be upgraded to this version.
+// docs/operate.md, "Upgrade": each release from 1.0.0 on can be upgraded to this version.
 describe.each(readdirSync(FOLDER))('the database of a release, %s, once it is migrated', (dump) => {
   const database = useTestDatabase();
   let before: Rows;

@@ -2,10 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication } from '#db/queries/applications.ts';
-import { clearBackoff } from '#db/queries/backoff.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
+import { closeRun, findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import {
@@ -103,7 +102,7 @@ it('removing an application waits for a run that is about to note its end on the
   const removed = await meet(
     (tx) => lockRun(tx, run),
     () => removeApplication(database.sql, application_id),
-    (tx) => clearBackoff(tx, application_id, true),
+    (tx) => closeRun(tx, run, { outcome: 'succeeded', reason: null }, 'success'),
   );
   expect(removed).toMatchObject({ status: 'removed' });
   expect(await shown(application_id)).toEqual([]);

@@ -2,11 +2,12 @@ import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { findPage, insertPage, type NewPage, selectNamedBefore } from '#db/queries/run-pages.ts';
+import { findPage, selectNamedBefore } from '#db/queries/run-pages.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
 import { clearUnlistedFailures, summariseListing, withdrawUnlisted } from '#db/queries/unlisted-games.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
+import { type NamedPage, recordNamed } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -22,7 +23,7 @@ const aRun = async (...game_ids: string[]) => {
   return anOpenRun(database.sql, application_id);
 };
 
-const aPage = (page_num: number, named: NewPage['named'], rest: Partial<NewPage> = {}): NewPage => ({
+const aPage = (page_num: number, named: NamedPage['named'], rest: Partial<NamedPage> = {}): NamedPage => ({
   page_num,
   row_count: named.length,
   total: named.length,
@@ -46,10 +47,7 @@ it('wants the details of games that are new, whose entry changed, that are old, 
   await recordFailures(database.sql, application_id, 'query_game_detail', [failure('failed')]);
   const named = [valid('fresh'), valid('entry', 'another'), valid('old'), valid('failed'), valid('new')];
 
-  expect(await insertPage(database.sql, run, aPage(1, named), settings)).toEqual({
-    recorded: true,
-    wanted: 4,
-  });
+  expect(await recordNamed(database.sql, run, aPage(1, named), settings)).toBe(4);
   expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
     open_games: { entry: 'another', old: list_hash, failed: list_hash, new: list_hash },
     application_game_ids: ['fresh', 'entry', 'old', 'failed', 'new'],
@@ -57,11 +55,11 @@ it('wants the details of games that are new, whose entry changed, that are old, 
     unchanged: 1,
     invalid: 0,
   });
-  const all = await insertPage(database.sql, run, aPage(2, named), { ...settings, full: true });
-  expect(all).toEqual({ recorded: true, wanted: 5 });
+  const all = await recordNamed(database.sql, run, aPage(2, named), { ...settings, full: true });
+  expect(all).toBe(5);
   // Games of the same ids that another application has are not these.
   const other = await aRun();
-  expect((await insertPage(database.sql, other, aPage(1, named), settings))?.wanted).toBe(5);
+  expect(await recordNamed(database.sql, other, aPage(1, named), settings)).toBe(5);
 });
 
 it('wants the details of games whose addresses end before the next run, and of no others', async () => {
@@ -73,7 +71,7 @@ it('wants the details of games whose addresses end before the next run, and of n
       update games set addresses_end_at = now() + ${interval}::interval
       where application_id = ${application_id} and application_game_id = ${id}`;
   const named = ['none', 'ended', 'soon', 'later'].map((id) => valid(id));
-  expect((await insertPage(database.sql, run, aPage(1, named), settings))?.wanted).toBe(2);
+  expect(await recordNamed(database.sql, run, aPage(1, named), settings)).toBe(2);
   expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
     open_games: { ended: list_hash, soon: list_hash },
     unchanged: 2,
@@ -83,10 +81,7 @@ it('wants the details of games whose addresses end before the next run, and of n
 it('wants nothing of rows that are not valid, and counts them, with those that name no game', async () => {
   const run = await aRun('there');
   const page = aPage(1, [invalid('there'), invalid('unknown')], { unnamed: 3, row_count: 5 });
-  expect(await insertPage(database.sql, run, page, { ...settings, full: true })).toEqual({
-    recorded: true,
-    wanted: 0,
-  });
+  expect(await recordNamed(database.sql, run, page, { ...settings, full: true })).toBe(0);
   expect(await findPage(database.sql, run.run_id, 1)).toMatchObject({
     open_games: {},
     listed: 5,
@@ -101,7 +96,7 @@ it('restores the games that are named and were withdrawn, and forgets the failur
   await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
   const failures = ['named', 'broken', 'unnamed'].map(failure);
   await recordFailures(database.sql, application_id, 'query_game_list', failures);
-  await insertPage(database.sql, run, aPage(1, [valid('named'), invalid('broken')]), settings);
+  await recordNamed(database.sql, run, aPage(1, [valid('named'), invalid('broken')]), settings);
 
   const withdrawn = async (id: string) =>
     (await oneGame(database.sql, application_id, id)).withdrawn_at !== null;
@@ -116,9 +111,9 @@ it('restores the games that are named and were withdrawn, and forgets the failur
 
 it('moves the run on, once for each page', async () => {
   const run = await aRun();
-  const record = (page: NewPage) => insertPage(database.sql, run, page, settings);
+  const record = (page: NamedPage) => recordNamed(database.sql, run, page, settings);
   await record(aPage(1, [valid('a'), valid('b')], { total: 7 }));
-  expect(await record(aPage(1, [valid('x')], { total: 1 }))).toEqual({ recorded: false, wanted: 1 });
+  expect(await record(aPage(1, [valid('x')], { total: 1 }))).toBeUndefined();
   await record(aPage(2, [valid('c')], { total: 3, listing_end: 'complete' }));
   await record(aPage(3, []));
   expect(await findPage(database.sql, run.run_id, 3)).toMatchObject({ open_games: {}, listed: 0 });
@@ -137,19 +132,19 @@ it('writes nothing for a run that was closed or recovered', async () => {
   const { application_id } = run;
   await database.sql`update games set withdrawn_at = now() where application_id = ${application_id}`;
   const page = aPage(1, [valid('gone'), valid('new')]);
-  expect(await insertPage(database.sql, { ...run, fence: run.fence + 1 }, page, settings)).toBeUndefined();
+  expect(await recordNamed(database.sql, { ...run, fence: run.fence + 1 }, page, settings)).toBeUndefined();
   await closeRun(database.sql, run, { outcome: 'failed', reason: null });
-  expect(await insertPage(database.sql, run, page, settings)).toBeUndefined();
+  expect(await recordNamed(database.sql, run, page, settings)).toBeUndefined();
   expect(await findPage(database.sql, run.run_id, 1)).toBeUndefined();
   expect((await oneGame(database.sql, application_id, 'gone')).withdrawn_at).not.toBeNull();
 });
 
 it('tells which games earlier pages of the same run named', async () => {
   const [run, other] = [await aRun(), await aRun()];
-  await insertPage(database.sql, run, aPage(1, [valid('a'), invalid('b')]), settings);
-  await insertPage(database.sql, run, aPage(2, []), settings);
-  await insertPage(database.sql, run, aPage(3, [valid('c')]), settings);
-  await insertPage(database.sql, other, aPage(1, [valid('d')]), settings);
+  await recordNamed(database.sql, run, aPage(1, [valid('a'), invalid('b')]), settings);
+  await recordNamed(database.sql, run, aPage(2, []), settings);
+  await recordNamed(database.sql, run, aPage(3, [valid('c')]), settings);
+  await recordNamed(database.sql, other, aPage(1, [valid('d')]), settings);
   const namedBefore = async (page_num: number, ...ids: string[]) =>
     [...(await selectNamedBefore(database.sql, run.run_id, page_num, ids))].sort();
   // More often than it takes for Postgres to weigh one plan for all parameters.
@@ -237,7 +232,7 @@ it('reads the games of a page alone, of an application whose statistics are smal
       const before = [await rowsRead('games'), await rowsRead('ingest_failures')] as const;
       const ids = Array.from({ length: 100 }, (_, index) => `g-${page_num * 100 + index}`);
       const rows = ids.map((id) => (page_num % 2 === 0 ? valid(id) : invalid(id)));
-      await insertPage(tx, run, aPage(page_num, rows), settings);
+      await recordNamed(tx, run, aPage(page_num, rows), settings);
       const games = ids.map((game_id) => fetchedGame({ game_id }, new Date()));
       expect((await upsertGames(tx, application_id, games)).updated).toHaveLength(100);
       await clearFailures(tx, application_id, 'query_game_detail', ids);

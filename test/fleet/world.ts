@@ -33,6 +33,8 @@ export type Ground = {
   restartPostgres?: () => Promise<void>;
   /** Make a small disk for one database; undefined where that can't be done. */
   openSmallDisk?: () => Promise<SmallDisk>;
+  /** Sets Postgres's clock by so many hours from the machine's; undefined where that cannot be done. */
+  moveClock?: (hours: number) => Promise<void>;
   /** Where it listens now. */
   postgresPort: () => number;
 };

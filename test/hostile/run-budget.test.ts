@@ -108,9 +108,11 @@ test('beyond 64 pages, a list without a usable total is compared at powers of tw
   await sql`
     insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
     values (${run.run_id}, 1, 1, 0, '{again}', '{}')`;
-  const namedAt = async (next_page: number) =>
-    (await recordPage(sql, { application, run: { ...run, next_page }, previous }, { total: 0, list }, 20_000))
-      ?.listed;
+  const namedAt = async (next_page: number) => {
+    await sql`update sync_runs set next_page = ${next_page} where run_id = ${run.run_id}`;
+    const cursor = { application, run: { ...run, next_page }, previous };
+    return (await recordPage(sql, cursor, { total: 0, list }, 20_000))?.listed;
+  };
   expect(await namedAt(64)).toBe(1);
   expect(await namedAt(100)).toBe(2);
   expect(await namedAt(128)).toBe(0);

@@ -6,7 +6,7 @@ const database = useTestDatabase();
 let console: TestConsole;
 beforeAll(async () => {
   console = await startTestConsole(database, { trustedProxies: ['127.0.0.1'] });
-  await addTestOperator(database.sql, 'kai', 'kyc_officer');
+  await addTestOperator(database.sql, 'kai', 'reviewer');
 });
 afterAll(() => console.stop());
 beforeEach(() => database.sql`delete from sign_in_attempts`);

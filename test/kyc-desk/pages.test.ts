@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { approve } from '#src/operations/requests.ts';
 import { answerBy, askBy } from '#test/support/approvals.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
@@ -45,7 +45,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
     await ask('lee', 'erase', 'studio-mizu');
     const { approval_id } = await ask('kim', 'reveal', 'studio-mizu');
     await answerBy(sql, 'lee', approve, approval_id);
-    desk = await startTestDesk(database, { fourEyes: { kinds: APPROVAL_KINDS, onceTwo: true } });
+    desk = await startTestDesk(database, { fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: true } });
   });
   afterAll(async () => {
     await desk?.stop();

@@ -82,10 +82,14 @@ it('a response equal to a record that then changes is not taken as unchanged', a
   const pull = await pullNow();
   const stored = changeUnder(
     () => storeOnce(sql, keys, pull, PLANTED),
-    (tx) => tx`update kyc_records set fingerprint = '\\x00'`,
+    // As another pull does, which began a moment before.
+    (tx) => tx`
+      with replaced as (update kyc_records set fingerprint = '\\x00')
+      update kyc_states set pulled_at = pulled_at + interval '1 millisecond'`,
   );
   await expect(stored).rejects.toThrow(KycConflictError);
-  expect(await findKycState(sql, 'acme')).toEqual({ ...before, now: expect.any(Date) });
+  const pulled_at = new Date((before?.pulled_at?.getTime() ?? 0) + 1);
+  expect(await findKycState(sql, 'acme')).toEqual({ ...before, pulled_at, now: expect.any(Date) });
   expect(await store(sql, keys, 'acme', PLANTED)).toBe('sealed');
 });
 

@@ -42,7 +42,8 @@ const COMMANDS: Record<string, string | null> = {
   'approval.list': 'approval list',
   'audit.list': 'audit list',
   'event.addresses': 'event addresses',
-  'event.list': 'event list',
+  'event.deliveries': 'event deliveries',
+  'event.subscriptions': 'event subscriptions',
   'failure.groups': 'failure groups',
   'failure.list': 'failure list',
   'game.list': 'game list',
@@ -87,7 +88,7 @@ test.each(named)('%s refuses a wrong filter and names it', async (command, list)
 const PAGES: Record<string, [site: 'console' | 'desk' | 'portal', path: string]> = {
   'application.list': ['console', '/applications'],
   'audit.list': ['console', '/audit'],
-  'event.list': ['portal', '/portal/events'],
+  'event.deliveries': ['portal', '/portal/events'],
   'failure.groups': ['console', '/failures'],
   'game.list': ['console', '/games'],
   'kyc.list': ['desk', '/'],

@@ -4,13 +4,16 @@ import { recordAudit } from '#db/queries/audit.ts';
 import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
+import { operate } from '#src/operations/operate.ts';
 import { approve } from '#src/operations/requests.ts';
+import { subscribe } from '#src/operations/subscriptions.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
 import { fillConsole } from '#test/console/filled-console.ts';
 import { answerBy, askBy } from '#test/support/approvals.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { operatorCaller, testPlatform } from '#test/support/operate.ts';
 
 const KEYS = ringOf(['k1']);
 
@@ -90,6 +93,17 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
   const claimed = { actor: 'kim', actor_kind: 'command_line', os_user: 'root' } as const;
   for (const actor of [KIM, claimed, KIM])
     await recordAudit(sql, [{ ...actor, ...reveal, details: { second_person: 'lee' } }]);
+  const subscriber = operatorCaller('olga', 'admin');
+  for (const types of [[], ['game.received' as const], ['run.suspect' as const]])
+    await operate(
+      subscribe,
+      { url: 'https://catalogue.example/events', types },
+      subscriber,
+      testPlatform(sql),
+    );
+  await sql`
+    update event_subscriptions
+    set last_success_at = now(), failing_since = now() - interval '2 hours', last_error = 'timeout'`;
   await sql`update event_webhooks set last_success_at = now() where application_id = 'lantern-works'`;
   await sql`update applications set last_success_at = now() where application_id = 'lantern-works'`;
   const [withdrawn] = await sql<{ application_game_id: string }[]>`

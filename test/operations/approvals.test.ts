@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, operatorActor } from '#db/queries/audit.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
-import { APPROVAL_KINDS, type FourEyes } from '#src/contract/approvals.ts';
+import { FOUR_EYES_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
@@ -18,7 +18,7 @@ import { until } from '#test/support/until.ts';
 const database = useTestDatabase();
 const producer = useTestProducer(database);
 const keys = ringOf(['k1']);
-const fourEyes: FourEyes = { kinds: APPROVAL_KINDS, onceTwo: true };
+const fourEyes: FourEyes = { kinds: FOUR_EYES_KINDS, onceTwo: true };
 let next = 0;
 let application_id: string;
 let subject: string;
@@ -45,7 +45,7 @@ const ask = async (login = 'kim', kind: 'reveal' | 'erase' | 'cp-id' = 'reveal')
 const approveBy = (login: string, approval_id: string) => answerBy(database.sql, login, approve, approval_id);
 const reveal = (login: string, approval_id?: string) =>
   revealKyc(database.sql, keys, application_id, by(login), { fourEyes, approval_id });
-const open = () => refreshOpenRequests(database.sql, APPROVAL_KINDS, subject);
+const open = () => refreshOpenRequests(database.sql, FOUR_EYES_KINDS, subject);
 
 it('one asks, another approves, the first reveals once; the log has each step before what it allows', async () => {
   await expect(reveal('kim')).rejects.toThrow('It takes two persons to reveal a KYC record');

@@ -54,9 +54,9 @@ test('an administrator alone makes no officer, in none of three ways', async () 
   ]);
 });
 
-test('other roles, and links of others, take no officer', async () => {
+test('other roles, and links of others, take nobody else', async () => {
   await operate(addOperator, { login: 'vera', roles: ['viewer'] }, adam, platform());
-  await operate(setRoles, { login: 'vera', roles: ['reviewer'] }, adam, platform());
+  await operate(setRoles, { login: 'vera', roles: ['viewer', 'admin'] }, adam, platform());
   await operate(linkOperator, { login: 'vera' }, adam, platform());
   // An officer keeps the role when another one is added.
   await operate(setRoles, { login: 'kim', roles: ['kyc_officer', 'viewer'] }, adam, platform());
@@ -99,8 +99,20 @@ test('a new link makes an officer a new person: it approves nothing for a day, a
   await expect(approveIt(wanted.approval_id, 'kai', 'reveal')).rejects.toThrow('for a day');
 });
 
-test('a new reviewer accepts no withdrawals as the second person for a day', async () => {
-  await operate(addOperator, { login: 'rita', roles: ['reviewer'] }, adam, platform());
+test('a reviewer approves a new one, who accepts no withdrawals as the second person for a day', async () => {
+  const rita = { login: 'rita', roles: ['reviewer' as const] };
+  for (const attempt of [
+    operate(addOperator, rita, adam, platform()),
+    operate(setRoles, { login: 'adam', roles: ['admin', 'reviewer'] }, adam, platform()),
+    operate(linkOperator, { login: 'olga' }, adam, platform()),
+  ])
+    await expect(attempt).rejects.toThrow(ApprovalError);
+  const { approval_id } = await request('rita', { kind: 'reviewer', act: 'add', roles: rita.roles });
+  await expect(
+    operate(approve, { approval_id, kind: 'reviewer' }, officer('kim'), platform()),
+  ).rejects.toThrow('takes the role reviewer');
+  await operate(approve, { approval_id, kind: 'reviewer' }, operatorCaller('olga', 'reviewer'), platform());
+  await operate(addOperator, { ...rita, approval_id }, adam, platform());
   const [row] =
     await database.sql`select counts_at > now() + interval '23 hours' as later from operators where login = 'rita'`;
   expect(row).toEqual({ later: true });
@@ -123,12 +135,11 @@ test('the first two officers of the command line count at once, the third from t
 
 test('neither site makes an officer count, or approve an officer, alone', async () => {
   const console = database.as('console');
-  await console`insert into operators (login, name, roles) values ('puppet', 'P', '{kyc_officer}')`;
-  await console`update operators set counts_at = now() - interval '1 hour'`;
-  await console`update operators set roles = '{kyc_officer}' where login = 'olga'`;
+  await console`update operators set counts_at = now() - interval '1 hour', roles = '{reviewer}' where login = 'adam'`;
+  await console`insert into operators (login, name, roles) values ('puppet', 'P', '{reviewer}')`;
   const late =
     await database.sql`select login from operators where counts_at > now() + interval '23 hours' order by 1`;
-  expect(late.map(({ login }) => login)).toEqual(['olga', 'puppet']);
+  expect(late.map(({ login }) => login)).toEqual(['adam', 'puppet']);
   const { approval_id } = await request('eve', { act: 'add', roles: ['kyc_officer'] });
   await expect(
     console`update approvals set approved_by = 'kim', approved_at = now() where approval_id = ${approval_id}`,
@@ -140,9 +151,11 @@ test('neither site makes an officer count, or approve an officer, alone', async 
   ).rejects.toThrow('may not write requests of the kind officer');
 });
 
-test('where FOUR_EYES does not name it, one administrator makes officers, who count after a day', async () => {
+test('where FOUR_EYES names no withdrawals, one administrator makes reviewers, and still no officer', async () => {
   const fourEyes: FourEyes = { kinds: KYC_APPROVAL_KINDS, onceTwo: false };
-  await operate(addOperator, PUPPET, adam, testPlatform(database.sql, { fourEyes }));
+  const alone = testPlatform(database.sql, { fourEyes });
+  await operate(addOperator, { login: 'rita', roles: ['reviewer'] }, adam, alone);
   const [entry] = await listAudit(database.sql, { action: 'operator.add', limit: 1 });
   expect(entry?.details).toMatchObject({ second_person: 'none: FOUR_EYES' });
+  await expect(operate(addOperator, PUPPET, adam, alone)).rejects.toThrow('added on the command line');
 });

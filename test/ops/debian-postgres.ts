@@ -10,6 +10,8 @@ import { until } from '#test/support/until.ts';
 /** A Postgres server of the system packages, with its pg_dump. */
 export type SystemPostgres = AsyncDisposable & {
   databaseUrl: string;
+  /** As its superuser. */
+  adminUrl: string;
   /** The directory of its programs. */
   bin: string;
 };
@@ -35,9 +37,13 @@ const findPrograms = (): string | undefined => {
 /**
  * Start one whose superuser is `postgres`.
  * @param setup shell commands that create the role and the database `catalogue`, as `postgres` runs them
+ * @param serverEnv environment of the server
  * @returns undefined if no server is installed
  */
-export const startSystemPostgres = async (setup: readonly string[]): Promise<SystemPostgres | undefined> => {
+export const startSystemPostgres = async (
+  setup: readonly string[],
+  serverEnv: NodeJS.ProcessEnv = process.env,
+): Promise<SystemPostgres | undefined> => {
   const bin = findPrograms();
   if (bin === undefined) return undefined;
   await using started = new AsyncDisposableStack();
@@ -54,6 +60,7 @@ export const startSystemPostgres = async (setup: readonly string[]): Promise<Sys
   const server: ChildProcess = spawn(join(bin, 'postgres'), args, {
     ...user,
     cwd: directory,
+    env: serverEnv,
     stdio: 'ignore',
   });
   started.defer(async () => {
@@ -73,6 +80,7 @@ export const startSystemPostgres = async (setup: readonly string[]): Promise<Sys
   for (const command of setup) execFileSync('sh', ['-c', command], { env });
   const all = started.move();
   return {
+    adminUrl: `postgres://postgres@127.0.0.1:${port}/postgres`,
     databaseUrl: `postgres://catalogue@127.0.0.1:${port}/catalogue`,
     bin: [bin, process.env.PATH].join(delimiter),
     [Symbol.asyncDispose]: () => all.disposeAsync(),

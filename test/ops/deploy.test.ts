@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { glob, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import {
+  PrometheusRule,
+  ServiceMonitor,
+} from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { validate as validateDockerfile } from 'dockerfile-utils';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { Job } from 'kubernetes-models/batch/v1';
@@ -40,15 +44,33 @@ type Manifest = {
   };
 };
 
-const KINDS = { ConfigMap, Deployment, Job, NetworkPolicy, PodDisruptionBudget, ScaledObject, Service };
+const KINDS = {
+  ConfigMap,
+  Deployment,
+  Job,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  PrometheusRule,
+  ScaledObject,
+  Service,
+  ServiceMonitor,
+};
 
 const DIRECTORY = 'deploy/kubernetes';
+const COMPONENTS = ['keda', 'prometheus-operator'];
+
+/** The manifests of the base and of its components, as they are written. */
 const readManifests = async (): Promise<Manifest[]> => {
-  const kustomization = parse(await readFile(`${DIRECTORY}/kustomization.yaml`, 'utf8'));
-  const files = (await readdir(DIRECTORY)).filter((name) => name !== 'kustomization.yaml');
-  expect(kustomization.resources.toSorted(), 'every manifest is listed').toEqual(files.toSorted());
-  const texts = await Promise.all(files.map((name) => readFile(`${DIRECTORY}/${name}`, 'utf8')));
-  return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
+  const read = async (directory: string): Promise<Manifest[]> => {
+    const kustomization = parse(await readFile(`${directory}/kustomization.yaml`, 'utf8'));
+    const files = await Array.fromAsync(glob(`${directory}/*.yaml`));
+    const names = files.map((file) => basename(file)).filter((name) => name !== 'kustomization.yaml');
+    expect(kustomization.resources.toSorted(), 'every manifest is listed').toEqual(names.toSorted());
+    const texts = await Promise.all(names.map((name) => readFile(`${directory}/${name}`, 'utf8')));
+    return texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest));
+  };
+  const all = [DIRECTORY, ...COMPONENTS.map((name) => `${DIRECTORY}/${name}`)].map(read);
+  return (await Promise.all(all)).flat();
 };
 const manifests = await readManifests();
 const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind);
@@ -178,6 +200,20 @@ test('the Dockerfile is valid, runs as a user by number, and copies only the pro
     sources.split(' '),
   );
   expect(allowed.toSorted()).toEqual([...new Set(copied)].toSorted());
+});
+
+test('the script of the image is valid, passes the arguments that the Dockerfile takes, and says how to call it', async () => {
+  const script = await readFile('deploy/build-image', 'utf8');
+  const names = (text: string, pattern: RegExp) =>
+    [...text.matchAll(pattern)].map(([, name]) => name).toSorted();
+  expect(names(script, /--build-arg "([A-Z]+)=/g)).toEqual(
+    names(await readFile('Dockerfile', 'utf8'), /^ARG ([A-Z]+)=/gm),
+  );
+  const called = run('deploy/build-image', []);
+  await expect(called).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('npm run image -- NAME'),
+  });
 });
 
 test('the image has the command line as catalogue in its path', async () => {

@@ -70,9 +70,13 @@ const follow = async (blocks: readonly string[], directory: string, env: Record<
 };
 
 test.skipIf(withoutRedis())(
-  "a stranger follows the operator's guide from a fresh clone through rotate, retry and restore",
+  'a stranger follows "Run it" and "Operate it" from a fresh clone through rotate, retry and restore',
   async ({ skip }) => {
-    const guide = await readFile('docs/operators.md', 'utf8');
+    const pages = ['docs/run.md', 'docs/operate.md'].map((page) => readFile(page, 'utf8'));
+    const guide = (await Promise.all(pages)).join('\n');
+    expect(guide, 'a password is no argument').not.toMatch(
+      /^(pg_dump|pg_restore|psql) .*\$(url|DATABASE_URL)/m,
+    );
     // The role of the guide, not a superuser: it must have the rights for every command below.
     const setup = [...guide.matchAll(/^sudo -u postgres (.*)$/gm)].map(([, command = '']) => command);
     expect(setup.join('\n')).toMatch(/^createuser --pwprompt .*\ncreatedb /);

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { DASHBOARDS } from '#test/ops/reference/panels.ts';
 import { scrape } from '#test/support/role-process.ts';
 import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
@@ -8,15 +9,12 @@ import { until } from '#test/support/until.ts';
 const namesOf = (expression: string): string[] =>
   expression.match(/\b(?:catalogue|bullmq|nodejs|process)_[a-z0-9_]+/g) ?? [];
 
-/** Every metric that an alert rule or a panel of the dashboard names. */
+/** Every metric that an alert rule or a panel of a dashboard names. */
 const namedMetrics = async (): Promise<Set<string>> => {
   const rules = parse(await readFile('deploy/prometheus/rules.yaml', 'utf8'));
-  const dashboard = JSON.parse(await readFile('deploy/grafana/dashboard.json', 'utf8'));
   const expressions: string[] = [
     ...rules.groups.flatMap((group: { rules: { expr: string }[] }) => group.rules.map(({ expr }) => expr)),
-    ...dashboard.panels.flatMap((panel: { targets: { expr: string }[] }) =>
-      panel.targets.map(({ expr }) => expr),
-    ),
+    ...Object.values(DASHBOARDS).flatMap((panels) => panels.map(({ expr }) => expr)),
   ];
   return new Set(expressions.flatMap(namesOf));
 };
@@ -71,7 +69,7 @@ test.skipIf(withoutRedis())(
       ),
     );
     for (const name of await namedMetrics())
-      expect(families, 'what rules and dashboard name').toContain(name);
+      expect(families, 'what rules and dashboards name').toContain(name);
 
     expect(text).not.toContain(PLANTED_TOKEN);
     for (const series of samples.keys()) {

@@ -215,7 +215,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/http',
     ],
   },
-  'src/logger.ts': { imports: ['src/errors.ts', 'src/lib'] },
+  'src/logger.ts': { imports: ['src/errors.ts', 'src/lib', 'src/tracing'] },
   'src/config-values.ts': {
     imports: ['src/lib', 'src/contract', 'src/egress', 'src/webhooks'],
     packages: ['zod'],
@@ -277,6 +277,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/picture-store',
       'src/pictures',
       'src/review',
+      'src/events',
       'src/kyc',
       'src/queue',
       'src/ingest',

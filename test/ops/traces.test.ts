@@ -8,9 +8,20 @@ import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/sma
 import { until } from '#test/support/until.ts';
 
 type Span = { traceId: string; spanId: string; parentSpanId?: string; name: string; attributes: unknown[] };
-type Export = { resourceSpans: { resource: unknown; scopeSpans: { spans: Span[] }[] }[] };
+type LogRecord = { body: { stringValue: string }; severityText: string; traceId?: string };
+type Metric = {
+  name: string;
+  sum?: { dataPoints: unknown[]; isMonotonic: boolean };
+  gauge?: { dataPoints: { asDouble?: number; asInt?: number }[] };
+  histogram?: { dataPoints: { count: number; explicitBounds: number[] }[] };
+};
+type Export = {
+  resourceSpans?: { scopeSpans: { spans: Span[] }[] }[];
+  resourceMetrics?: { scopeMetrics: { metrics: Metric[] }[] }[];
+  resourceLogs?: { scopeLogs: { logRecords: LogRecord[] }[] }[];
+};
 
-/** A collector that accepts OTLP over HTTP in JSON and stores the spans. */
+/** A collector that accepts OTLP over HTTP in JSON and stores what it gets. */
 const received: Export[] = [];
 const collector = createServer(async (request, response) => {
   received.push((await json(request)) as Export);
@@ -25,12 +36,20 @@ afterAll(() => {
   collector.closeAllConnections();
 });
 const spans = (): Span[] =>
-  received.flatMap(({ resourceSpans }) =>
+  received.flatMap(({ resourceSpans = [] }) =>
     resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
+  );
+const metrics = (): Metric[] =>
+  received.flatMap(({ resourceMetrics = [] }) =>
+    resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics)),
+  );
+const logRecords = (): LogRecord[] =>
+  received.flatMap(({ resourceLogs = [] }) =>
+    resourceLogs.flatMap(({ scopeLogs }) => scopeLogs.flatMap((scope) => scope.logRecords)),
   );
 
 test.skipIf(withoutRedis())(
-  'one trace leads from a tick to the upsert, and a tick begins its own',
+  'one trace leads from a tick to the upsert, a tick begins its own, and metrics and logs are sent beside them',
   async () => {
     await using fleet = await createSmallFleet();
     await fleet.addApplication('acme', 5);
@@ -39,10 +58,13 @@ test.skipIf(withoutRedis())(
     await sql`update applications set every_ms = 1500`;
     await sql.end();
     const { port } = collector.address() as AddressInfo;
-    await fleet.start('worker', {
+    const worker = await fleet.start('worker', {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '200',
+      OTEL_BLRP_SCHEDULE_DELAY: '200',
+      OTEL_METRIC_EXPORT_INTERVAL: '500',
+      OTEL_METRIC_EXPORT_TIMEOUT: '500',
     });
     const upsert = await until('an upsert is traced', () =>
       spans().find(({ name }) => name === 'upsert games'),
@@ -70,6 +92,27 @@ test.skipIf(withoutRedis())(
 
     const ticks = spans().filter(ofTick);
     expect(new Set(ticks.map(({ traceId }) => traceId)).size).toBe(ticks.length);
+
+    const line = await until('a line of the trace is sent', () =>
+      logRecords().find(({ traceId }) => traceId === upsert.traceId),
+    );
+    expect(line.severityText).toBe('info');
+    expect(worker.log(), 'the same line on stderr').toContain(`"trace_id":"${upsert.traceId}"`);
+
+    const named = (name: string) => metrics().findLast((metric) => metric.name === name);
+    const calls = await until('the calls are sent', () => named('catalogue_webhook_call_duration_seconds'));
+    expect(calls.histogram?.dataPoints[0]?.explicitBounds).toContain(0.25);
+    await until('the state of the fleet is sent', () => {
+      const [point] = named('catalogue_workers')?.gauge?.dataPoints ?? [];
+      return (point?.asDouble ?? point?.asInt) === 1;
+    });
+    expect(named('catalogue_runs_total')?.sum?.isMonotonic).toBe(true);
+    const scraped = await (await fetch(worker.metrics)).text();
+    const own = [...scraped.matchAll(/^# TYPE (catalogue_\S+|bullmq_\S+) /gm)].map(([, name = '']) => name);
+    expect(own.length).toBeGreaterThan(20);
+    for (const name of own.filter((each) => scraped.includes(`${each}{`)))
+      expect(named(name), name).toBeDefined();
+
     const text = JSON.stringify(received);
     expect(text).toContain('game-catalogue');
     expect(text).not.toContain(PLANTED_TOKEN);

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { allowLogins, grantRoles } from '#db/grant-roles.ts';
@@ -157,17 +156,6 @@ it('granting again revokes rights that were granted beside the table', async () 
   await grantRoles(database.sql, {});
   expect(await may('operator', 'delete from kyc_access_log')).toBe(false);
   expect(await may('operator', "update kyc_access_log set accessed_by = 'nobody'")).toBe(false);
-});
-
-it('docs/security.md shows the same table', async () => {
-  const text = await readFile('docs/security.md', 'utf8');
-  const rows = [...text.matchAll(/^\| `([a-z_]+)` +\| ([a-z_]+) +\| (.+?) +\|$/gm)].map(
-    ([, table, role, rights]) => [table, role, rights?.replaceAll('`', '')],
-  );
-  const expected = Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) =>
-    Object.entries(rights).map(([role, verbs]) => [table, role, verbs]),
-  );
-  expect(rows.toSorted()).toEqual(expected.toSorted());
 });
 
 it('the console writes no request of the KYC desk, and the desk none of the console', async () => {

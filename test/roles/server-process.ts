@@ -16,6 +16,7 @@ const app =
         sql: openDatabase('postgres://127.0.0.1:9/none'),
         producer: { queues: () => [] } as never,
         url: () => 'http://127.0.0.1',
+        kycDeskUrl: 'http://desk.invalid',
         trustedProxies: [],
         oidc: null,
         fourEyes: { kinds: [], onceTwo: false },

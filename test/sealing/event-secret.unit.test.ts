@@ -67,5 +67,8 @@ it('a secret does not open as the former one, for another application, or in a l
   const later = Buffer.from(sealed.secret);
   later[0] = 9;
   expect(await codeOf({ secret: later })).toBe('unknown_version');
-  expect(eventSecretRecord('acme')).toEqual({ table: 'event_webhooks', record_id: 'acme' });
+  expect(eventSecretRecord({ application_id: 'acme' })).toEqual({
+    table: 'event_webhooks',
+    record_id: 'acme',
+  });
 });

@@ -7,7 +7,7 @@ import { landOnce } from '#test/fleet/land-once.ts';
 import { survive } from '#test/fleet/one-fault.ts';
 import type { Snapshot } from '#test/fleet/snapshot.ts';
 import type { Ground } from '#test/fleet/world.ts';
-import { startGround } from '#test/soak/ground.ts';
+import { startClockedGround, startGround } from '#test/soak/ground.ts';
 import { mayMount } from '#test/support/tmpfs.ts';
 
 const { values } = parseArgs({
@@ -33,28 +33,37 @@ type Case = { fault: Fault; tally: Tally };
 type Tally = { injected: number; rows: number; calls: number; longestMs: number; failed: number };
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-const chooseCases = (): Case[] => {
+const chooseCases = (mayMoveClock: boolean): Case[] => {
   const faults = queues.flatMap(faultsOf).filter(({ name }) => name.includes(values.only));
-  const possible = faults.filter(({ world }) => !world?.smallDisk || mayMount());
-  if (possible.length < faults.length)
-    say('not injected, for only root of Linux may mount a disk: Postgres has no room left on its disk');
+  const possible = faults.filter(
+    ({ world, movesClock }) => (!world?.smallDisk || mayMount()) && (!movesClock || mayMoveClock),
+  );
+  for (const { name } of faults.filter((fault) => !possible.includes(fault)))
+    say(`not injected: ${name}. Only root of Linux mounts disks; postgresql and faketime must be installed.`);
   return possible.map((fault) => ({
     fault,
     tally: { injected: 0, rows: 0, calls: 0, longestMs: 0, failed: 0 },
   }));
 };
 
+const isAlone = ({ alone, movesClock }: Fault): boolean => alone === true || movesClock === true;
+
 const main = async (): Promise<number> => {
   await using stack = new AsyncDisposableStack();
   const bare = await startGround(stack);
   const landed = stack.use(await landOnce(bare));
-  const cases = chooseCases();
-  const inject = (one: Case) => injectOne(one, landed.ground, landed.expected);
+  const clockedGround = await startClockedGround(stack);
+  const clocked = clockedGround && stack.use(await landOnce(clockedGround));
+  const cases = chooseCases(clocked !== undefined);
+  const inject = (one: Case) => {
+    const { ground, expected } = one.fault.movesClock && clocked !== undefined ? clocked : landed;
+    return injectOne(one, ground, expected);
+  };
   const repeated = (chosen: readonly Case[]) =>
     Array.from({ length: rounds }, () => chosen)
       .flat()
       .values();
-  const together = repeated(cases.filter(({ fault }) => !fault.alone));
+  const together = repeated(cases.filter(({ fault }) => !isAlone(fault)));
   const lane = async (waiting: Iterable<Case>) => {
     for (const one of waiting) if (Date.now() < deadline) await inject(one);
   };
@@ -63,7 +72,7 @@ const main = async (): Promise<number> => {
     await lane(together);
   };
   await Promise.all(Array.from({ length: atOnce }, (_, index) => laneAfter(index * STAGGER_MS)));
-  await lane(repeated(cases.filter(({ fault }) => fault.alone)));
+  await lane(repeated(cases.filter(({ fault }) => isAlone(fault))));
   say('');
   say('injected  rows compared  most calls  longest s  failed  queue     fault');
   for (const { fault, tally } of cases) {

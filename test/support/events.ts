@@ -50,7 +50,7 @@ export const aSender = (
   });
   const log = pino({ level: 'silent' });
   const { signal } = new AbortController();
-  return { ...sender, deliverNow: (application_id) => sender.deliver(application_id, signal, log) };
+  return { ...sender, deliverNow: (application_id) => sender.deliver({ application_id }, signal, log) };
 };
 
 /** Sets where the events of an application go. @returns the secret */

@@ -27,6 +27,7 @@ export const serveSite = async (
     sql,
     producer,
     url: () => url,
+    kycDeskUrl: 'http://desk.invalid',
     trustedProxies: [],
     oidc: null,
     fourEyes: FOUR_EYES_BY_DEFAULT,

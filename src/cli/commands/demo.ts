@@ -111,7 +111,8 @@ const createDemoLink = async (foundation: Foundation, { roles }: Everything): Pr
   if ((await findOperator(foundation.sql, DEMO_LOGIN)) === undefined)
     await operate(addOperator, { login: DEMO_LOGIN, name: 'Demo', roles: [...ROLES] });
   const { secret } = await operate(linkOperator, { login: DEMO_LOGIN, sets_password: false });
-  return `${signInUrl(address, secret)}&next=/review`;
+  // It sets no password, so it opens at the console, although its operator is a KYC officer too.
+  return `${signInUrl({ console: address, kycDesk: address }, { roles: ROLES, secret })}&next=/review`;
 };
 
 const showNextSteps = (

@@ -1,27 +1,123 @@
-import type { Command } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { findEvent } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { formatCount } from '#src/cli/kit/format.ts';
+import { formatAge, formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { APPLICATION, variadic } from '#src/cli/kit/parsers.ts';
+import type { Column } from '#src/cli/kit/output.ts';
+import { APPLICATION, integerBetween, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { STREAM_MAX, type StreamDocument, streamRequestSchema } from '#src/contract/stream.ts';
+import { STREAM_TYPES } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
-import { eventAddressList, eventList, toEventDocument } from '#src/lists/events.ts';
+import { listStream } from '#src/events/read-stream.ts';
+import { deliveryList, eventAddressList, subscriptionList, toEventDocument } from '#src/lists/events.ts';
 import { retryEvents, rotateEventSecret } from '#src/operations/events.ts';
+import { checkInput } from '#src/operations/operate.ts';
+import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
 const explainFirst = ({ application_id, failures, last_error }: EventWebhook): string =>
   `The address of ${application_id} failed ${formatCount(failures, 'time')} (${last_error}): one event is sent first, the others follow when it is delivered.`;
+
+const TYPE = new Option('--type <type...>', 'only events of these types').choices(STREAM_TYPES);
+const SUBSCRIPTION = [
+  '<subscription_id>',
+  'the subscription; its id may be cut short',
+  parseShortId,
+] as const;
+
+const STREAM_COLUMNS: Column<StreamDocument>[] = [
+  ['ago', ({ timestamp }) => formatAge(new Date(timestamp))],
+  ['application', ({ data }) => data.application_id],
+  'type',
+  ['about', ({ data }) => data.game_name ?? data.application_game_id ?? data.run_id ?? data.state],
+  ['revision', ({ data }) => data.revision],
+  'event_id',
+];
 
 /** `catalogue event …` */
 export const register = (program: Command): void => {
   const event = program.command('event');
 
-  defineListCommand(event, 'list', eventList, {
-    summary: 'list events and their deliveries, latest first',
+  defineCommand(event, 'list', {
+    summary: "read the platform's stream: the events of all applications, in their order",
+    details:
+      'Begins with the oldest event that is kept, 90 days. The last line says where the next read continues. --after latest shows no event, only where the next one follows.',
+    examples: [
+      'event list',
+      'event list --after 1042 --type game.received --type game.changed',
+      'event list --json',
+    ],
+    parameters: (command) =>
+      command
+        .option('--after <place>', 'continue where "next:" says', '')
+        .addOption(TYPE)
+        .option('--limit <rows>', 'maximum number of events', integerBetween(1, STREAM_MAX), 100),
+    run: async ({ config, openDatabase, out }, { after, limit, type: types = [] }) => {
+      const request = checkInput(streamRequestSchema, { after, limit, types });
+      const format = createAuditTimeFormatter(config.auditTimeZone);
+      const { list, next } = await listStream(await openDatabase(), request, format);
+      out.list({ list, next }, list, STREAM_COLUMNS, 'No event follows.');
+      const words = ['--after', next, ...types.flatMap((each) => ['--type', each])];
+      out.line(`next: npx catalogue event list ${words.join(' ')}`);
+    },
+  });
+
+  defineCommand(event, 'subscribe', {
+    summary: "send the platform's stream to an address",
+    details:
+      'From now on, signed as Standard Webhooks say. The secret is shown once. An event is sent until it is delivered, in order; an address that has failed for three days is switched off.',
+    examples: [
+      'event subscribe --url https://catalogue.example/events',
+      'event subscribe --url https://chat.example/hook --type run.suspect --type application.paused',
+    ],
+    parameters: (command) =>
+      command.requiredOption('--url <url>', 'where the events are sent').addOption(TYPE),
+    run: async ({ operate, out }, { url, type: types = [] }) => {
+      const made = await operate(subscribe, { url, types });
+      out.answer(
+        made,
+        `${made.subscription_id}: the stream is sent to ${url}.`,
+        `The secret that signs it, shown only now: ${made.secret}`,
+      );
+    },
+  });
+
+  defineListCommand(event, 'subscriptions', subscriptionList, {
+    summary: "list where the platform's stream is sent, with the health of each address",
+    examples: ['event subscriptions', 'event subscriptions --status trouble --json'],
+    limit: { max: 100, byDefault: 100 },
+  });
+
+  defineCommand(event, 'resume', {
+    summary: 'send the stream again to an address that failed or was switched off',
+    details: 'From where it stopped: no event is left out.',
+    examples: ['event resume 019a2b3c-4d5e'],
+    parameters: (command) => command.argument(...SUBSCRIPTION),
+    run: async ({ openDatabase, operate, out }, prefix) => {
+      const subscription_id = await requireId(await openDatabase(), 'event_subscriptions', prefix);
+      const resumed = await operate(resumeSubscription, { subscription_id });
+      out.answer(resumed, `The stream is sent to ${resumed.url} again.`);
+    },
+  });
+
+  defineCommand(event, 'unsubscribe', {
+    summary: "stop sending the platform's stream to an address",
+    examples: ['event unsubscribe 019a2b3c-4d5e'],
+    parameters: (command) => command.argument(...SUBSCRIPTION),
+    run: async ({ openDatabase, operate, out }, prefix) => {
+      const subscription_id = await requireId(await openDatabase(), 'event_subscriptions', prefix);
+      const ended = await operate(unsubscribe, { subscription_id });
+      out.answer(ended, `The stream is no longer sent to ${ended.url}.`);
+    },
+  });
+
+  defineListCommand(event, 'deliveries', deliveryList, {
+    summary: 'list the events of applications and their deliveries, latest first',
     details:
       'State "pulled": the application had no address when it happened, so the event is only in event/list.',
-    examples: ['event list', 'event list acme --state failed', 'event list acme --json'],
+    examples: ['event deliveries', 'event deliveries acme --state failed', 'event deliveries acme --json'],
     limit: { max: 10_000, byDefault: 100 },
   });
 

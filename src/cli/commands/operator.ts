@@ -3,7 +3,8 @@ import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { ROLES } from '#src/contract/roles.ts';
+import { addressOf } from '#src/config.ts';
+import { ROLES, type Role } from '#src/contract/roles.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { signInUrl } from '#src/identity/links.ts';
 import { operatorList } from '#src/lists/operators.ts';
@@ -29,14 +30,18 @@ const requireOperator = async (context: CommandContext, given: string): Promise<
 /** Prints a sign-in link. */
 const showLink = (
   { out, config }: CommandContext,
-  { secret, ...operator }: { login: string; secret: string },
+  { secret, ...operator }: { login: string; roles: Role[]; secret: string },
 ): void => {
-  const sign_in_url = signInUrl(config.console.url, secret);
+  const sites = { console: config.console.url, kycDesk: addressOf(config.kycDesk) };
+  const sign_in_url = signInUrl(sites, { ...operator, secret });
   out.answer({ ...operator, sign_in_url }, sign_in_url);
   out.note('The link is valid once, for 15 minutes. With it, the operator sets a password.');
-  if (!config.console.isPublic)
+  const [isPublic, variable, site] = operator.roles.includes('kyc_officer')
+    ? [config.kycDesk.url !== undefined, 'KYC_DESK_URL', 'the KYC desk']
+    : [config.console.isPublic, 'CONSOLE_URL', 'the console'];
+  if (!isPublic)
     out.note(
-      `CONSOLE_URL is not set: on another machine, replace ${config.console.url} with the console's address.`,
+      `${variable} is not set: on another machine, replace ${new URL(sign_in_url).origin} with the address of ${site}.`,
     );
 };
 

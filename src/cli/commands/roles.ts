@@ -21,7 +21,7 @@ const requireDatabaseUrl = (config: Config, command: Role['name']): Config & { d
 };
 
 const createRoleLogger = (config: Config, role: string) =>
-  createLogger(config.logLevel, { pretty: process.stderr.isTTY, role });
+  createLogger(config.logLevel, { pretty: process.stderr.isTTY, role, isSent: config.telemetry.logs });
 
 const ROLES: Record<Role['name'], () => Promise<StartRole>> = {
   worker: async () => (await import('#src/roles/worker.ts')).startWorker,

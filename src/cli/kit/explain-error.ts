@@ -47,12 +47,13 @@ const LISTS: Record<NamedThing, string> = {
   application: 'app list',
   approval: 'approval list',
   decision: 'game show GAME',
-  event: 'event list',
+  event: 'event deliveries',
   game: 'game list',
   operator: 'operator list',
   queue: 'queue status',
   reason: 'reason list',
   run: 'run list',
+  subscription: 'event subscriptions',
   token: 'token list',
 };
 

@@ -9,6 +9,7 @@ const NOUNS: Record<IdTable, NamedThing> = {
   sync_runs: 'run',
   api_tokens: 'token',
   events: 'event',
+  event_subscriptions: 'subscription',
 };
 
 /** Fewer hexadecimal digits would match too many ids. */

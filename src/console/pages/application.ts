@@ -8,7 +8,7 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
-import { eventList } from '#src/lists/events.ts';
+import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { runList } from '#src/lists/runs.ts';
 import { checkSection } from '#src/site/check-report.ts';
@@ -83,7 +83,7 @@ const eventSection = (
   const none = html`They are pulled only: it has no address. Set one:
 <code>npx catalogue app update ${id} --events-webhook URL</code>`;
   const isTroubled = webhook !== undefined && (webhook.status === 'off' || webhook.failing_since !== null);
-  const latest = listTable(eventList, events, {
+  const latest = listTable(deliveryList, events, {
     linkTo,
     cells: EVENT_CELLS,
     empty: 'No status of its games has changed yet.',

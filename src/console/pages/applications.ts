@@ -11,7 +11,7 @@ import { applicationPage } from '#src/console/pages/application.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
 import { applicationList } from '#src/lists/applications.ts';
-import { eventList } from '#src/lists/events.ts';
+import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
@@ -68,7 +68,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       countGamesOf(sql, application_id),
       application.status === 'active' ? readNextTick(producer, application_id) : null,
       findEventWebhook(sql, application_id),
-      readFirst(eventList, sources, { application_id }, EVENTS_SHOWN),
+      readFirst(deliveryList, sources, { application_id }, EVENTS_SHOWN),
       listChecks(sql, application_id, 1),
       readAddressLifetimeMs(sql, application_id),
     ]);

@@ -8,24 +8,30 @@ import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
+import type { SignedIn } from '#db/queries/sign-in.ts';
+import type { Subscription } from '#db/queries/subscriptions.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
+import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
+import { hasRight } from '#src/contract/roles.ts';
 import { applicationList } from '#src/lists/applications.ts';
-import { runRequestList } from '#src/lists/approvals.ts';
-import { eventAddressList } from '#src/lists/events.ts';
+import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
+import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
+import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
-import { sendPage } from '#src/site/answers.ts';
+import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { formatDuration, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { requestCard } from '#src/site/requests.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const IN_TROUBLE = '/applications?status=trouble&sort=failing_since';
@@ -99,6 +105,17 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
     }),
   );
 
+/** Who becomes a reviewer, for those who are. */
+const newReviewers = (requests: readonly ApprovalRow[], { login, roles }: SignedIn): SafeHtml | null => {
+  const mayApprove = hasRight(roles, APPROVAL_RIGHTS.reviewer.approve);
+  if (requests.length === 0 || !mayApprove) return null;
+  const use = html`<a href="/operators">Do it on the page of the operators.</a>`;
+  const cards = requests.map((row) =>
+    requestCard(row, { login, mayApprove, what: describeRequest(row), use }),
+  );
+  return section('Who becomes a reviewer', html`${cards}`);
+};
+
 const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {
   const title = 'Waiting for a second person';
   return requests.length === 0
@@ -120,6 +137,13 @@ const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => 
   return section(title, shown);
 };
 
+const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml | null => {
+  if (subscriptions.length === 0) return null;
+  const title = 'Subscriptions of the stream that do not arrive';
+  const only = ['url', 'status', 'why', 'waiting'];
+  return section(title, listTable(subscriptionList, subscriptions, { linkTo, only, label: title }));
+};
+
 const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
   if (queues === null)
     return section(
@@ -137,20 +161,34 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   const readHours = createRunHours(sql);
   // Reads the hours before the first view. If the database is down, that view reports it.
   app.addHook('onListen', async () => void readHours().catch(() => {}));
-  app.get('/', { config: { right: 'view' } }, async (_request, reply) => {
-    const [lanes, listed, requests, failures, workers, queues, delay, hours, decided, addresses] =
-      await Promise.all([
-        summariseLanes(sql),
-        readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
-        readFirst(runRequestList, sources, {}, REQUESTS_MAX),
-        readFirst(failureGroupList, sources, {}, FAILURES_SHOWN),
-        countLiveWorkers(sql),
-        readQueues(sources),
-        readPictureDelay(producer),
-        readHours(),
-        readDecisionHours(sql),
-        readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
-      ]);
+  app.get('/', { config: { right: 'view' } }, async (request, reply) => {
+    const [
+      lanes,
+      listed,
+      requests,
+      reviewers,
+      failures,
+      workers,
+      queues,
+      delay,
+      hours,
+      decided,
+      addresses,
+      streams,
+    ] = await Promise.all([
+      summariseLanes(sql),
+      readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
+      readFirst(runRequestList, sources, {}, REQUESTS_MAX),
+      refreshOpenRequests(sql, ['reviewer']),
+      readFirst(failureGroupList, sources, {}, FAILURES_SHOWN),
+      countLiveWorkers(sql),
+      readQueues(sources),
+      readPictureDelay(producer),
+      readHours(),
+      readDecisionHours(sql),
+      readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+      readFirst(subscriptionList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+    ]);
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
     const trouble = listed
@@ -169,8 +207,10 @@ ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
-${requestSection(requests)}${addressSection(addresses)}${queueSection(queues)}
+${requestSection(requests)}${addressSection(addresses)}
+${subscriptionSection(streams)}${queueSection(queues)}
 </div>
+${newReviewers(reviewers, operatorOf(request))}
 <h2 class="sub">Last 24 hours</h2>
 ${charts(hours, decided)}`;
     return sendPage(reply, { title: 'Overview', at: '/', body, lead: 'What needs a person now.' });

@@ -21,8 +21,8 @@ const CHECKED = html` checked`;
 const roleBoxes = (checked: readonly Role[]): SafeHtml =>
   html`<div class="checks">${ROLES.map((role) => roleBox(role, checked.includes(role)))}</div>`;
 
-/** What makes an officer is requested: the reason is for the one who approves it. */
-const REASON = html`<label class="field"><span>Reason, if this makes a KYC officer</span>
+/** What makes an officer or a reviewer is requested: the reason is for the one who approves it. */
+const REASON = html`<label class="field"><span>Reason, if this makes an officer or a reviewer</span>
 <input name="reason" maxlength="1000" autocomplete="off"></label>`;
 
 const act = (label: string, name: string, kind = 'quiet'): SafeHtml =>
@@ -53,8 +53,8 @@ export const addForm = (proof: ProofView): SafeHtml =>
 <fieldset><legend>Roles</legend>${roleBoxes(['viewer'])}</fieldset>${REASON}${proofField(proof)}
 <button class="button primary">Add operator</button></form>`;
 
-/** A request for an officer, with what its administrator does once it is approved. */
-export const officerCard = (row: ApprovalRow, proof: ProofView): SafeHtml => {
+/** A request about an operator, with what its administrator does once it is approved. */
+export const operatorCard = (row: ApprovalRow, proof: ProofView): SafeHtml => {
   const { act = 'link', name, roles = [] } = row.requested;
   const login = row.subject.slice('operator:'.length);
   const use = html`<form method="post" action="/operators" class="acts">

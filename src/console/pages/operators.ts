@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findOperator } from '#db/queries/operators.ts';
 import { linkTo } from '#src/console/links.ts';
-import { addForm, manageCell, officerCard } from '#src/console/pages/operator-forms.ts';
-import { RIGHTS, ROLES } from '#src/contract/roles.ts';
+import { addForm, manageCell, operatorCard } from '#src/console/pages/operator-forms.ts';
+import { OPERATOR_KINDS } from '#src/contract/approvals.ts';
+import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
 import { signInUrl } from '#src/identity/links.ts';
 import { operatorList } from '#src/lists/operators.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
@@ -12,6 +13,7 @@ import {
   addOperator,
   disableOperator,
   enableOperator,
+  kindOfChange,
   linkOperator,
   operatorSubject,
   setRoles,
@@ -55,22 +57,23 @@ const RIGHTS_TABLE = tableSection(
   { empty: '', label: 'Rights' },
 );
 
-/** Requests what takes an officer. @returns false if it takes none, or is approved */
-const requestOfficer = async (
+/** Requests what takes a second person. @returns who approves it; undefined if it takes none, or is approved */
+const requestChange = async (
   request: FastifyRequest,
   options: ConsoleOptions,
   { act, login, name, role, reason, approval }: z.infer<typeof form>,
-): Promise<boolean> => {
-  if (approval !== undefined || (act !== 'add' && act !== 'roles' && act !== 'link')) return false;
+): Promise<string | undefined> => {
+  if (approval !== undefined || (act !== 'add' && act !== 'roles' && act !== 'link')) return undefined;
   const { sql, fourEyes } = options;
-  const isOfficer = (await findOperator(sql, login.trim().toLowerCase()))?.roles.includes('kyc_officer');
-  const makesOfficer = act === 'link' ? isOfficer : role.includes('kyc_officer') && !isOfficer;
-  if (!makesOfficer || (await readNeed(sql, fourEyes, 'officer')) !== 'needed') return false;
+  const kind = kindOfChange(act, role, await findOperator(sql, login.trim().toLowerCase()));
+  if (kind === null || (await readNeed(sql, fourEyes, kind)) !== 'needed') return undefined;
   const roles = act === 'link' ? undefined : role;
   const requested = { act, roles, name: act === 'add' ? name.trim() || undefined : undefined };
   const subject = operatorSubject({ login: login.trim() });
-  await operateFor(request, options, requestApproval, { kind: 'officer', subject, reason, ...requested });
-  return true;
+  await operateFor(request, options, requestApproval, { kind, subject, reason, ...requested });
+  return kind === 'officer'
+    ? 'A KYC officer approves it at the KYC desk'
+    : 'A reviewer approves it on the page Overview';
 };
 
 /** Adds `/operators`. */
@@ -79,7 +82,7 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
   const send = async (reply: FastifyReply, shown: SafeHtml | null = null): Promise<FastifyReply> => {
     const view = { path: '/operators', query: reply.request.query, limit: PAGE };
     const proof = await readProof(reply.request, options, '/operators');
-    const requests = await refreshOpenRequests(options.sql, ['officer']);
+    const requests = await refreshOpenRequests(options.sql, OPERATOR_KINDS);
     const { filters, body } = await showList(sourcesOf(options), operatorList, view);
     const operators = body({
       linkTo,
@@ -87,12 +90,13 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
       more: [{ head: 'Manage', cell: (row) => manageCell(row, proof) }],
       stacked: true,
     });
-    const cards = requests.map((row) => officerCard(row, proof));
-    const officers = cards.length === 0 ? null : section('Requests for KYC officers', html`${cards}`);
+    const cards = requests.map((row) => operatorCard(row, proof));
+    const waiting =
+      cards.length === 0 ? null : section('Requests for officers and reviewers', html`${cards}`);
     return sendPage(reply, {
       title: 'Operators',
       at: '/operators',
-      body: html`${shown}${officers}${filters}${operators}
+      body: html`${shown}${waiting}${filters}${operators}
 <div class="columns">${section('Add an operator', addForm(proof))}${RIGHTS_TABLE}</div>`,
     });
   };
@@ -103,19 +107,17 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
     const given = form.parse(request.body);
     const { act, login, name, role, approval: approval_id } = given;
     const done = (text: string) => redirectWith(reply, '/operators', text);
-    const showLink = ({ login: of, secret }: { login: string; secret: string }) =>
+    const showLink = ({ login: of, roles, secret }: { login: string; roles: Role[]; secret: string }) =>
       send(
         reply,
         html`<div class="notice">
 <p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p>
-<p><code>${signInUrl(url(), secret)}</code></p></div>`,
+<p><code>${signInUrl({ console: url(), kycDesk: options.kycDeskUrl }, { roles, secret })}</code></p></div>`,
       );
     return redirectOnRefusal(reply, '/operators', async () => {
       await confirm(request, options, given.password, 'Not changed');
-      if (await requestOfficer(request, options, given))
-        return done(
-          'Requested. A KYC officer approves it at the KYC desk within an hour, then you do it here.',
-        );
+      const approver = await requestChange(request, options, given);
+      if (approver !== undefined) return done(`Requested. ${approver} within an hour, then you do it here.`);
       switch (act) {
         case 'add': {
           const added = { login, name: name.trim() || undefined, roles: role, approval_id };

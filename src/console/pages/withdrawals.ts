@@ -9,6 +9,7 @@ import { findLaterRun, type VanishingGame } from '#db/queries/vanishing-games.ts
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
+import { OPERATOR_KINDS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { readFirst } from '#src/lists/read.ts';
@@ -164,7 +165,8 @@ export const addWithdrawals = (app: FastifyInstance, options: ConsoleOptions): v
   );
   addRequestActions(app, options, {
     kinds: KINDS,
-    alsoCancels: 'officer',
+    alsoApproves: ['reviewer'],
+    alsoCancels: OPERATOR_KINDS,
     pageOf: (subject) =>
       subject.startsWith('operator:') ? '/operators' : pageOfRun(subject.slice('run:'.length)),
   });

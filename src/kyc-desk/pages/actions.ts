@@ -66,7 +66,7 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
 
   addRequestActions(app, options, {
     kinds: KYC_APPROVAL_KINDS,
-    alsoApproves: 'officer',
+    alsoApproves: ['officer'],
     pageOf: (subject) =>
       subject.startsWith('operator:') ? '/requests' : developerPath(subject.slice('application:'.length)),
   });

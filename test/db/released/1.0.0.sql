@@ -4,6 +4,7 @@
 -- Sequences
 
 create sequence event_positions;
+create sequence stream_positions;
 
 -- Tables
 
@@ -83,7 +84,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -152,6 +153,27 @@ create table event_deliveries (
   delivered_at timestamp with time zone,
   constraint event_deliveries_pkey PRIMARY KEY (event_id),
   constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+);
+
+create table event_subscriptions (
+  subscription_id uuid not null,
+  url text not null,
+  types text[] not null,
+  secret bytea not null,
+  secret_keys jsonb not null,
+  "position" bigint not null,
+  status text default 'active'::text not null,
+  off_reason text,
+  off_at timestamp with time zone,
+  failures integer default 0 not null,
+  failing_since timestamp with time zone,
+  next_attempt_at timestamp with time zone default now() not null,
+  last_attempt_at timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
+  constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
 );
 
 create table event_webhooks (
@@ -549,6 +571,19 @@ create table sign_in_links (
   constraint sign_in_links_pkey PRIMARY KEY (link_hash)
 );
 
+create table stream_events (
+  event_number bigserial,
+  event_id uuid,
+  type text not null,
+  application_id text,
+  game_id uuid,
+  revision integer,
+  facts jsonb,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  "position" bigint,
+  constraint stream_events_position UNIQUE ("position")
+);
+
 create table sync_run_pages (
   run_id uuid not null,
   page_num integer not null,
@@ -641,8 +676,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"1dcd4f32886c3cf7a5178d17f6c411234b52c2366b1ced93d5dde84efd6d16d0","created_at":1795509821388}'),
-  ('{"id":2,"hash":"aebfc969caf9bcbf2d9a772e5f90faf50cfd62d1a7a35b2333555d46727c2228","created_at":1795509822667}')
+  ('{"id":1,"hash":"43fb93ceb3e7f26dcfe48f09443e99ab144860baa5111a6ee372f59fee7ca6e2","created_at":1795509821388}'),
+  ('{"id":2,"hash":"a53b984752c4ddeab34462110b11a8383c254962736dd7be3975fd468007650c","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens select r.* from (values
@@ -650,7 +685,7 @@ insert into api_tokens select r.* from (values
 ) as v (row), json_populate_record(null::api_tokens, row::json) as r;
 
 insert into application_checks select r.* from (values
-  ('{"check_id":"019b76da-a834-7000-8000-000000000034","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
+  ('{"check_id":"019b76da-a839-7000-8000-000000000039","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
 ) as v (row), json_populate_record(null::application_checks, row::json) as r;
 
 insert into applications select r.* from (values
@@ -680,7 +715,7 @@ insert into changed_games select r.* from (values
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
 
 insert into content_providers select r.* from (values
-  ('{"cp_id":"019b76da-a826-7000-8000-000000000026","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
+  ('{"cp_id":"019b76da-a82b-7000-8000-00000000002b","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
 ) as v (row), json_populate_record(null::content_providers, row::json) as r;
 
 insert into detail_turns select r.* from (values
@@ -696,6 +731,10 @@ insert into event_deliveries select r.* from (values
   ('{"event_id":"019b7620-0000-7000-8000-000000000006","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
 ) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
+
+insert into event_subscriptions select r.* from (values
+  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":14,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::event_subscriptions, row::json) as r;
 
 insert into event_webhooks select r.* from (values
   (E'{"application_id":"acme","url":"http://127.0.0.1:9/events","secret":"\\\\x02d5a64436396318787141bd7b93a3a6c08db8abf5fc29aec018500a5c8c097e8865dd4563c5fd44e62d794818a0827cdbd6f1c6887f88f1b0d1e96fd4d0746526bf6894ec5ced08a1e2febef8ea6e","former_secret":null,"former_until":null,"secret_keys":[{"key_id": "test", "wrapped": "AWmovR0Hq3ewlKdzZwOte/Vh7RlCOKEi631370nFekN10eiMJlBryT3EklMjS3uskUX1aZrCX9r6Gxe4fQ=="}],"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
@@ -771,7 +810,7 @@ insert into game_revisions select r.* from (values
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","fetched_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a815-7000-8000-000000000015","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_revisions, row::json) as r;
 
 insert into game_viewers select r.* from (values
@@ -784,7 +823,7 @@ insert into games select r.* from (values
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a815-7000-8000-000000000015","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a81a-7000-8000-00000000001a","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
 
 insert into ingest_failures select r.* from (values
@@ -796,15 +835,15 @@ insert into kyc_access_log select r.* from (values
 ) as v (row), json_populate_record(null::kyc_access_log, row::json) as r;
 
 insert into kyc_former_records select r.* from (values
-  (E'{"record_id":"019b76da-a81a-7000-8000-00000000001a","application_id":"acme","cp_id":"019b76da-a826-7000-8000-000000000026","cp_name":"\\\\x019e4dbe57dfb58b80339b4e5ee0e4d9780ed26d1047f6c1d3aa8c2d6ebb19ffd3e47ac5","cp_short_name":"\\\\x01869aa7035e902cc99641885c3c8a2500c2071fe6ddfcece4f6b86383567b9f6583a410","legal_entity":"\\\\x01fb7378d016e28635b1d857f3833361f41fcf1109d212b4eec944486f8c9f1b3d6c953faae8b348","id_type":"\\\\x01e910db3904158f5a32e7c9b06f8655e439e107b9863f191ab18b18b857b6fd35b5421535","id_number":"\\\\x0179f57ad6787af55b7703199c272ca98cf9721131aabc4b108762d7bd60bd","tax_id":"\\\\x01cd859d8bdfc9e4e8b74eff2d756c813b0b41dbe395e11745932ad56eb4db5a6ac3013723484e","registered_address":"\\\\x011bb65f0fa92f81ea417b953cca74a28880d7464cff81f1fe15c7b11b5aa4d135e10ba6a010def977f019","corporate_account":"\\\\x01303aae3b0c6ef40546b92079dab7b34e769fe97af9cab769039309c21d439f0bd538584653","opening_bank":"\\\\x01b792dfb46e150e56edbf684e8db4bd8600fa77ebd155d3ea997260f908f791100e2e95f5aa93c239","data_keys":[{"key_id": "test", "wrapped": "AZ7DJhYfDjxWx8/Pac+CTladvS9Za8a8WBzAJFwg5I1g6h9/xmlhFRUzl+iNSUdGNjYWXh9FnUARsemaAw=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
+  (E'{"record_id":"019b76da-a81f-7000-8000-00000000001f","application_id":"acme","cp_id":"019b76da-a82b-7000-8000-00000000002b","cp_name":"\\\\x01cd859d8bdfc9e4e8b74eff2d75aa9df1a6869c9fd41733316ac1507e920768a214303a","cp_short_name":"\\\\x011bb65f0fa92f81ea417b953cf703057f789404068b74c86162a3141bf779d2fe14cd1c","legal_entity":"\\\\x01303aae3b0c6ef40546b92079cbee65b6961a197940ade322644b5757839f131f63ae5038502352","id_type":"\\\\x01b792dfb46e150e56edbf684e93e39592cf3732516f1514bc356091946d1f45799a830293","id_number":"\\\\x010a297c7e2b2f7f045b9eb08675c92dcad0761c91b9550a708227f81f4e64","tax_id":"\\\\x019d65babb9b12fb9573765d4f460204e1635687471de3acc1fedbe326e62bded38a08c193c687","registered_address":"\\\\x019669536a9d4f824b127334fcdb7d3acd7bc4c394aba9096b987b8ccbac09d539bd1aeabfde7fb38a3e4e","corporate_account":"\\\\x017236e0de59aab7d74990f4de0142bf1f45e764aa0d4d0eba7f4ee682991a359850a56aa9f6","opening_bank":"\\\\x01a1d650099ec75539ce9f078bc96aa204889f5fc219ce1a9166aa6824a0f4307eeccd384f8f1fcef3","data_keys":[{"key_id": "test", "wrapped": "AXn1etZ4evVbdwMZnKUQmp8s5NllSNdAlLCTEguO6YFx7ufBgkuOdYyOH4vu6KixBK9sPwkfuyabvvsZ4g=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
 ) as v (row), json_populate_record(null::kyc_former_records, row::json) as r;
 
 insert into kyc_keys select r.* from (values
-  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0kPuC3LVG/PtyTKdGAYnzxhsT+mSrJa+dcsIKXeM/0cqeTPPg6BOL/t16zarH5S+FA=="}]}')
+  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AYaapwNekCzJlkGIXBIB8azetmhr9o3KyLXC2kaDKBRhj9XN31Am+oLe/7z81asD665q9+hPXIkkGRB6CQ=="}]}')
 ) as v (row), json_populate_record(null::kyc_keys, row::json) as r;
 
 insert into kyc_records select r.* from (values
-  (E'{"application_id":"acme","record_id":"019b76da-a827-7000-8000-000000000027","cp_id":"019b76da-a826-7000-8000-000000000026","cp_name":"\\\\x01a1d650099ec75539ce9f078bba00bb2a2433eed941185a5d11e7e0fa4399f5eeb9e7b96a8741db97c2d7","cp_short_name":"\\\\x01eb97c89d7f66f9031983d367c6f57a2ef452c698f97eda6d9f335b472270899686432f","legal_entity":"\\\\x01d2e8c6f6e2b1a68c44a28aa78a4ac39504b18b304c82077f86b195ad9fc9d5ab7b085e1baf87b0","id_type":"\\\\x018fe61d34bc5d1d8a29a21054f3720ad4ac05ff12c7e67c108be84c98629db1f7b80876a7","id_number":"\\\\x0130b7ec04197a1eba2d1f8d92fbd58ed3acfb319a4b741a14b9398d9981a1","tax_id":"\\\\x010ff4216e07988a5d49f6da8ccd2582c60e6c620e89229530dc61aafce5548d68eb53dc55da10","registered_address":"\\\\x019d9a9e1bca33a9dc5c65894337f383e9a97bba1044afe253e3c794cad81477d445fe55c04811f6ed14c3","corporate_account":"\\\\x016d101d16b87a059463a4fa4712d680e6d85e3c9087103a4433d45ae5adde9de22a94cfbce5","opening_bank":"\\\\x01bd5293f9465da9accc5560b39d1c3d7934cc4cc9020a8deb7291f32d0c64336c018c197d8e012a59","data_keys":[{"key_id": "test", "wrapped": "AXI24N5ZqrfXSZD03nZP7OYkMx/qpvW+aT0PL4XFi4ouXLxVYoIXHOXDdslvLOtt064xcGMz0TKpmuau2Q=="}],"fingerprint":"\\\\x9132f4833f9298ab4ded1452aaee2f90c97c2a283e768fa9d04662568b5e8830","tax_id_fingerprint":"\\\\x6564af627b1d9784b795bfdebaa29a1ae55dba67108ac0299f7183228bb50ae6","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\x7b79d0a6146db01e8e10ac0d650e361d2f558651987ff9635456b26ec325f08a83a05f4a47f8719f8c7de2c74ceebb99787f7f15674fb670ff818c7a77177f8581c076f3e0378ad0f953269454ff3aad8de5248f4b846cc1ed7ba447601d8b7d6101cf63c9a727973172a4eb63cfff480a4ee51f6affeb9155e0b2d6e4138dcfed7f0823f557152106af51eb2e4d9250"}')
+  (E'{"application_id":"acme","record_id":"019b76da-a82c-7000-8000-00000000002c","cp_id":"019b76da-a82b-7000-8000-00000000002b","cp_name":"\\\\x010ff4216e07988a5d49f6da8c25ca1e4e858043a2bf7dfe6dda2b7061ce309182503af0ecda2369f87c8a","cp_short_name":"\\\\x019d9a9e1bca33a9dc5c6589438e26579df1515e5e2df63d1d881660fc4cbd3ff6edefef","legal_entity":"\\\\x016d101d16b87a059463a4fa475fefa98c75e71a6976b966378075b2ad2535335a063c20b89e4625","id_type":"\\\\x01bd5293f9465da9accc5560b37277e7a03424339825e684e9b3e5c9ba8bf6a873f6edf611","id_number":"\\\\x01d2a9c46c444f4914add67a66e0205f75d2a6b1f2740ed5ec0f9f75734d9f","tax_id":"\\\\x017a98aae352c588023767397191039f1f85bdb8013d3c300db2bd281252421389263c4c740b7b","registered_address":"\\\\x012a4447081c0e662f5236029709e5012eb4a85ce8531cc294a5d329949aef7d005564ae3a1255770e3f17","corporate_account":"\\\\x010c27c4fc829b0dd0c137ca9c3747c966a8900c7dc8a2e0bf9c72c37a1522108798988365ac","opening_bank":"\\\\x014caa0030bbaf6702b59ed04d48cc251bc10dd744c2a07791f003a6c7fb7e4f5b8ef63e4a853fb04e","data_keys":[{"key_id": "test", "wrapped": "ATC37AQZeh66LR+NkuhR0FexT647+Y5Wcd4C7SgPMglc6c6+wIsfLmoJacRBxi4lZg6Pm1aIG6l1K6biBA=="}],"fingerprint":"\\\\xaf8c5027a78936872e01d00ac4f8bb3e1a11cc6e95120d1de212793f2ca541c6","tax_id_fingerprint":"\\\\x6149fefb681e0fe197b0c132273e2fa40bbe89c15ab25a3f3ec3d74838c6303d","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\x3dc80a65ceda028bb3ab089f1d564b1ce83403f966c9f4f44ebf20201037807fc9aa0dab02c71a141193d8c109cf8281b65aba015a6c0a244d320f73f89435cea7852267f5b12c594d4aa7cb16c26eaa33b172f1a824f380a144aa8dbce88a21d2ebeafdb6369983f8239f5f12f473187b8af4e3305db71568171193e7bc3f559ca6b4be7ab3ebe9bc19ff24edbf5cb4"}')
 ) as v (row), json_populate_record(null::kyc_records, row::json) as r;
 
 insert into kyc_states select r.* from (values
@@ -900,21 +939,42 @@ insert into sign_in_links select r.* from (values
   (E'{"link_hash":"\\\\x172f84a65934fc29776758a22ad080b341b497b1967d89a20dbd8420f4d4507b","login":"lee","sets_password":true,"expires_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sign_in_links, row::json) as r;
 
+insert into stream_events select r.* from (values
+  ('{"event_number":1,"event_id":null,"type":"application.added","application_id":"acme","game_id":null,"revision":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
+  ('{"event_number":10,"event_id":"019b7620-0000-7000-8000-000000000004","type":"game.rejected","application_id":"acme","game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":10}'),
+  ('{"event_number":11,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.pending","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":11}'),
+  ('{"event_number":12,"event_id":null,"type":"game.changed","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":12}'),
+  ('{"event_number":13,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":13}'),
+  ('{"event_number":14,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":14}'),
+  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81a-7000-8000-00000000001a","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81b-7000-8000-00000000001b"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":17,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":18,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
+  ('{"event_number":3,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
+  ('{"event_number":4,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
+  ('{"event_number":5,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
+  ('{"event_number":6,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
+  ('{"event_number":7,"event_id":"019b7620-0000-7000-8000-000000000001","type":"game.passed","application_id":"acme","game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":7}'),
+  ('{"event_number":8,"event_id":"019b7620-0000-7000-8000-000000000002","type":"game.passed","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8}'),
+  ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000003","type":"game.passed","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9}')
+) as v (row), json_populate_record(null::stream_events, row::json) as r;
+
 insert into sync_run_pages select r.* from (values
-  ('{"run_id":"019b76da-a816-7000-8000-000000000016","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
 
 insert into sync_runs select r.* from (values
-  ('{"run_id":"019b76da-a816-7000-8000-000000000016","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"run_id":"019b76da-a817-7000-8000-000000000017","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
+  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
 ) as v (row), json_populate_record(null::sync_runs, row::json) as r;
 
 insert into vanishing_games select r.* from (values
-  ('{"run_id":"019b76da-a816-7000-8000-000000000016","game_id":"019b76da-a813-7000-8000-000000000013"}')
+  ('{"run_id":"019b76da-a81b-7000-8000-00000000001b","game_id":"019b76da-a813-7000-8000-000000000013"}')
 ) as v (row), json_populate_record(null::vanishing_games, row::json) as r;
 
 insert into workers select r.* from (values
-  ('{"worker_id":"019b76da-a835-7000-8000-000000000035","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
+  ('{"worker_id":"019b76da-a83a-7000-8000-00000000003a","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::workers, row::json) as r;
 
 select setval('drizzle.__drizzle_migrations_id_seq', 2);
@@ -926,6 +986,10 @@ select setval('public.events_event_number_seq', 7);
 select setval('public.game_audits_audit_id_seq', 4);
 
 select setval('public.kyc_access_log_entry_id_seq', 1);
+
+select setval('public.stream_events_event_number_seq', 18);
+
+select setval('public.stream_positions', 14);
 
 select setval('public.sync_runs_run_number_seq', 2);
 
@@ -947,13 +1011,17 @@ AS $function$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind = 'withdrawals' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
-    when new.kind <> 'officer' or new.approved_by is distinct from old.approved_by then array['catalogue_kyc_desk']
+    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
+    then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
   end;
 begin
-  if new.kind is not null and cardinality(roles) > 0 and not roles && (writers || array['catalogue_operator']) then
-    raise exception 'The role % may not write requests of the kind %.', current_user, new.kind
+  if new.kind is not null and cardinality(roles) > 0
+    and (not roles && (writers || array['catalogue_operator'])
+      or old.used_at is distinct from new.used_at and old.used_at is not null
+      or old.closed_at is distinct from new.closed_at and old.closed_at is not null) then
+    raise exception 'The role % may not write requests of the kind %, or one that has ended.', current_user, new.kind
       using errcode = 'insufficient_privilege';
   end if;
   return new;
@@ -1122,14 +1190,15 @@ CREATE OR REPLACE FUNCTION count_after_a_day()
 AS $function$
 declare
   roles constant text[] := process_roles();
+  former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  if tg_op = 'INSERT' or exists (
-    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(old.roles)) then
+  if new.status = 'active' and exists (
+    select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
     new.counts_at := greatest(new.counts_at, now() + interval '1 day');
-  else
+  elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
   return new;
@@ -1169,11 +1238,20 @@ AS $function$
     from applications where access_token_keys <> '[]' group by 2
   union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
     from event_webhooks where secret_keys <> '[]' group by 2
+  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
+    from event_subscriptions where secret_keys <> '[]' group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
 $function$;
+
+CREATE OR REPLACE FUNCTION end_overdue_sessions()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
  RETURNS uuid
@@ -1279,6 +1357,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION links_of_officers()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+  operator operators;
+begin
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
+    return new;
+  end if;
+  select * into operator from operators o where o.login = new.login;
+  if operator.oidc_subject is not null
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
+      using errcode = 'insufficient_privilege';
+  end if;
+  new.expires_at := least(new.expires_at, now() + interval '15 minutes');
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
  RETURNS TABLE(scope text, level smallint, rest integer)
  LANGUAGE sql
@@ -1289,7 +1390,7 @@ AS $function$
          ('', 0::smallint, 28), ('', 1::smallint, 21), ('', 2::smallint, 14), ('', 3::smallint, 7), ('', 4::smallint, 0)
 $function$;
 
-CREATE OR REPLACE FUNCTION operators_of_desk()
+CREATE OR REPLACE FUNCTION operators_of_sites()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'public', 'pg_temp'
@@ -1298,19 +1399,23 @@ declare
   roles constant text[] := process_roles();
   by_oidc constant boolean := new.oidc_subject is not null;
   former constant text[] := case tg_op when 'INSERT' then '{}' else old.roles end;
+  is_officer constant boolean := 'kyc_officer' = any(new.roles);
+  was_officer constant boolean := 'kyc_officer' = any(former);
+  same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
 begin
-  if cardinality(roles) = 0 or roles && array['catalogue_console', 'catalogue_operator'] then
-    return new;
-  end if;
-  if tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
-    or tg_op = 'UPDATE'
+  if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
+    or 'catalogue_console' = any(roles)
+      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (same_password or not is_officer and not was_officer)
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
+    or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
       and new.roles <@ (former || array['kyc_officer'])
-      and (new.password_hash is not distinct from old.password_hash or not by_oidc and 'kyc_officer' = any(former))
+      and (same_password or not by_oidc and was_officer)
   then
     return new;
   end if;
-  raise exception 'The role % may change the sign-in of KYC officers only.', current_user
+  raise exception 'The role % may not change this of the operator %.', current_user, new.login
     using errcode = 'insufficient_privilege';
 end
 $function$;
@@ -1373,6 +1478,35 @@ AS $function$
                                  'catalogue_kyc_desk', 'catalogue_operator')
                  and pg_has_role(current_user, oid, 'usage'))
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION process_sessions()
+ RETURNS TABLE(pid integer, login text, blocks_s double precision, is_overdue boolean)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with waiting as materialized (
+    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+  ), blocking as (
+    select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
+    from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
+    where b.pid not in (select pid from waiting) group by 1
+  )
+  select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
+         coalesce(case
+           when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+         end, false)
+  from pg_stat_activity s left join blocking using (pid)
+  where s.datname = current_database() and s.backend_type = 'client backend'
+    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles r
+      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1537,6 +1671,96 @@ AS $function$
   where game_id = of_game and undone_at is null order by audit_id desc limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION stream_application()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id)
+  values (case
+    when tg_op = 'INSERT' or old.status = 'removed' and new.status <> 'removed' then 'application.added'
+    when old.status = new.status then 'application.updated'
+    when new.status = 'removed' then 'application.removed'
+    when new.status = 'paused' then 'application.paused'
+    else 'application.resumed'
+  end, new.application_id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_application_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
+  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  from fresh_events order by event_number;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_kyc()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  fields text[] := (select changed_fields from kyc_records
+    where application_id = new.application_id and received_at = new.pulled_at);
+begin
+  if fields is not null or new.state <> (case tg_op when 'UPDATE' then old.state else 'pending' end) then
+    insert into stream_events (type, application_id, facts)
+    values ('kyc.changed', new.application_id,
+            jsonb_build_object('state', new.state, 'changed_fields', coalesce(fields, '{}')));
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_package()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_revisions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, game_id, revision)
+  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION stream_suspect_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('run.suspect', new.application_id, jsonb_build_object('run_id', new.run_id));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1571,6 +1795,18 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select exists (
+    select from approvals
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
 $function$;
 
 CREATE OR REPLACE FUNCTION without_queries(addresses text[])
@@ -1623,12 +1859,14 @@ CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
+CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
 CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
 CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX sync_runs_stored ON sync_runs USING btree (application_id, started_at) WHERE stored_bytes > 0;
 CREATE INDEX workers_seen ON workers USING btree (seen_at);
 
 -- Foreign keys
@@ -1665,6 +1903,15 @@ CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
   EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+
+CREATE TRIGGER applications_stream_insert AFTER INSERT ON applications
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_application();
+
+CREATE TRIGGER applications_stream_update AFTER UPDATE ON applications
+  FOR EACH ROW
+  WHEN (old.status IS DISTINCT FROM new.status OR old.name IS DISTINCT FROM new.name OR old.query_game_list_webhook IS DISTINCT FROM new.query_game_list_webhook OR old.query_game_detail_webhook IS DISTINCT FROM new.query_game_detail_webhook OR old.query_cp_kyc_webhook IS DISTINCT FROM new.query_cp_kyc_webhook OR old.access_token IS DISTINCT FROM new.access_token OR old.every_ms IS DISTINCT FROM new.every_ms OR old.kyc_every_ms IS DISTINCT FROM new.kyc_every_ms OR old.detail_max_age_ms IS DISTINCT FROM new.detail_max_age_ms OR old.concurrency IS DISTINCT FROM new.concurrency OR old.rate IS DISTINCT FROM new.rate OR old.volatile_parameters IS DISTINCT FROM new.volatile_parameters)
+  EXECUTE FUNCTION stream_application();
 
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
@@ -1703,6 +1950,16 @@ CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
   WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
   EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER events_stream AFTER INSERT ON events
+  REFERENCING NEW TABLE AS fresh_events
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION stream_application_events();
+
+CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
+  REFERENCING NEW TABLE AS fresh_revisions
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION stream_revisions();
 
 CREATE TRIGGER games_content_kept BEFORE UPDATE OF revision, game_name, game_icon, game_desc, game_store_pic, game_store_video ON games
   FOR EACH ROW
@@ -1744,6 +2001,15 @@ CREATE TRIGGER games_review AFTER UPDATE ON games
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
   EXECUTE FUNCTION track_review();
 
+CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
+  FOR EACH ROW
+  WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
+  EXECUTE FUNCTION stream_package();
+
+CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_kyc();
+
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
@@ -1752,18 +2018,32 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
-CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, counts_at ON operators
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
-CREATE TRIGGER operators_of_desk BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
   FOR EACH ROW
-  EXECUTE FUNCTION operators_of_desk();
+  EXECUTE FUNCTION operators_of_sites();
 
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
+  FOR EACH ROW
+  EXECUTE FUNCTION links_of_officers();
+
+CREATE TRIGGER stream_events_position_kept BEFORE UPDATE OF "position" ON stream_events
+  FOR EACH ROW
+  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
+  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
+
+CREATE TRIGGER sync_runs_stream AFTER UPDATE OF outcome ON sync_runs
+  FOR EACH ROW
+  WHEN (new.outcome = 'suspect'::text AND old.outcome IS DISTINCT FROM 'suspect'::text)
+  EXECUTE FUNCTION stream_suspect_run();
 
 -- Rights of the database roles, and of everybody (public)
 
@@ -1776,7 +2056,7 @@ grant select (application_id, created_at, every_ms, failing_since, last_success_
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
-grant select, insert, update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator;
 grant insert on audit_log to catalogue_media;
@@ -1788,6 +2068,10 @@ grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_worker;
+grant select ("position", created_at, failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
+grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select, insert, update, delete on event_subscriptions to catalogue_operator;
+grant select, update ("position", failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
 grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator;
@@ -1800,11 +2084,21 @@ revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from p
 revoke execute on function count_games() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 revoke execute on function count_wraps() from public;
+grant execute on function end_overdue_sessions() to catalogue_worker;
+revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
+grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
+revoke execute on function stream_application() from public;
+revoke execute on function stream_application_events() from public;
+revoke execute on function stream_kyc() from public;
+revoke execute on function stream_package() from public;
+revoke execute on function stream_revisions() from public;
+revoke execute on function stream_suspect_run() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
@@ -1840,7 +2134,8 @@ grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_d
 grant select, delete on operator_sessions to catalogue_operator;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
-grant select, insert, update on operators to catalogue_console, catalogue_operator;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
+grant select, insert, update on operators to catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;
@@ -1872,11 +2167,15 @@ grant usage on sequence event_positions to catalogue_api, catalogue_console, cat
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk;
-grant select, insert, delete on sign_in_links to catalogue_operator;
-grant select, insert, update, delete on sign_in_links to catalogue_console;
+grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
+grant select on stream_events to catalogue_console;
+grant select, update ("position") on stream_events to catalogue_api, catalogue_operator;
+grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
 grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type Fault, isDetail, underWay, workerAt } from '#test/fleet/faults/fault.ts';
-import { differences } from '#test/fleet/snapshot.ts';
+import { type Fault, isDetail, pause, twoWorkers, underWay, workerAt } from '#test/fleet/faults/fault.ts';
+import { differences, lastingRows } from '#test/fleet/snapshot.ts';
 import type { World } from '#test/fleet/world.ts';
 import { until } from '#test/support/until.ts';
 
@@ -21,8 +21,49 @@ const jumpedWorker = async (world: World, hours: string) => {
   return worker;
 };
 
-/** What becomes of workers' clocks. Postgres's own goes on. */
+/** For this time, Postgres's clock is wrong. */
+const WRONG_MS = 15_000;
+
+/** Postgres's clock: wrong in the middle of runs, and then set right. */
+const databaseClock = (hours: number): Fault => ({
+  name: `Postgres's clock is an hour ${hours > 0 ? 'ahead' : 'behind'}, and then right again`,
+  mostCalls: 5,
+  movesClock: true,
+  inject: async (world) => {
+    const workers = await twoWorkers(world);
+    await world.ground.moveClock?.(hours);
+    for (const worker of workers) await until('it takes no more jobs', () => worker.log().includes(REFUSES));
+    await pause(WRONG_MS);
+    await world.ground.moveClock?.(0);
+  },
+  // A result of an hour ago is not written over a later one: the next run has what the disturbed one dropped. Nor does a
+  // time in the future keep later content out.
+  findWrong: async (world, expected) => {
+    const all = world.applications.map(({ application_id }) => application_id);
+    await world.startRuns();
+    await world.quiet();
+    const wrong = differences(lastingRows(expected, all), lastingRows(await world.snapshot(), all));
+    const texts = world.applications.map(({ application_id, games }) => {
+      const game_id = games.all()[0]?.game_id ?? '';
+      games.update(game_id, { game_info: 'changed after the clock' });
+      return { application_id, game_id };
+    });
+    await world.startRuns();
+    await world.quiet();
+    for (const { application_id, game_id } of texts) {
+      const [row] = await world.sql<{ game_desc: string }[]>`
+        select game_desc from games where application_id = ${application_id} and application_game_id = ${game_id}`;
+      if (row?.game_desc !== 'changed after the clock')
+        wrong.push(`${application_id}: ${game_id} is not updated`);
+    }
+    return wrong;
+  },
+});
+
+/** What becomes of clocks: a worker's, while Postgres's own goes on, or Postgres's. */
 export const CLOCK_FAULTS: readonly Fault[] = [
+  databaseClock(1),
+  databaseClock(-1),
   {
     name: "one worker's clock an hour ahead, another's an hour behind, and a third's right",
     mostCalls: 2,

@@ -15,6 +15,8 @@ export type Fault = {
   world?: WorldOptions;
   /** Brings down what other worlds stand on. */
   alone?: boolean;
+  /** Moves the clock of Postgres (`Ground.moveClock`), alone. */
+  movesClock?: boolean;
   /** A worker may end by itself: its supervisor starts it again. */
   endsWorkers?: boolean;
   /** What is wrong, in words, in a world whose runs cannot equal those of an undisturbed one. */

@@ -1,0 +1,72 @@
+/** The health of the addresses that events are sent to: those of applications, and those of subscriptions. */
+import type { Queryable } from '#db/client.ts';
+import { isOneRow } from '#db/rows.ts';
+
+/** Who receives events: an application its own, a subscription the platform's stream. */
+export type Receiver = { application_id: string } | { subscription_id: string };
+
+const rowOf = (sql: Queryable, receiver: Receiver) =>
+  'application_id' in receiver
+    ? { table: sql`event_webhooks`, is: sql`application_id = ${receiver.application_id}` }
+    : { table: sql`event_subscriptions`, is: sql`subscription_id = ${receiver.subscription_id}` };
+
+/** Records that the address answered. Without a change, it writes at most once a minute. */
+export const recordAddressSuccess = async (tx: Queryable, receiver: Receiver): Promise<void> => {
+  const { table, is } = rowOf(tx, receiver);
+  await tx`
+    update ${table}
+    set failures = 0, failing_since = null, last_error = null, last_attempt_at = now(), last_success_at = now()
+    where ${is}
+      and (failures > 0 or failing_since is not null or last_error is not null or last_success_at is null
+           or last_success_at < now() - interval '1 minute')`;
+};
+
+/**
+ * Records that the address failed. An address that was replaced meanwhile has not failed.
+ * @returns for how long it has failed, in milliseconds
+ */
+export const recordAddressFailure = async (
+  tx: Queryable,
+  receiver: Receiver,
+  { url, error, wait_ms, silence_ms }: { url: string; error: string; wait_ms: number; silence_ms: number },
+): Promise<number> => {
+  const { table, is } = rowOf(tx, receiver);
+  const rows = await tx<{ failing_ms: number }[]>`
+    update ${table}
+    set failures = failures + 1, last_error = ${error}, last_attempt_at = now(),
+        failing_since = case when last_attempt_at < now() - ${silence_ms} * interval '1 millisecond'
+          then now() else coalesce(failing_since, now()) end,
+        next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'
+    where ${is} and url = ${url} and status = 'active'
+    returning (extract(epoch from now() - failing_since) * 1000)::float8 as failing_ms`;
+  return rows[0]?.failing_ms ?? 0;
+};
+
+/** Switches an address off. @returns false if it was off or was replaced */
+export const switchAddressOff = (
+  tx: Queryable,
+  receiver: Receiver,
+  url: string,
+  reason: string,
+): Promise<boolean> => {
+  const { table, is } = rowOf(tx, receiver);
+  return isOneRow(tx`
+    update ${table} set status = 'off', off_reason = ${reason}, off_at = now()
+    where ${is} and url = ${url} and status = 'active'`);
+};
+
+/** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
+export const NOT_SIGNED = 'not_signed';
+
+/** Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted. */
+export const postponeNextAttempt = async (
+  sql: Queryable,
+  receiver: Receiver,
+  error: string,
+  ms: number,
+): Promise<void> => {
+  const { table, is } = rowOf(sql, receiver);
+  await sql`
+    update ${table} set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
+    where ${is}`;
+};

@@ -1,0 +1,78 @@
+/** The platform's stream: the events of all applications, in the order of their positions. */
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Fragment } from 'postgres';
+import type { Queryable } from '#db/client.ts';
+import { countRows, onlyRow } from '#db/rows.ts';
+import type { EventData } from '#db/schema/events.ts';
+import type { streamEvents } from '#db/schema/stream.ts';
+import type { StreamType } from '#src/contract/words.ts';
+
+type StreamRow = InferSelectModel<typeof streamEvents>;
+
+/** An event of the stream. `data`: what its application is told, if it is told of it. */
+export type StreamEvent = Omit<StreamRow, 'event_number' | 'event_id' | 'application_id' | 'position'> & {
+  event_id: string;
+  application_id: string;
+  position: number;
+  data: EventData | null;
+  application_game_id: string | null;
+};
+
+/** The id of an event that only the stream has: a UUID v8 of its number. */
+const eventIdOf = (sql: Queryable, event_number: Fragment) =>
+  sql`('00000000-0000-8000-8000-' || lpad(to_hex(${event_number}), 12, '0'))::uuid`;
+
+/** Events that one read compares with the types, at most. */
+const COMPARED_MAX = 10_000;
+
+export type StreamPage = {
+  list: StreamEvent[];
+  /** Where the next read continues; the position that was given if there is nothing new. */
+  next: number;
+};
+
+/**
+ * Reads events after a position. With types, one read compares a bounded number of events: `list` may then be shorter than
+ * `limit`, or empty, while `next` moves on.
+ */
+export const readStream = async (
+  sql: Queryable,
+  { after, limit, types = [] }: { after: number; limit: number; types?: readonly StreamType[] | undefined },
+): Promise<StreamPage> => {
+  const rows = await sql<(StreamEvent & { last: number | null })[]>`
+    with compared as materialized (
+      select * from stream_events where position > ${after}
+      order by position limit ${types.length === 0 ? limit : COMPARED_MAX}
+    ), matching as materialized (
+      select * from compared
+      where ${types.length === 0} or type = any(${types as string[]}::text[]) order by position limit ${limit}
+    )
+    select s.last, m.position, coalesce(m.event_id, ${eventIdOf(sql, sql`m.event_number`)}) as event_id, m.type,
+           coalesce(m.application_id, g.application_id) as application_id, m.game_id, m.revision, m.facts, m.created_at,
+           e.data, g.application_game_id
+    from (select max(position) as last from compared) s left join matching m on true
+      left join lateral (select data from events where event_id = m.event_id limit 1) e on true
+      left join lateral (select application_id, application_game_id from games where game_id = m.game_id limit 1) g on true
+    order by m.position`;
+  const list = rows.filter((row) => row.position !== null).map(({ last: _, ...event }) => event);
+  const last = list.length === limit ? list.at(-1)?.position : rows[0]?.last;
+  return { list, next: last ?? after };
+};
+
+/** The first and the last position of the stream; null if it has no event. */
+export const findStreamEnds = (sql: Queryable) =>
+  onlyRow(sql<{ first: number | null; last: number | null }[]>`
+    select min(position) as first, max(position) as last from stream_events`);
+
+/**
+ * Deletes events older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
+ * @returns how many were deleted
+ */
+export const pruneStream = (sql: Queryable, keepMs: number, limit: number) =>
+  countRows(sql`
+    with oldest as (
+      select position, created_at from stream_events where position is not null order by position limit ${limit + 1}
+    )
+    delete from stream_events s where position in (
+      select position from oldest
+      where position < (select max(position) from oldest where created_at < now() - ${keepMs} * interval '1 millisecond'))`);

@@ -1,0 +1,20 @@
+import { integer, text } from 'drizzle-orm/pg-core';
+import { moment } from '#db/schema/columns.ts';
+import { EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
+
+/** The health of an address that events are sent to: of an application, or of a subscription. */
+export const healthColumns = () => ({
+  status: text({ enum: EVENT_WEBHOOK_STATUSES }).notNull().default('active'),
+  /** Why and when it was switched off. */
+  off_reason: text(),
+  off_at: moment('off_at'),
+  /** Failed attempts in a row, and since when. */
+  failures: integer().notNull().default(0),
+  failing_since: moment('failing_since'),
+  /** No event is sent before. */
+  next_attempt_at: moment('next_attempt_at').notNull().defaultNow(),
+  last_attempt_at: moment('last_attempt_at'),
+  last_success_at: moment('last_success_at'),
+  /** The code of the last failure; null after a success. */
+  last_error: text(),
+});

@@ -1,0 +1,71 @@
+/** The platform's stream, as the operator API lists it and as subscriptions are sent it. */
+import { z } from 'zod';
+import { eventSchema } from '#src/contract/events.ts';
+import { must, wholeNumber } from '#src/contract/platform.ts';
+import { KYC_STATES, STREAM_TYPES } from '#src/contract/words.ts';
+
+export const STREAM_MAX = 1_000;
+
+const PLACE = /^(\d{1,15}|latest)?$/;
+
+export const streamTypes = z.array(z.enum(STREAM_TYPES)).max(STREAM_TYPES.length).default([]);
+
+/** Request of the stream. */
+export const streamRequestSchema = z
+  .object({
+    after: z
+      .string(must('a string'))
+      .regex(PLACE, 'must be "", "latest" or next of a response')
+      .default('')
+      .meta({
+        description:
+          '`next` of the last response. "": from the oldest event that is kept, 90 days. "latest": no event, and where the next one follows.',
+        examples: ['', '1042', 'latest'],
+      }),
+    limit: wholeNumber()
+      .max(STREAM_MAX, `must be at most ${STREAM_MAX}`)
+      .default(STREAM_MAX)
+      .meta({ description: 'Events of the response, at most.' }),
+    types: streamTypes.meta({ description: 'Only events of these types; [] for all.' }),
+  })
+  .meta({ id: 'StreamRequest' });
+export type StreamRequest = z.infer<typeof streamRequestSchema>;
+
+const told = eventSchema.shape.data.shape;
+
+/** One event of the stream: element of data.list[], and the body of a delivery. */
+const streamEventSchema = z
+  .object({
+    event_id: eventSchema.shape.event_id,
+    type: z.enum(STREAM_TYPES).meta({
+      description:
+        'What applications hear, and: game.received, a new game; game.changed, new content of a game or another package URL, whatever its status; kyc.changed; application.added, updated, paused, resumed, removed (its games are withdrawn by it, without events of their own); run.suspect.',
+    }),
+    timestamp: eventSchema.shape.timestamp,
+    data: z
+      .object({
+        application_id: z.string().meta({ examples: ['acme'] }),
+        game_id: told.game_id.optional(),
+        application_game_id: told.application_game_id.optional(),
+        revision: told.revision.optional(),
+        game_name: told.game_name.optional(),
+        audit_status: told.audit_status.optional(),
+        audit_time: told.audit_time.optional(),
+        why: told.why.optional(),
+        reason: told.reason,
+        reason_label: told.reason_label,
+        text: told.text,
+        state: z
+          .enum(KYC_STATES)
+          .optional()
+          .meta({ description: 'Of kyc.changed: the state of the record.' }),
+        changed_fields: z
+          .array(z.string())
+          .optional()
+          .meta({ description: 'Of kyc.changed: the names of the fields that changed, never a value.' }),
+        run_id: z.string().optional().meta({ description: 'Of run.suspect.' }),
+      })
+      .meta({ id: 'StreamEventData' }),
+  })
+  .meta({ id: 'StreamEvent' });
+export type StreamDocument = z.infer<typeof streamEventSchema>;

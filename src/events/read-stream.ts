@@ -1,0 +1,36 @@
+import type { Database } from '#db/client.ts';
+import { findStreamEnds, readStream } from '#db/queries/stream.ts';
+import type { StreamDocument, StreamRequest } from '#src/contract/stream.ts';
+import { CatalogueError } from '#src/errors.ts';
+import { type FormatAuditTime, toStreamDocument } from '#src/events/document.ts';
+import { placeEvents } from '#src/events/place-events.ts';
+
+/** Events after this place are deleted by now. */
+export class GonePlaceError extends CatalogueError {
+  override readonly name = 'GonePlaceError';
+
+  constructor() {
+    super(
+      'Events after this place are deleted by now: they are kept for 90 days. Copy the catalogue anew, from "latest".',
+    );
+  }
+}
+
+/**
+ * Reads the platform's stream. `after` and `next` are places in it: a reader who continues at `next` misses no event.
+ * @throws GonePlaceError
+ */
+export const listStream = async (
+  sql: Database,
+  { after, limit, types }: StreamRequest,
+  formatAuditTime: FormatAuditTime,
+): Promise<{ list: StreamDocument[]; next: string }> => {
+  // First: what was committed before this call is in its response.
+  await placeEvents(sql, 'stream_events');
+  const { first, last } = await findStreamEnds(sql);
+  if (after === 'latest') return { list: [], next: String(last ?? 0) };
+  const position = Number(after);
+  if (position > 0 && (position > (last ?? 0) || position < (first ?? 0))) throw new GonePlaceError();
+  const { list, next } = await readStream(sql, { after: position, limit, types });
+  return { list: list.map((event) => toStreamDocument(event, formatAuditTime)), next: String(next) };
+};

@@ -1,0 +1,71 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { refuseIoUring } from '#src/pictures/confine.ts';
+import { createDecoder, requireConfined } from '#src/pictures/decoder.ts';
+
+const ATTEMPTS = fileURLToPath(new URL('./decoder-attempts.ts', import.meta.url));
+const ALL = [
+  'read the environment of the media process',
+  'read a file',
+  'write a file',
+  'connect to Redis',
+  'run a program',
+  'signal the media process',
+  'signal it past Node',
+  'open a descriptor of it',
+  'make a socket past Node',
+];
+
+/** @returns what a decoder can do that a picture has taken over */
+const attempt = async (mode: 'confined' | 'free'): Promise<unknown> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  refuseIoUring();
+  const child = fork(ATTEMPTS, [mode, String(port), join(tmpdir(), `attempt-${process.pid}`)], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return (await once(child, 'message'))[0];
+};
+
+test('whoever takes the decoder over reaches no file, network, program or other process', async () => {
+  // Without the filter each attempt works: none of them fails for another reason.
+  expect(await attempt('free')).toEqual(ALL);
+  expect(await attempt('confined')).toEqual([]);
+});
+
+test('the decoder of the media process is confined, in every thread', async () => {
+  const decoder = createDecoder();
+  onTestFinished(decoder.close);
+  expect(await decoder.check()).toBeUndefined();
+  const tasks = `/proc/${decoder.pid()}/task`;
+  const threads = await readdir(tasks);
+  expect(threads.length).toBeGreaterThan(3);
+  for (const thread of threads) {
+    const status = await readFile(`${tasks}/${thread}/status`, 'utf8');
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+    expect(status).toMatch(/^Seccomp:\t2$/m);
+  }
+});
+
+test('where the system allows no filter, a fleet starts no media process, and the embedded mode says so', async () => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line) => void lines.push(line) });
+  const decoder = { ...createDecoder(), check: async () => 'the system refuses seccomp filters' };
+  await expect(requireConfined(decoder, { isEmbedded: false, logger })).rejects.toThrow(
+    'is not confined, because the system refuses seccomp filters',
+  );
+  expect(lines).toEqual([]);
+  await requireConfined(decoder, { isEmbedded: true, logger });
+  expect(lines.join()).toContain('is not confined');
+});

@@ -1,0 +1,86 @@
+import { beforeEach, expect, it } from 'vitest';
+import { operate } from '#src/operations/operate.ts';
+import { approve, requestApproval } from '#src/operations/requests.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addTestOperator } from '#test/support/console.ts';
+import { operatorCaller, testPlatform } from '#test/support/operate.ts';
+
+const { database, attempt, expectRefused } = useStolenLogins();
+
+beforeEach(async () => {
+  const { sql } = database;
+  await sql`truncate operators, approvals cascade`;
+  await addTestOperator(sql, 'adam', 'admin');
+  await addTestOperator(sql, 'olga', 'reviewer');
+  for (const login of ['kim', 'kai']) await addTestOperator(sql, login, 'kyc_officer');
+  await sql`delete from sign_in_links`;
+  await sql`
+    insert into operators (login, name, roles, oidc_subject)
+    values ('boss', 'Boss', '{admin}', 'issuer boss'), ('kira', 'Kira', '{kyc_officer}', 'issuer kira')`;
+});
+
+const link = (login: string, expires = "now() + interval '15 minutes'") =>
+  `insert into sign_in_links (link_hash, login, expires_at) values ('\\x01', '${login}', ${expires})`;
+
+it('a stolen console makes no KYC officer', async () => {
+  await expectRefused('console', [
+    "insert into operators (login, name, roles) values ('puppet', 'P', '{kyc_officer}')",
+    "insert into operators (login, name, roles, oidc_subject) values ('puppet', 'P', '{kyc_officer}', 'issuer puppet')",
+    "update operators set roles = '{reviewer,kyc_officer}' where login = 'olga'",
+    "update operators set roles = '{admin,kyc_officer}' where login = 'boss'",
+    "update operators set oidc_subject = 'issuer evil' where login = 'kira'",
+    "update operators set login = 'kim2' where login = 'kim'",
+  ]);
+});
+
+it('a stolen console opens the sign-in of no KYC officer, and of nobody who signs in by OIDC', async () => {
+  await expectRefused('console', [
+    "update operators set password_hash = 'x' where login = 'kim'",
+    "update operators set password_hash = 'x', roles = '{}' where login = 'kim'",
+    link('kim'),
+    link('kira'),
+    link('boss'),
+    "update sign_in_links set login = 'kim'",
+  ]);
+  // A link of somebody else ends before that person could become an officer by a request.
+  expect(await attempt('console', link('olga', "'infinity'"))).toBe(1);
+  expect(
+    await database.sql`select from sign_in_links where expires_at > now() + interval '16 minutes'`,
+  ).toEqual([]);
+  // Who is no officer any more is no officer again without a request.
+  expect(await attempt('console', "update operators set roles = '{}' where login = 'kim'")).toBe(1);
+  expect(await attempt('console', "update operators set password_hash = 'x' where login = 'kim'")).toBe(1);
+  await expectRefused('console', ["update operators set roles = '{kyc_officer}' where login = 'kim'"]);
+});
+
+it('a stolen console approves no officer, and uses no approval twice, late, or for another act', async () => {
+  const adam = operatorCaller('adam', 'admin');
+  const platform = testPlatform(database.sql);
+  const asked = { kind: 'officer', subject: 'operator:kim', act: 'link', reason: 'lost it' } as const;
+  const { approval_id } = await operate(requestApproval, asked, adam, platform);
+  const row = `where approval_id = '${approval_id}'`;
+  await expectRefused('console', [
+    `update approvals set approved_by = 'kai', approved_at = now() ${row}`,
+    `insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at, approved_by, approved_at)
+     values (gen_random_uuid(), 'officer', 'operator:kim', 'x', 'x', 'adam', now() + interval '1 hour', 'kai', now())`,
+    link('kim'),
+  ]);
+  await operate(approve, { approval_id, kind: 'officer' }, operatorCaller('kai', 'kyc_officer'), platform);
+  const use = `update approvals set used_at = now() ${row}`;
+  await expectRefused('console', [
+    link('kim'),
+    `${use}; ${link('kai')}`,
+    `${use}; update operators set password_hash = 'x' where login = 'kim'`,
+    `update approvals set approved_at = now() + interval '1 year' ${row}`,
+  ]);
+  expect(await attempt('console', `${use}; ${link('kim')}`)).not.toBe('refused');
+  await expectRefused('console', [`${use}; ${link('kim')}`, `update approvals set used_at = null ${row}`]);
+});
+
+it('who is enabled by the console counts as the second person after a day', async () => {
+  await database.sql`update operators set status = 'disabled' where login in ('kim', 'olga')`;
+  await attempt('console', "update operators set status = 'active', counts_at = '-infinity'");
+  expect(
+    await database.sql`select login from operators where counts_at > now() + interval '23 hours' order by 1`,
+  ).toEqual([{ login: 'kim' }, { login: 'olga' }]);
+});

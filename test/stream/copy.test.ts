@@ -1,0 +1,101 @@
+// A copy of the catalogue that is made from the stream alone equals the tables, whatever is killed.
+import { expect, it } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { aCopy, aStreamReader, readCatalogue } from '#test/stream/reader.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGame, removeApplication, setPackageUrls, undoGameDecisions } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const APPLICATIONS = ['one', 'two', 'three'];
+const GAMES = 12;
+const WRITERS = 5;
+const ACTS = 60;
+
+const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
+const number = (below: number): number => Math.floor(Math.random() * below);
+
+/** One change, as a worker or an operator makes it. */
+const act = async (sql: Database): Promise<void> => {
+  const application_id = pick(APPLICATIONS);
+  const rows = await sql<{ game_id: string; revision: number }[]>`
+    select game_id, revision from games where application_id = ${application_id} order by random() limit 3`;
+  const { game_id = '', revision = 0 } = rows[0] ?? {};
+  const kind = number(12);
+  if (kind < 5 || rows.length === 0) {
+    const batch = Array.from({ length: 3 }, (_, n) =>
+      fetchedGame(
+        { game_id: `g-${(number(GAMES / 3) + n * 4) % GAMES}`, game_info: `text ${number(4)}` },
+        new Date(),
+      ),
+    );
+    const unique = [...new Map(batch.map((game) => [game.application_game_id, game])).values()];
+    await upsertGames(sql, application_id, unique);
+  } else if (kind < 8) await decideGame(sql, { game_id, revision, audit_status: pick(['passed', 'passed']) });
+  else if (kind === 8)
+    await decideGame(sql, {
+      game_id,
+      revision,
+      audit_status: 'rejected',
+      reason: pick(['rights', 'other']),
+      text: 'No.',
+    });
+  else if (kind === 9) {
+    const [last] = await sql<{ audit_id: number }[]>`
+      select audit_id from game_audits where game_id = ${game_id} and undone_at is null order by audit_id desc limit 1`;
+    if (last !== undefined) await undoGameDecisions(sql, [last.audit_id], KIM);
+  } else if (kind === 10)
+    await setPackageUrls(sql, [{ game_id, game_package_url: `https://cdn.example/${number(99)}` }], KIM);
+  else if (number(6) === 0) {
+    await removeApplication(sql, application_id);
+    await addApplication(sql, application_id);
+  } else
+    await sql`
+      update games set withdrawn_at = case when withdrawn_at is null then now() end
+      where game_id = any(${rows.map((row) => row.game_id)}::uuid[])`;
+};
+
+it('a copy made from the stream equals the tables after a random history with killed sessions', async () => {
+  const { sql, databaseUrl } = database;
+  for (const application_id of APPLICATIONS) await addApplication(sql, application_id);
+  await using stack = new AsyncDisposableStack();
+  const copy = aCopy(sql);
+  const reader = aStreamReader(sql);
+  let isOver = false;
+  let acts = 0;
+  let killed = 0;
+  let lost = 0;
+  /** Ends the session of a writer that is in the middle of something, as a server that is killed does. */
+  const kill = async (): Promise<void> => {
+    const rows = await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'victim' and datname = current_database() and state <> 'idle' limit 1`;
+    killed += rows.length;
+  };
+  const writers = Array.from({ length: WRITERS }, async () => {
+    const own = openDatabase(databaseUrl, { max: 2, applicationName: 'victim' });
+    stack.defer(() => own.end({ timeout: 1 }));
+    for (let n = 0; n < ACTS; n += 1) {
+      await act(own).catch(() => {
+        lost += 1;
+      });
+      acts += 1;
+      if (acts % 8 === 0) await kill();
+    }
+  });
+  const follow = async (): Promise<void> => {
+    while (!isOver) for (const event of await reader.read(1 + number(7))) await copy.apply(event);
+  };
+  const following = follow();
+  await Promise.all(writers);
+  isOver = true;
+  await following;
+  for (const event of await reader.readAll()) await copy.apply(event);
+  const catalogue = await readCatalogue(sql);
+  expect(copy.games()).toEqual(catalogue);
+  expect(Object.keys(catalogue).length).toBeGreaterThan(GAMES);
+  expect(killed).toBeGreaterThan(5);
+  expect(lost).toBeGreaterThan(0);
+  expect(lost).toBeLessThan((WRITERS * ACTS) / 2);
+});

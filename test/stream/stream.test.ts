@@ -1,0 +1,180 @@
+import { expect, it } from 'vitest';
+import { openDatabase } from '#db/client.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
+import { pruneStream } from '#db/queries/stream.ts';
+import { changeApplication, pauseApplication, resumeApplication } from '#src/operations/applications.ts';
+import { aStreamReader } from '#test/stream/reader.ts';
+import { addApplication, addGames, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { decideGame, eraseKyc, operateAs, removeApplication, setPackageUrls } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const keys = ringOf(['k1']);
+const short = ({ type, data }: { type: string; data: object }) => [type, data];
+
+/** A reader who has read everything. */
+const aReader = async (...given: Parameters<typeof aStreamReader> | []) => {
+  const reader = aStreamReader(database.sql, given[1]);
+  await reader.readAll();
+  return { ...reader, readShort: async () => (await reader.readAll()).map(short) };
+};
+
+it('tells each change once: games, applications, KYC records, suspect runs', async () => {
+  const { sql } = database;
+  const { readShort } = await aReader();
+  const acme = { application_id: 'acme' };
+  await addApplication(sql, 'acme');
+  expect(await readShort()).toEqual([['application.added', acme]]);
+
+  const game = fetchedGame({ game_id: 'g-1' });
+  await upsertGames(sql, 'acme', [game]);
+  await upsertGames(sql, 'acme', [{ ...game, fetched_at: new Date() }]);
+  const about = { ...acme, game_id: game.game_id, application_game_id: 'g-1' };
+  expect(await readShort()).toEqual([['game.received', { ...about, revision: 1 }]]);
+
+  await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
+  const other = fetchedGame({ game_id: 'g-1', game_info: 'Another text.' }, new Date());
+  await upsertGames(sql, 'acme', [other]);
+  const url = { game_id: game.game_id, game_package_url: 'https://cdn.example/game.zip' };
+  await setPackageUrls(sql, [url], KIM);
+  const told = { ...about, game_name: 'Lantern Harbour' };
+  const events = await readShort();
+  expect(events[0]).toEqual([
+    'game.passed',
+    { ...told, revision: 1, audit_status: 'passed', audit_time: expect.any(String), why: 'decided' },
+  ]);
+  // Both are of one statement.
+  expect(events.slice(1, 3).toSorted()).toEqual([
+    ['game.changed', { ...about, revision: 2 }],
+    [
+      'game.pending',
+      { ...told, revision: 2, audit_status: 'pending', audit_time: '', why: 'content_changed' },
+    ],
+  ]);
+  expect(events.slice(3)).toEqual([['game.changed', { ...about, revision: 2 }]]);
+
+  await operateAs(sql, KIM, pauseApplication, acme);
+  await operateAs(sql, KIM, resumeApplication, acme);
+  await operateAs(sql, KIM, changeApplication, { ...acme, name: 'Acme' });
+  await operateAs(sql, KIM, changeApplication, { ...acme, name: 'Acme' });
+  await sql`update applications set failed_runs = 1, last_success_at = now()`;
+  expect(await readShort()).toEqual([
+    ['application.paused', acme],
+    ['application.resumed', acme],
+    ['application.updated', acme],
+  ]);
+
+  await store(sql, keys, 'acme', PLANTED);
+  await store(sql, keys, 'acme', PLANTED);
+  await store(sql, keys, 'acme', { ...PLANTED, opening_bank: 'Two' });
+  await store(sql, keys, 'acme', null);
+  await eraseKyc(sql, 'acme', { ...KIM, reason: 'requested' }, { fourEyes: { kinds: [], onceTwo: false } });
+  expect(await readShort()).toEqual([
+    ['kyc.changed', { ...acme, state: 'sealed', changed_fields: [] }],
+    ['kyc.changed', { ...acme, state: 'sealed', changed_fields: ['opening_bank'] }],
+    ['kyc.changed', { ...acme, state: 'not_provided', changed_fields: [] }],
+    ['kyc.changed', { ...acme, state: 'erased', changed_fields: [] }],
+  ]);
+
+  const run = await anOpenRun(sql, 'acme');
+  await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
+  expect(await readShort()).toEqual([['run.suspect', { ...acme, run_id: run.run_id }]]);
+
+  await removeApplication(sql, 'acme');
+  expect(await readShort()).toEqual([['application.removed', acme]]);
+  const values = JSON.stringify(await sql`select * from stream_events`);
+  for (const value of Object.values(PLANTED)) expect(values).not.toContain(value);
+});
+
+it('misses no event of fifty transactions that commit out of order, one of them last', async () => {
+  const { sql, databaseUrl } = database;
+  await using stack = new AsyncDisposableStack();
+  const writers = openDatabase(databaseUrl, { max: 6, applicationName: 'writers' });
+  stack.defer(() => writers.end());
+  await addApplication(sql, 'ordered');
+  const reader = await aReader();
+  const seen: string[] = [];
+  const read = async (): Promise<number> => {
+    const list = await reader.read();
+    seen.push(...list.map(({ data }) => data.application_game_id ?? ''));
+    return list.length;
+  };
+  const names = Array.from({ length: 51 }, (_, n) => `g-${n}`);
+  /** Writes a new game, then commits when the gate opens. */
+  const write = (game_id: string, opened: Promise<unknown>) => {
+    const begun = Promise.withResolvers<void>();
+    const done = writers.begin(async (tx) => {
+      await upsertGames(tx, 'ordered', [fetchedGame({ game_id })]);
+      begun.resolve();
+      await opened;
+    });
+    return { begun: begun.promise, done };
+  };
+  const [held = '', ...others] = names;
+  const gate = Promise.withResolvers<void>();
+  const first = write(held, gate.promise);
+  await first.begun;
+  for (let from = 0; from < others.length; from += 5) {
+    const group = others.slice(from, from + 5).map((name) => {
+      const open = Promise.withResolvers<void>();
+      return { ...write(name, open.promise), open };
+    });
+    await Promise.all(group.map(({ begun }) => begun));
+    for (const { open, done } of group.toReversed()) {
+      open.resolve();
+      await Promise.all([done, read()]);
+    }
+  }
+  for (let rows = 1; rows > 0; ) rows = await read();
+  expect(seen.toSorted()).toEqual(others.toSorted());
+  gate.resolve();
+  await first.done;
+  await read();
+  expect(seen.at(-1)).toBe(held);
+  expect(seen).toHaveLength(51);
+});
+
+it('with types it passes over the others, also over more than one read compares', async () => {
+  const { sql } = database;
+  const reader = await aReader(sql, ['run.suspect']);
+  await addApplication(sql, 'many');
+  await addGames(sql, 'many', 10_050);
+  const run = await anOpenRun(sql, 'many');
+  await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
+  expect(await reader.read()).toEqual([]);
+  expect((await reader.readAll()).map(short)).toEqual([
+    ['run.suspect', { application_id: 'many', run_id: run.run_id }],
+  ]);
+});
+
+it('refuses a place before the oldest event that is kept, and one that was never given', async () => {
+  const { sql } = database;
+  const [{ position = 0 } = {}] = await sql<{ position: number }[]>`
+    select position from stream_events order by position offset 4 limit 1`;
+  await sql`update stream_events set created_at = now() - interval '91 days' where position <= ${position}`;
+  expect(await pruneStream(sql, 90 * 86_400_000, 2)).toBe(2);
+  expect(await pruneStream(sql, 90 * 86_400_000, 100)).toBe(2);
+  expect(await pruneStream(sql, 90 * 86_400_000, 100)).toBe(0);
+  const from = (after: string) => aStreamReader(sql, [], after).read(1);
+  await expect(from(String(position - 1))).rejects.toThrow('deleted by now');
+  // Who had read up to the last deleted day has missed nothing.
+  expect(await from(String(position))).toHaveLength(1);
+  expect(await from('')).toHaveLength(1);
+  expect(await from('latest')).toEqual([]);
+  await expect(from('999999999999')).rejects.toThrow('deleted by now');
+});
+
+it('no process writes the stream itself, and none moves an event that has its position', async () => {
+  for (const role of ['worker', 'api', 'console', 'media', 'kyc_desk', 'operator'] as const) {
+    const own = database.as(role);
+    await expect(
+      own`insert into stream_events (type, application_id) values ('game.received', 'acme')`,
+    ).rejects.toThrow('permission denied');
+    if (role === 'worker' || role === 'api' || role === 'operator')
+      await expect(
+        own`update stream_events set position = position + 1 where position is not null`,
+      ).rejects.toThrow('may not move an event');
+  }
+});
