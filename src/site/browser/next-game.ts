@@ -68,14 +68,14 @@ const linkTo = (url: string): HTMLAnchorElement =>
   Object.assign(document.createElement('a'), { href: url, textContent: 'Open the game' });
 
 /** The page of a decision, and the address of the one that took its place. */
-type Former = { body: HTMLElement; title: string; url: string; next: string };
+type Former = { nodes: ChildNode[]; title: string; url: string; next: string };
 
 /** Has the reviewer gone on from the page that took the place, or does the form of a rejection have words? */
 const isBusy = ({ next }: Former): boolean =>
   location.href !== next || document.querySelector('details[open] [data-sends], dialog[open]') !== null;
 
-const showFormer = ({ body, title, url }: Former): void => {
-  document.body.replaceWith(body);
+const showFormer = ({ nodes, title, url }: Former): void => {
+  document.body.replaceChildren(...nodes);
   document.title = title;
   history.replaceState({ htmx: true }, '', url);
   dispatchEvent(new CustomEvent('game:restored'));
@@ -133,7 +133,13 @@ const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Forme
 
 const decideBehind = (context: Request, next: Ahead): void => {
   const { action, signal: _signal, ...request } = context.request;
-  const former = { body: document.body, title: document.title, url: location.href, next: next.url };
+  // htmx keeps the body and replaces what is in it.
+  const former = {
+    nodes: [...document.body.childNodes],
+    title: document.title,
+    url: location.href,
+    next: next.url,
+  };
   const headers = new Headers(request.headers);
   headers.set('accept', 'application/json');
   const sent = context.fetch(action, { ...request, headers, keepalive: true });
