@@ -94,7 +94,10 @@ const writeGames = async (
       insert into games as g (
         game_id, application_id, application_game_id, content_hash, addresses_end_at, list_hash, fetched_at,
         ${sql.unsafe(CONTENT_NAMES)})
-      select f.game_id, ${application_id}, f.application_game_id, f.content_hash, f.addresses_end_at, f.list_hash,
+      select coalesce(
+               (select i.game_id from imported_games i
+                where i.application_id = ${application_id} and i.application_game_id = f.application_game_id),
+               f.game_id), ${application_id}, f.application_game_id, f.content_hash, f.addresses_end_at, f.list_hash,
              f.fetched_at, ${sql.unsafe(CONTENT_NAMES)}
       from fetched f join changed using (application_game_id)
       where not is_doubtful

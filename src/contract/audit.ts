@@ -40,6 +40,7 @@ export const AUDIT_ACTIONS = [
   'game.carry_over',
   'game.reopen',
   'game.package',
+  'game.import',
   'picture.repair',
   'reason.add',
   'reason.retire',
@@ -84,6 +85,7 @@ const SHARED_ACTIONS = {
   'application.resume_failing': 'application.resume',
   'application.resume_recovered': 'application.resume',
   'run.start_accepting': 'run.accept_withdrawals',
+  'token.revoke_own': 'token.revoke',
   'kyc.expire_removed': 'kyc.expire',
 } as const satisfies Record<string, AuditAction>;
 

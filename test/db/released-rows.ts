@@ -9,6 +9,7 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { leaseGame } from '#db/queries/game-leases.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
+import { insertWaitingGames } from '#db/queries/imports.ts';
 import { insertKycAccess } from '#db/queries/kyc.ts';
 import { insertOperator } from '#db/queries/operators.ts';
 import { claimPicture, recordResult, saveContent, saveIconHashes } from '#db/queries/picture-fetches.ts';
@@ -185,6 +186,9 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   const subscriber = { subscription_id: randomUUIDv7(), url: 'http://127.0.0.1:9/stream' };
   const { sealed: sealedStream } = await sealNewEventSecret(testKeys, subscriber);
   await insertSubscription(sql, { ...subscriber, types: ['game.received'], ...sealedStream });
+  const waiting = { application_game_id: 'imported', game_id: randomUUIDv7(), game_package_url: '' };
+  const decision = { audit_time: new Date('2026-01-01'), decided_by: 'kim', reason: 'rights', text: 'No.' };
+  await insertWaitingGames(sql, APPLICATION, [{ ...waiting, ...decision, audit_status: 'rejected' }]);
   await recordViewer(sql, game_id, 'kim');
   await leaseGame(sql, game_id, 'kim');
   // Rows in the counters, and changes that are not folded into them.

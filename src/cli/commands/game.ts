@@ -6,6 +6,7 @@ import { registerHistory } from '#src/cli/commands/game-history.ts';
 import { registerPackage } from '#src/cli/commands/game-package.ts';
 import { registerReview } from '#src/cli/commands/game-review.ts';
 import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
+import { registerTransfer } from '#src/cli/commands/game-transfer.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
@@ -97,6 +98,7 @@ export const register = (program: Command): void => {
   registerReview(game);
   registerDecisions(game);
   registerPackage(game);
+  registerTransfer(game);
 
   defineCommand(game, 'recount', {
     summary: 'compare the counters behind data.total with the games, and repair them',

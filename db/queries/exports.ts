@@ -1,0 +1,96 @@
+/** What leaves the catalogue as a whole: games with their decisions, and every decision. */
+import type { Queryable } from '#db/client.ts';
+import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
+import { where } from '#db/where.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
+import { CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
+
+/** A game with the decision that stands. Without content, it waits for its first pull. */
+export type ExportedGame = Pick<
+  GameRow,
+  | 'application_id'
+  | 'application_game_id'
+  | 'game_id'
+  | 'game_package_url'
+  | 'audit_status'
+  | 'audit_time'
+  | 'withdrawn_at'
+> & { [Name in keyof GameContent]: GameContent[Name] | null } & {
+  [Field in 'decided_by' | 'reason' | 'text']: string | null;
+};
+
+const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
+const NO_CONTENT = CONTENT_COLUMNS.map((name) => `null as ${name}`).join(', ');
+
+/** Reads the next games of an application, by its own ids. */
+export const listExportedGames = (
+  sql: Queryable,
+  {
+    application_id,
+    status,
+    after,
+  }: { application_id: string; status?: AuditStatus | undefined; after: string },
+  limit: number,
+): Promise<ExportedGame[]> => {
+  const next = where(sql, [
+    sql`application_id = ${application_id} and application_game_id > ${after}`,
+    status && sql`audit_status = ${status}`,
+  ]);
+  return sql<ExportedGame[]>`
+    select e.application_id, e.application_game_id, e.game_id, ${sql.unsafe(CONTENT_NAMES)}, e.game_package_url,
+           e.audit_status, e.audit_time, coalesce(e.decided_by, d.decided_by) as decided_by,
+           coalesce(e.reason, d.reason) as reason, coalesce(e.text, d.text) as text, e.withdrawn_at
+    from (
+      (select application_id, application_game_id, game_id, ${sql.unsafe(CONTENT_NAMES)}, game_package_url, audit_status,
+              audit_time, null as decided_by, null as reason, null as text, withdrawn_at
+       from games ${next} order by application_game_id limit ${limit})
+      union all
+      (select application_id, application_game_id, game_id, ${sql.unsafe(NO_CONTENT)}, game_package_url, audit_status,
+              audit_time, decided_by, reason, text, null
+       from imported_games ${next} order by application_game_id limit ${limit})
+    ) as e
+    left join lateral standing_decision(e.game_id) d on e.audit_status <> 'pending'
+    order by e.application_game_id limit ${limit}`;
+};
+
+/** A decision as a regulator asks for it. `stands`: it is not undone, and no later one replaced it. */
+export type ExportedDecision = Pick<
+  GameAuditRow,
+  | 'audit_id'
+  | 'game_id'
+  | 'revision'
+  | 'audit_status'
+  | 'decided_by'
+  | 'decided_at'
+  | 'reason'
+  | 'text'
+  | 'undone_at'
+  | 'undone_by'
+> &
+  Pick<GameRow, 'application_id' | 'application_game_id' | 'game_name'> & {
+    reason_label: string | null;
+    waiting_since: Date | null;
+    /** Null: it was decided on a game that did not wait. */
+    waited_s: number | null;
+    stands: boolean;
+  };
+
+/** Reads the next decisions since a moment, in the order of their ids. The name is that of the decided revision. */
+export const listExportedDecisions = (
+  sql: Queryable,
+  { since, after }: { since: Date; after: number },
+  limit: number,
+): Promise<ExportedDecision[]> =>
+  sql<ExportedDecision[]>`
+    select a.audit_id, g.application_id, g.application_game_id, a.game_id, r.game_name, a.revision, a.audit_status,
+           a.decided_at, a.decided_by, a.reason, s.label as reason_label, a.text, a.waiting_since,
+           extract(epoch from a.decided_at - a.waiting_since)::float8 as waited_s,
+           coalesce(a.audit_id = d.audit_id, false) as stands, a.undone_at, a.undone_by
+    from (
+      select * from game_audits where audit_id > ${after} and decided_at >= ${since} order by audit_id limit ${limit}
+    ) as a
+    join games g using (game_id)
+    join game_revisions r on r.game_id = a.game_id and r.revision = a.revision
+    left join reasons s on s.code = a.reason
+    left join lateral standing_decision(a.game_id) d on true
+    order by a.audit_id`;

@@ -1,0 +1,74 @@
+import { type Command, Option } from '@commander-js/extra-typings';
+import type { Database } from '#db/client.ts';
+import { type ExportedDecision, listExportedDecisions } from '#db/queries/exports.ts';
+import { defineCommand } from '#src/cli/kit/command.ts';
+import { ROW_FORMATS, writeRows } from '#src/cli/kit/write-rows.ts';
+import { UsageError } from '#src/errors.ts';
+import { parseSince } from '#src/lib/since.ts';
+
+const PAGE = 1_000;
+
+const COLUMNS = [
+  'audit_id',
+  'application_id',
+  'application_game_id',
+  'game_id',
+  'game_name',
+  'revision',
+  'audit_status',
+  'decided_at',
+  'decided_by',
+  'reason',
+  'reason_label',
+  'text',
+  'waiting_since',
+  'waited_s',
+  'stands',
+  'undone_at',
+  'undone_by',
+] as const satisfies readonly (keyof ExportedDecision)[];
+
+async function* exportPages(sql: Database, since: Date): AsyncGenerator<ExportedDecision[], void, void> {
+  for (let after = 0, rows = PAGE; rows === PAGE; ) {
+    const decisions = await listExportedDecisions(sql, { since, after }, PAGE);
+    rows = decisions.length;
+    after = decisions.at(-1)?.audit_id ?? after;
+    yield decisions;
+  }
+}
+
+const parseMoment = (text: string): Date => {
+  try {
+    return parseSince(text);
+  } catch (error) {
+    throw new UsageError(`--since: ${(error as Error).message}`);
+  }
+};
+
+/** `catalogue decision …` */
+export const register = (program: Command): void => {
+  const decision = program.command('decision');
+
+  defineCommand(decision, 'export', {
+    summary: 'print every decision since a time: the statement of reasons',
+    details:
+      'With the reason, the text that the application was given, how long the game waited, and whether the decision stands: undone ones have undone_at. In the order in which they were stored.',
+    examples: [
+      'decision export --since 2026-01-01',
+      'decision export --since 90d --format csv > decisions.csv',
+    ],
+    parameters: (command) =>
+      command
+        .requiredOption(
+          '--since <time>',
+          'from this time on (local, if it names no zone), or this long ago: 24h',
+        )
+        .addOption(
+          new Option('--format <format>', 'of the rows').choices(ROW_FORMATS).default('ndjson' as const),
+        ),
+    run: async ({ openDatabase, out }, { since, format }) => {
+      const from = parseMoment(since);
+      await writeRows(out, format, COLUMNS, exportPages(await openDatabase(), from));
+    },
+  });
+};

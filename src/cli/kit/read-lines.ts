@@ -1,0 +1,33 @@
+import { createReadStream } from 'node:fs';
+import { UsageError } from '#src/errors.ts';
+
+/** Longer than any game: its description has 64 Ki characters, its addresses 400 KiB. */
+const LINE_MAX = 4 * 1024 * 1024;
+
+export type NumberedLine = { line: number; text: string };
+
+/**
+ * Reads the lines of a file one after another, without those that are empty. `readline` would also split at U+2028, which
+ * JSON allows in a text.
+ * @throws UsageError if the file cannot be read, or is not text in UTF-8
+ */
+export async function* readLines(path: string): AsyncGenerator<NumberedLine, void, void> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let line = 0;
+  let rest = '';
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+      const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const text of lines) {
+        line += 1;
+        if (text.trim() !== '') yield { line, text };
+      }
+      if (rest.length > LINE_MAX) throw new Error(`line ${line + 1} is longer than ${LINE_MAX} characters`);
+    }
+    rest += decoder.decode();
+  } catch (error) {
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  if (rest.trim() !== '') yield { line: line + 1, text: rest };
+}

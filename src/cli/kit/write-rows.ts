@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import type { Output } from '#src/cli/kit/output.ts';
+import { escapeUnprintable } from '#src/lib/printable.ts';
+
+/** What a cell of a spreadsheet may not begin with, because it would be a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+const toCell = (value: unknown): string => {
+  const text = value instanceof Date ? value.toISOString() : String(value ?? '');
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+export const ROW_FORMATS = ['ndjson', 'csv'] as const;
+
+/**
+ * Writes rows to stdout as they come: one JSON document a line, or CSV with a header (RFC 4180). A reader that is slow
+ * slows the caller.
+ */
+export const writeRows = async <Row extends object>(
+  { stdio: { stdout } }: Output,
+  format: (typeof ROW_FORMATS)[number],
+  columns: readonly (keyof Row & string)[],
+  pages: AsyncIterable<readonly Row[]>,
+): Promise<number> => {
+  let count = 0;
+  const write = async (lines: readonly string[], end: string): Promise<void> => {
+    if (lines.length > 0 && !stdout.write(`${lines.join(end)}${end}`) && !stdout.destroyed)
+      await once(stdout, 'drain');
+  };
+  if (format === 'csv') await write([columns.join(',')], '\r\n');
+  for await (const rows of pages) {
+    count += rows.length;
+    if (format === 'csv')
+      await write(
+        rows.map((row) => columns.map((name) => toCell(row[name])).join(',')),
+        '\r\n',
+      );
+    else
+      await write(
+        rows.map((row) => escapeUnprintable(JSON.stringify(row))),
+        '\n',
+      );
+  }
+  return count;
+};
