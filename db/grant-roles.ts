@@ -8,7 +8,7 @@ import {
   roleName,
   TABLE_RIGHTS,
 } from '#db/roles.ts';
-import { firstRow } from '#db/rows.ts';
+import { firstRow, onlyValue } from '#db/rows.ts';
 import { INSUFFICIENT_PRIVILEGE, INTERNAL_ERROR, isPostgresError } from '#db/sqlstate.ts';
 import { coerceError } from '#src/errors.ts';
 
@@ -87,6 +87,42 @@ export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string
   ];
 };
 
+/** No role takes more than this part of the server's connections: whoever has its login leaves the others room. */
+const CONNECTIONS_SHARE = 0.6;
+/** Of a session that does not set it itself, as every process of ours does (db/client.ts). */
+const IDLE_IN_TRANSACTION = '2min';
+
+/**
+ * Limits the connections and idle transactions of each role, and makes the owner a member of each, so that
+ * `end_overdue_sessions` may end its sessions. A user of another name that is a member has no such limits.
+ */
+const limitRoles = async (sql: Database): Promise<string[]> => {
+  const rows = await sql<
+    { name: string; owner: string; database: string; most: number; is_member: boolean }[]
+  >`
+    select rolname as name, quote_ident(current_user) as owner, quote_ident(current_database()) as database, pg_has_role(current_user, oid, 'usage') as is_member,
+           floor(current_setting('max_connections')::int * ${CONNECTIONS_SHARE}::float8)::int as most
+    from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
+  const statements = rows.flatMap(({ name, database, most, is_member }) => [
+    `alter role ${name} connection limit ${most}`,
+    `alter role ${name} in database ${database} set idle_in_transaction_session_timeout = '${IDLE_IN_TRANSACTION}'`,
+    ...(is_member ? [] : [`grant ${name} to current_user`]),
+  ]);
+  try {
+    for (const statement of statements) await alterRole(sql, statement);
+    return [];
+  } catch (thrown) {
+    const error = coerceError(thrown);
+    if (!isPostgresError(error, INSUFFICIENT_PRIVILEGE)) throw error;
+    return [
+      `The user of DATABASE_URL may not limit the roles of the processes, or end their sessions. Let a superuser run: ${statements.join('; ').replaceAll('current_user', rows[0]?.owner ?? '')};`,
+    ];
+  }
+};
+
+/** Functions of large objects that anybody may call: no process uses them, and each fills the disk. */
+const LARGE_OBJECTS = 'lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea)';
+
 const QUEUE_SCHEMA = 'bullmq';
 
 /** Revokes what the roles have and grants what db/roles.ts says, in one transaction: a running process notices nothing. */
@@ -120,8 +156,12 @@ const grantRights = (sql: Database): Promise<unknown> =>
             `grant insert, update, delete on all tables in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
             `grant usage on all sequences in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
           ];
+    const database = await onlyValue(tx<{ name: string }[]>`select quote_ident(current_database()) as name`);
     const statements = [
       'revoke create on schema public from public',
+      // Without the right to, Postgres warns and changes nothing.
+      `revoke temporary on database ${database} from public`,
+      `revoke execute on function ${LARGE_OBJECTS} from public`,
       `revoke all on ${tables.join(', ')} from ${all}`,
       `grant usage on schema public, drizzle to ${all}`,
       `grant select on drizzle.__drizzle_migrations to ${all}`,
@@ -142,6 +182,7 @@ const grantRights = (sql: Database): Promise<unknown> =>
 export const grantRoles = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
   const missing = await createRoles(sql);
   const logins = missing.length > 0 ? [] : await allowLogins(sql, urls);
+  const limits = missing.length > 0 ? [] : await limitRoles(sql);
   await grantRights(sql);
-  return [...missing, ...logins];
+  return [...missing, ...logins, ...limits];
 };

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { onlyValue } from '#db/rows.ts';
 
 /**
  * Counts our connections to this database by process (`worker`, `api`, … `queue`) and state. A role sees the state of
@@ -12,3 +13,12 @@ export const countConnections = (sql: Queryable) =>
     from pg_stat_activity
     where datname = current_database() and application_name like 'catalogue %'
     group by 1, 2`;
+
+/** For how many seconds sessions of each database role have blocked another session. Roles that block none are absent. */
+export const readBlocking = (sql: Queryable) =>
+  sql<{ blocker: string; seconds: number }[]>`
+    select login as blocker, max(blocks_s) as seconds from process_sessions() where blocks_s > 0 group by 1`;
+
+/** Ends sessions of processes that keep a transaction, a lock or a statement for too long. @returns how many */
+export const endOverdueSessions = (sql: Queryable): Promise<number> =>
+  onlyValue(sql<{ ended: number }[]>`select end_overdue_sessions() as ended`);

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Database, Queryable } from '#db/client.ts';
 import { countApplications, listLaggingApplications } from '#db/queries/applications.ts';
 import { readReach } from '#db/queries/backoff.ts';
-import { countConnections } from '#db/queries/connections.ts';
+import { countConnections, readBlocking } from '#db/queries/connections.ts';
 import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
@@ -69,6 +69,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       fleet: await readFleet(tx),
       lagging: await listLaggingApplications(tx, LAGGING_MAX),
       connections: await countConnections(tx),
+      blocking: await readBlocking(tx),
       reach: await readReach(tx),
       eventWebhooks: await countEventWebhooks(tx),
     })),
@@ -119,6 +120,13 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     ['holder', 'state'],
     quick,
     ({ connections }) => connections.map(({ holder, state, count }) => [{ holder, state }, count]),
+  );
+  gauge(
+    'catalogue_database_blocking_seconds',
+    'For how long a session of this database role has blocked another session; absent if none does.',
+    ['blocker'],
+    quick,
+    ({ blocking }) => blocking.map(({ blocker, seconds: blocked }) => [{ blocker }, blocked]),
   );
   gauge(
     'catalogue_event_webhooks',

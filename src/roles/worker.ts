@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { readTime } from '#db/client.ts';
+import { endOverdueSessions } from '#db/queries/connections.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
@@ -28,6 +29,7 @@ const DATABASE_CONNECTIONS = 20;
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
 const URGENT_JOBS_MS = 1_000;
+const SESSIONS_MS = 30_000;
 const UNREACHABLE_LOG_MS = 60 * 60_000;
 /**
  * V8 collects its old space when the heap has grown by this percentage (default: up to 300). A run of 100,000 games then
@@ -137,9 +139,14 @@ export const startWorker = async (
       if (clock.fault() === undefined) await addUrgentJobs(sql, queues.producer);
     },
   );
+  // Each worker does it: a session that keeps the lock of the reconciler stops the other chores.
+  const endingSessions = repeatUntilAborted(SESSIONS_MS, chores.signal, logger, 'sessions', async () => {
+    const ended = await endOverdueSessions(sql);
+    if (ended > 0) logger.warn({ ended }, 'ended sessions of Postgres that stopped others');
+  });
   started.defer(async () => {
     chores.abort();
-    await Promise.all([reconciling.ended, addingUrgentJobs.ended]);
+    await Promise.all([reconciling.ended, addingUrgentJobs.ended, endingSessions.ended]);
   });
   const all = started.move();
   return {

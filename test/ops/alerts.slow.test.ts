@@ -38,6 +38,7 @@ const sample = (isWrong: boolean, scrapes: number): string => {
   const bad = isWrong ? scrapes : 0;
   return [
     ['catalogue_queue_up{role="worker"}', pick(0, 1)],
+    ['catalogue_database_blocking_seconds{blocker="catalogue_api"}', pick(60, 0)],
     ['catalogue_database_up{role="worker"}', pick(0, 1)],
     ['catalogue_workers', pick(0, 2)],
     ['catalogue_fleet_cut_off', pick(1, 0)],

@@ -15,7 +15,8 @@ import {
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
-import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
+import type { GameDecision } from '#src/operations/decision-results.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readTimeline } from '#src/review/timeline.ts';

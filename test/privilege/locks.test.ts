@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { type Database, openDatabase } from '#db/client.ts';
+import { grantRoles } from '#db/grant-roles.ts';
+import { LOCKS } from '#db/locks.ts';
+import { endOverdueSessions, readBlocking } from '#db/queries/connections.ts';
+import { DATABASE_ROLES, roleName } from '#db/roles.ts';
+import { onlyValue } from '#db/rows.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { urlOfRole } from '#test/support/roles.ts';
+import { until } from '#test/support/until.ts';
+
+const { database, expectRefused } = useStolenLogins();
+let worker: Database;
+beforeAll(async () => {
+  expect(await grantRoles(database.sql, {})).toEqual([]);
+  worker = database.as('worker');
+  // The function of the migration, with 0.4 s in the place of each minute.
+  const source = await onlyValue(
+    database.sql<{ text: string }[]>`select pg_get_functiondef('process_sessions()'::regprocedure) as text`,
+  );
+  const hastened = source
+    .replaceAll(/'(\d+) minutes?'/g, (_, minutes) => `'${minutes * 400} milliseconds'`)
+    .replace('blocks_s > 60', 'blocks_s > 0.4');
+  expect(hastened).not.toEqual(source);
+  await database.sql.unsafe(hastened);
+});
+
+let stolen: Database;
+beforeEach(() => {
+  // Whoever has a login decides on the settings of the session.
+  stolen = openDatabase(urlOfRole(database.databaseUrl, 'api'), { max: 1, statementMs: 0 });
+  return async () => stolen.end({ timeout: 1 });
+});
+afterAll(() => worker.end());
+
+const pidOf = (sql: Database) => onlyValue(sql<{ pid: number }[]>`select pg_backend_pid() as pid`);
+const isOpen = async (pid: number) =>
+  (await database.sql`select from pg_stat_activity where pid = ${pid}`).length === 1;
+/** What a worker does every half minute. */
+const untilEnded = (pid: number) =>
+  until('the session is ended', async () => {
+    await endOverdueSessions(worker);
+    return !(await isOpen(pid));
+  });
+
+it('a session that is idle in a transaction and blocks others is named by its role, and ended', async () => {
+  const pid = await pidOf(stolen);
+  await stolen`set idle_in_transaction_session_timeout = 0`;
+  const holding = stolen.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
+    await until('the session is ended', async () => !(await isOpen(pid)));
+  });
+  holding.catch(() => {});
+  const console = database.as('console');
+  const waiting = database.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
+  });
+  await until('the metric names the role', async () => {
+    const [first] = await readBlocking(console);
+    return first?.blocker === roleName('api') && first.seconds > 0;
+  });
+  await untilEnded(pid);
+  await expect(holding).rejects.toThrow();
+  await waiting;
+  expect(await readBlocking(worker)).toEqual([]);
+});
+
+it('a session that keeps an advisory lock outside of a transaction is ended, although it blocks nobody yet', async () => {
+  const pid = await pidOf(stolen);
+  await stolen`select pg_advisory_lock(${LOCKS.reconcile})`;
+  await untilEnded(pid);
+});
+
+it('a statement that runs for longer than any of ours is ended', async () => {
+  const pid = await pidOf(stolen);
+  const running = expect(stolen`select pg_sleep(600)`).rejects.toThrow();
+  await untilEnded(pid);
+  await running;
+});
+
+it('sessions that do no harm stay, and so do those of the owner', async () => {
+  const harmless = database.as('api');
+  const owner = openDatabase(database.databaseUrl, { max: 1, statementMs: 0 });
+  const pids = [await pidOf(harmless), await pidOf(owner)];
+  await owner`select pg_advisory_lock(1)`;
+  const pid = await pidOf(stolen);
+  await stolen`select pg_advisory_lock(2)`;
+  await untilEnded(pid);
+  expect(await Promise.all(pids.map(isOpen))).toEqual([true, true]);
+  await owner.end();
+});
+
+it('only a worker ends sessions', async () => {
+  for (const role of DATABASE_ROLES.filter((each) => each !== 'worker'))
+    await expectRefused(role, ['select end_overdue_sessions()']);
+});
+
+it('no role fills the disk by temporary tables or large objects, or takes every connection', async () => {
+  for (const role of DATABASE_ROLES)
+    await expectRefused(role, [
+      'create temporary table t (a int)',
+      'select lo_create(0)',
+      'select lo_creat(-1)',
+      "select lo_from_bytea(0, 'x')",
+    ]);
+  const limits = await database.sql`
+    select distinct rolconnlimit < current_setting('max_connections')::int and rolconnlimit > 0 as limited
+    from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
+  expect([...limits]).toEqual([{ limited: true }]);
+});
