@@ -130,6 +130,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
+  game_leases: { console: EVERYTHING, operator: EVERYTHING },
   game_revisions: {
     ...READ,
     worker: 'select, insert, delete',

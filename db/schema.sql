@@ -262,6 +262,14 @@ create table game_icon_hashes (
   constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
 );
 
+create table game_leases (
+  game_id uuid not null,
+  holder text not null,
+  claimed_from uuid,
+  leased_until timestamp with time zone not null,
+  constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
 create table game_revisions (
   game_id uuid not null,
   revision integer not null,
@@ -1585,6 +1593,7 @@ CREATE INDEX events_without_position ON events USING btree (event_number) WHERE 
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
@@ -1863,6 +1872,7 @@ grant select on game_count_changes to catalogue_api, catalogue_console, catalogu
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
 grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;

@@ -490,6 +490,13 @@ CREATE TABLE "game_absences" (
 	CONSTRAINT "game_absences_game_id_withdrawn_at_pk" PRIMARY KEY("game_id","withdrawn_at")
 );
 --> statement-breakpoint
+CREATE TABLE "game_leases" (
+	"game_id" uuid PRIMARY KEY NOT NULL,
+	"holder" text NOT NULL,
+	"claimed_from" uuid,
+	"leased_until" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "game_viewers" (
 	"game_id" uuid NOT NULL,
 	"viewer" text NOT NULL,
@@ -695,6 +702,7 @@ CREATE INDEX "refresh_requests_by_operator" ON "refresh_requests" USING btree ("
 CREATE INDEX "changed_games_carry" ON "changed_games" USING btree ("carry_at") WHERE "changed_games"."carry_at" is not null;--> statement-breakpoint
 CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
+CREATE INDEX "game_leases_until" ON "game_leases" USING btree ("leased_until");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
 CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint
 CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("application_id") WHERE "sync_runs"."finished_at" is null;--> statement-breakpoint

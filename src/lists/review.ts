@@ -110,7 +110,7 @@ export const cursorAfter = (lane: Lane, game: Parameters<typeof placeInLane>[1])
 export const readUpcoming = async (
   sources: Sources,
   filter: z.infer<typeof laneList.filter>,
-  cursor: string,
+  cursor: string | undefined,
   limit: number,
 ): Promise<Pick<ReadPage<LaneGame>, 'rows' | 'cursor'>> => {
   try {

@@ -174,7 +174,8 @@ export const runPageList = defineList({
     { ...countColumn('waiting'), width: 'medium' },
     { key: 'listed', kind: 'age', value: (row) => row.listed_at, width: 'medium' },
   ],
-  empty: 'No page is recorded. Pages are deleted a day after their run ends.',
+  empty:
+    'No page is recorded. Pages are deleted a day after their run ends, and a small run that finds nothing changed records none.',
   read: listRunPagePage,
 });
 

@@ -262,6 +262,14 @@ create table game_icon_hashes (
   constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
 );
 
+create table game_leases (
+  game_id uuid not null,
+  holder text not null,
+  claimed_from uuid,
+  leased_until timestamp with time zone not null,
+  constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
 create table game_revisions (
   game_id uuid not null,
   revision integer not null,
@@ -688,7 +696,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"57c47b7c2f1ce6a1dbce9dabfe8da62a58cf730db07e26da8ad5aa5cf3779611","created_at":1795509821388}'),
+  ('{"id":1,"hash":"4335ba20480e713c83e7e483b0163d3b5b40e0802ce9bc401547089ced98f105","created_at":1795509821388}'),
   ('{"id":2,"hash":"b882d06813f16c77edd0a7b8509a2dac380df2b7f53a59543753086bbd87b603","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -810,6 +818,10 @@ insert into game_counts (application_id, audit_status, level, bucket, games, upt
 insert into game_icon_hashes (game_id, dhash) select game_id, dhash from (values
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","dhash":1}')
 ) as v (row), json_populate_record(null::game_icon_hashes, row::json) as r;
+
+insert into game_leases (game_id, holder, claimed_from, leased_until) select game_id, holder, claimed_from, leased_until from (values
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","holder":"kim","claimed_from":null,"leased_until":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_leases, row::json) as r;
 
 insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at) select game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at from (values
   ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","fetched_at":"2026-01-01T00:00:00+00:00"}'),
@@ -1905,6 +1917,7 @@ CREATE INDEX events_without_position ON events USING btree (event_number) WHERE 
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
@@ -2183,6 +2196,7 @@ grant select on game_count_changes to catalogue_api, catalogue_console, catalogu
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
 grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
