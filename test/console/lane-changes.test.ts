@@ -3,6 +3,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
+import { SIGNED_ADDRESSES } from '#test/support/signed-addresses.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -14,17 +15,14 @@ beforeAll(async () => {
   cookie = await signIn(served.url, 'olga');
 });
 
-const signed = (name: string, signature: string): string =>
-  `https://bucket.s3.amazonaws.com/${name}.png?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=c` +
-  `&X-Amz-Date=20260301T120000Z&X-Amz-Expires=600&X-Amz-SignedHeaders=host&X-Amz-Signature=${signature}`;
-
 test('a card of the changed lane says what the game was and what changed, and not what was only signed anew', async () => {
+  const [{ address, again } = { address: '', again: '' }] = SIGNED_ADDRESSES;
   await addApplication(database.sql, 'app');
   const before = fetchedGame({
     game_id: 'g',
     game_name: 'Kite',
-    game_icon: [signed('icon', 'a')],
-    game_store_pic: [signed('one', 'a')],
+    game_icon: [address],
+    game_store_pic: ['https://cdn.example/one.png'],
   });
   await upsertGames(database.sql, 'app', [before]);
   await decideGame(database.sql, { game_id: before.game_id, audit_status: 'passed' });
@@ -33,8 +31,8 @@ test('a card of the changed lane says what the game was and what changed, and no
       game_id: 'g',
       game_name: 'Kite',
       game_info: 'Another text.',
-      game_icon: [signed('icon', 'b')],
-      game_store_pic: [signed('two', 'b')],
+      game_icon: [again],
+      game_store_pic: ['https://cdn.example/two.png'],
     },
     new Date(),
   );
