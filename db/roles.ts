@@ -1,7 +1,15 @@
 import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 
 /** The roles of Postgres that processes connect as: `catalogue_worker`, … The role that migrates owns everything. */
-export const DATABASE_ROLES = ['worker', 'api', 'console', 'media', 'kyc_desk', 'operator'] as const;
+export const DATABASE_ROLES = [
+  'worker',
+  'api',
+  'console',
+  'media',
+  'kyc_desk',
+  'operator',
+  'operator_api',
+] as const;
 export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 
 /** The name of a role in Postgres. */
@@ -32,14 +40,10 @@ const REQUEST = 'approval_id, kind, subject, version, requested, reason, request
 const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
-/**
- * The rights on every table. `migrate` grants them, docs/reference.md shows them, and a test tries each. A lock
- * (`for update`, `for share`) needs `update` of some column.
- */
-export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
+const RIGHTS: Readonly<Record<string, TableRights>> = {
   api_tokens: {
     api: 'select, update (last_used_at)',
-    console: 'select, update (last_used_at)',
+    console: 'select, update (last_used_at, revoked_at)',
     operator: 'select, insert, update (revoked_at)',
   },
   application_checks: {
@@ -126,6 +130,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
+  game_leases: { console: EVERYTHING, operator: EVERYTHING },
   game_revisions: {
     ...READ,
     worker: 'select, insert, delete',
@@ -177,6 +182,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   oidc_flows: { console: 'select, insert, delete', kyc_desk: 'select, insert, delete' },
   operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
   operators: {
+    api: 'select (login, roles, status)',
     console:
       'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, status, password_hash, counts_at, last_sign_in_at)',
     kyc_desk:
@@ -244,8 +250,48 @@ export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = {
   workers: { ...READ_BY_ALL, worker: EVERYTHING },
 };
 
+/** What the operator API may do, where it differs from the command line. Null: nothing. */
+const OPERATOR_API: Readonly<Record<string, string | null>> = {
+  // A token that acts as an operator is made on the command line alone.
+  api_tokens:
+    'select, insert (token_id, token_hash, application_id, name, expires_at), update (last_used_at, revoked_at)',
+  application_checks: 'select, insert, update',
+  // A session of a person approves.
+  approvals: `select, insert (${REQUEST}), update (used_at, closed_at, closed_as)`,
+  content_providers: 'select',
+  // Games are imported on the command line alone.
+  game_revisions: 'select',
+  games: 'select, update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)',
+  imported_games: null,
+  game_viewers: null,
+  kyc_access_log: null,
+  kyc_former_records: 'select (record_id, application_id, received_at, replaced_at, changed_fields)',
+  kyc_keys: null,
+  kyc_records: 'select (record_id, application_id, received_at, changed_fields, tax_id_fingerprint)',
+  operators:
+    'select (login, name, roles, status, created_at, counts_at, last_sign_in_at, oidc_subject, has_password), update (status)',
+  sign_in_links: 'select, delete',
+};
+
+/**
+ * The rights on every table. `migrate` grants them, docs/reference.md shows them, and a test tries each. A lock
+ * (`for update`, `for share`) needs `update` of some column.
+ */
+export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = Object.fromEntries(
+  Object.entries(RIGHTS).map(([table, { operator, ...others }]) => {
+    const operator_api = table in OPERATOR_API ? OPERATOR_API[table] : operator;
+    return [table, { ...others, ...(operator && { operator }), ...(operator_api && { operator_api }) }];
+  }),
+);
+
 /** Roles that add jobs or run them, where the queue is in Postgres. The others read its length. */
-export const QUEUE_WRITERS: readonly DatabaseRole[] = ['worker', 'console', 'media', 'operator'];
+export const QUEUE_WRITERS: readonly DatabaseRole[] = [
+  'worker',
+  'console',
+  'media',
+  'operator',
+  'operator_api',
+];
 
 /**
  * Functions that run with the rights of their owner: who may call them. Triggers run their functions without this right,

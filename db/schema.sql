@@ -14,6 +14,8 @@ create table api_tokens (
   token_id uuid not null,
   token_hash bytea not null,
   application_id text,
+  login text,
+  roles text[],
   name text not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone,
@@ -21,7 +23,8 @@ create table api_tokens (
   last_used_at timestamp with time zone,
   constraint api_tokens_pkey PRIMARY KEY (token_id),
   constraint api_tokens_token_hash_unique UNIQUE (token_hash),
-  constraint api_tokens_hash CHECK (octet_length(token_hash) = 32)
+  constraint api_tokens_hash CHECK (octet_length(token_hash) = 32),
+  constraint api_tokens_owner CHECK (num_nonnulls(application_id, login) = 1 AND (login IS NULL) = (roles IS NULL))
 );
 
 create table application_checks (
@@ -259,6 +262,14 @@ create table game_icon_hashes (
   constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
 );
 
+create table game_leases (
+  game_id uuid not null,
+  holder text not null,
+  claimed_from uuid,
+  leased_until timestamp with time zone not null,
+  constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
 create table game_revisions (
   game_id uuid not null,
   revision integer not null,
@@ -437,6 +448,7 @@ create table operators (
   roles text[] not null,
   status text default 'active'::text not null,
   password_hash text,
+  has_password boolean generated always as ((password_hash IS NOT NULL)) stored not null,
   oidc_subject text,
   created_at timestamp with time zone default now() not null,
   counts_at timestamp with time zone default now() not null,
@@ -748,7 +760,8 @@ AS $function$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind = 'withdrawals' then array['catalogue_console', 'catalogue_operator_api']
+    when new.kind = 'reviewer' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
     when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
     then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
@@ -799,6 +812,8 @@ begin
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
@@ -1212,7 +1227,7 @@ AS $function$
     then '{}'::text[]
     else array(select rolname::text from pg_roles
                where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
-                                 'catalogue_kyc_desk', 'catalogue_operator')
+                                 'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
                  and pg_has_role(current_user, oid, 'usage'))
   end
 $function$;
@@ -1243,7 +1258,7 @@ AS $function$
     and exists (
       select from pg_roles r
       where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
+                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1555,6 +1570,7 @@ AS $function$ select array(select split_part(address, '?', 1) from unnest(addres
 
 -- Indexes
 
+CREATE INDEX api_tokens_login ON api_tokens USING btree (login);
 CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
 CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
 CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, requested_by) WHERE used_at IS NULL AND closed_at IS NULL;
@@ -1577,6 +1593,7 @@ CREATE INDEX events_without_position ON events USING btree (event_number) WHERE 
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
@@ -1608,6 +1625,7 @@ CREATE INDEX workers_seen ON workers USING btree (seen_at);
 -- Foreign keys
 
 alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table api_tokens add constraint api_tokens_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
 alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
@@ -1640,7 +1658,7 @@ alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_
 CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
-  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER applications_stream_insert AFTER INSERT ON applications
   FOR EACH ROW
@@ -1727,12 +1745,12 @@ CREATE TRIGGER games_count_update AFTER UPDATE ON games
 CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text)
-  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status, audit_time ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text AND (new.audit_status <> old.audit_status OR new.audit_time IS DISTINCT FROM old.audit_time))
-  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
@@ -1790,48 +1808,51 @@ CREATE TRIGGER sync_runs_stream AFTER UPDATE OF outcome ON sync_runs
 
 -- Rights of the database roles, and of everybody (public)
 
+grant select, insert (application_id, expires_at, name, token_hash, token_id), update (last_used_at, revoked_at) on api_tokens to catalogue_operator_api;
 grant select, insert, update (revoked_at) on api_tokens to catalogue_operator;
-grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_console;
+grant select, update (last_used_at) on api_tokens to catalogue_api;
+grant select, update (last_used_at, revoked_at) on api_tokens to catalogue_console;
 grant select on application_checks to catalogue_operator;
-grant select, insert, update on application_checks to catalogue_console;
+grant select, insert, update on application_checks to catalogue_console, catalogue_operator_api;
 grant select, insert, update, delete on application_checks to catalogue_worker;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
-grant select, insert, update on applications to catalogue_operator;
+grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
-grant select on audit_head to catalogue_console, catalogue_operator;
+grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant insert on audit_log to catalogue_media;
-grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
-grant select on content_providers to catalogue_console;
+grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on content_providers to catalogue_console, catalogue_operator_api;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
-grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
-grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select ("position", created_at, failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
 grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update, delete on event_subscriptions to catalogue_operator;
+grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
 grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update, delete on event_webhooks to catalogue_operator;
+grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
-grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
+grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function count_games() from public;
-grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
 grant execute on function end_overdue_sessions() to catalogue_worker;
 revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
-grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
@@ -1843,92 +1864,97 @@ revoke execute on function stream_kyc() from public;
 revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
-grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
-grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
-grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_media;
+grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
 grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
 grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
 grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
-grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console;
+grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator_api;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select on imported_games to catalogue_console, catalogue_worker;
 grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
 grant select on ingest_failures to catalogue_console;
-grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
+grant select (application_id, changed_fields, received_at, record_id, replaced_at) on kyc_former_records to catalogue_operator_api;
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
 grant select, delete on kyc_former_records to catalogue_kyc_desk;
 grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
 grant select on kyc_keys to catalogue_kyc_desk;
 grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
 grant select, update (data_keys) on kyc_keys to catalogue_operator;
+grant select (application_id, changed_fields, received_at, record_id, tax_id_fingerprint) on kyc_records to catalogue_operator_api;
 grant select, delete on kyc_records to catalogue_kyc_desk;
 grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
-grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
-grant select, delete on operator_sessions to catalogue_operator;
+grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
+grant select (login, roles, status) on operators to catalogue_api;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
 grant select, insert, update on operators to catalogue_operator;
-grant select on picture_changes to catalogue_console, catalogue_operator;
+grant select on picture_changes to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
-grant select, update (pinned, stored) on picture_contents to catalogue_operator;
+grant select, update (pinned, stored) on picture_contents to catalogue_operator, catalogue_operator_api;
 grant select, update, delete on picture_contents to catalogue_worker;
 grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
-grant select, insert on picture_pins to catalogue_console, catalogue_operator;
+grant select, insert on picture_pins to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (picture_id, sha256) on picture_pins to catalogue_media;
 grant select, insert, update on picture_rules to catalogue_media;
 grant select on picture_thumbnails to catalogue_console;
 grant select, delete on picture_thumbnails to catalogue_worker;
 grant select, insert on picture_thumbnails to catalogue_media;
-grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator;
+grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update on pictures to catalogue_media;
 grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
-grant select, insert, update on reasons to catalogue_console, catalogue_operator;
+grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
 grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
-grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
-grant select on run_days to catalogue_console, catalogue_operator;
+grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on run_days to catalogue_worker;
-grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker, public;
-grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker, public;
+grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
-grant select, delete on sign_in_links to catalogue_kyc_desk;
+grant select, delete on sign_in_links to catalogue_kyc_desk, catalogue_operator_api;
 grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
 grant select on stream_events to catalogue_console;
-grant select, update ("position") on stream_events to catalogue_api, catalogue_operator;
+grant select, update ("position") on stream_events to catalogue_api, catalogue_operator, catalogue_operator_api;
 grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
-grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
+grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update on sync_runs to catalogue_console, catalogue_operator;
+grant select, insert, update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on sync_runs to catalogue_worker;
-grant select, delete on vanishing_games to catalogue_console, catalogue_operator;
+grant select, delete on vanishing_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, delete on vanishing_games to catalogue_worker;
-grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator;
+grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on workers to catalogue_worker;

@@ -41,6 +41,7 @@ const environmentSchema = z.object({
   DATABASE_URL_MEDIA: databaseUrl.optional(),
   DATABASE_URL_KYC_DESK: databaseUrl.optional(),
   DATABASE_URL_OPERATOR: databaseUrl.optional(),
+  DATABASE_URL_OPERATOR_API: databaseUrl.optional(),
   REDIS_URL: validatedBy(parseRedisUrl).optional(),
   QUEUE_PREFIX: parsed(parsePrefix).default('{catalogue}'),
   ENCRYPTION_KEYS: validatedBy(parseEncryptionKeys).optional(),
@@ -161,6 +162,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
       media: e.DATABASE_URL_MEDIA,
       kyc_desk: e.DATABASE_URL_KYC_DESK,
       operator: e.DATABASE_URL_OPERATOR,
+      operator_api: e.DATABASE_URL_OPERATOR_API,
     } satisfies Record<DatabaseRole, string | undefined>,
     redisUrl: e.REDIS_URL,
     queuePrefix: e.QUEUE_PREFIX,
@@ -228,6 +230,13 @@ export const configFor = (config: Config, role: DatabaseRole): Config => ({
   ...config,
   databaseUrl: config.databaseUrls[role] ?? config.databaseUrl,
 });
+
+/**
+ * The URL of the operator API. Undefined: the API serves applications alone, because it has a role of its own that may not
+ * do what operators do.
+ */
+export const operatorApiUrl = ({ databaseUrls }: Config, databaseUrl: string): string | undefined =>
+  databaseUrls.operator_api ?? (databaseUrls.api === undefined ? databaseUrl : undefined);
 
 /**
  * The configuration of processes on the embedded Postgres: they keep pictures beside it, and the API serves them, unless

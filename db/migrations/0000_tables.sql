@@ -4,13 +4,16 @@ CREATE TABLE "api_tokens" (
 	"token_id" uuid PRIMARY KEY NOT NULL,
 	"token_hash" "bytea" NOT NULL,
 	"application_id" text,
+	"login" text,
+	"roles" text[],
 	"name" text NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"expires_at" timestamp with time zone,
 	"revoked_at" timestamp with time zone,
 	"last_used_at" timestamp with time zone,
 	CONSTRAINT "api_tokens_token_hash_unique" UNIQUE("token_hash"),
-	CONSTRAINT "api_tokens_hash" CHECK (octet_length("api_tokens"."token_hash") = 32)
+	CONSTRAINT "api_tokens_hash" CHECK (octet_length("api_tokens"."token_hash") = 32),
+	CONSTRAINT "api_tokens_owner" CHECK (num_nonnulls("api_tokens"."application_id", "api_tokens"."login") = 1 and ("api_tokens"."login" is null) = ("api_tokens"."roles" is null))
 );
 --> statement-breakpoint
 CREATE TABLE "applications" (
@@ -246,6 +249,7 @@ CREATE TABLE "operators" (
 	"roles" text[] NOT NULL,
 	"status" text DEFAULT 'active' NOT NULL,
 	"password_hash" text,
+	"has_password" boolean GENERATED ALWAYS AS (password_hash is not null) STORED NOT NULL,
 	"oidc_subject" text,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"counts_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -486,6 +490,13 @@ CREATE TABLE "game_absences" (
 	CONSTRAINT "game_absences_game_id_withdrawn_at_pk" PRIMARY KEY("game_id","withdrawn_at")
 );
 --> statement-breakpoint
+CREATE TABLE "game_leases" (
+	"game_id" uuid PRIMARY KEY NOT NULL,
+	"holder" text NOT NULL,
+	"claimed_from" uuid,
+	"leased_until" timestamp with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "game_viewers" (
 	"game_id" uuid NOT NULL,
 	"viewer" text NOT NULL,
@@ -625,6 +636,7 @@ CREATE TABLE "workers" (
 );
 --> statement-breakpoint
 ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_login_operators_login_fk" FOREIGN KEY ("login") REFERENCES "public"."operators"("login") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_requested_by_operators_login_fk" FOREIGN KEY ("requested_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_approved_by_operators_login_fk" FOREIGN KEY ("approved_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_event_id_events_event_id_fk" FOREIGN KEY ("event_id") REFERENCES "public"."events"("event_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -651,6 +663,7 @@ ALTER TABLE "vanishing_games" ADD CONSTRAINT "vanishing_games_run_id_sync_runs_r
 ALTER TABLE "run_days" ADD CONSTRAINT "run_days_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_runs" ADD CONSTRAINT "sync_runs_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "api_tokens_login" ON "api_tokens" USING btree ("login");--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_one_open" ON "approvals" USING btree ("kind","subject","requested_by") WHERE "approvals"."used_at" is null and "approvals"."closed_at" is null;--> statement-breakpoint
 CREATE INDEX "approvals_requested_at" ON "approvals" USING btree ("requested_at");--> statement-breakpoint
 CREATE INDEX "audit_log_actor" ON "audit_log" USING btree ("actor","entry_id");--> statement-breakpoint
@@ -689,6 +702,7 @@ CREATE INDEX "refresh_requests_by_operator" ON "refresh_requests" USING btree ("
 CREATE INDEX "changed_games_carry" ON "changed_games" USING btree ("carry_at") WHERE "changed_games"."carry_at" is not null;--> statement-breakpoint
 CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
+CREATE INDEX "game_leases_until" ON "game_leases" USING btree ("leased_until");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
 CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint
 CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("application_id") WHERE "sync_runs"."finished_at" is null;--> statement-breakpoint

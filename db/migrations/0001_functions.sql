@@ -722,13 +722,13 @@ as $$
     then '{}'::text[]
     else array(select rolname::text from pg_roles
                where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
-                                 'catalogue_kyc_desk', 'catalogue_operator')
+                                 'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
                  and pg_has_role(current_user, oid, 'usage'))
   end
 $$;
 
--- Keeps requests apart: the console writes those about withdrawals and reviewers, the KYC desk those about records. An
--- administrator requests an officer at the console, and an officer approves it at the desk: neither process makes an
+-- Keeps requests apart: the console writes those about reviewers, the console and the operator API those about
+-- withdrawals, the KYC desk those about records. An administrator requests an officer at the console, and an officer approves it at the desk: neither process makes an
 -- officer alone. A request ends once.
 create function approvals_of_kyc() returns trigger
 language plpgsql
@@ -737,7 +737,8 @@ as $$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind = 'withdrawals' then array['catalogue_console', 'catalogue_operator_api']
+    when new.kind = 'reviewer' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
     when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
     then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
@@ -778,6 +779,8 @@ begin
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
@@ -809,16 +812,16 @@ begin
 end
 $$;
 
--- Only the console and the command line decide. Worker and media, which read what applications send, return games to
+-- Only the console, the operator API and the command line decide. Worker and media, which read what applications send, return games to
 -- `pending`. The conditions of the triggers keep ingest free of the function.
 create trigger games_decided_insert before insert on games for each row
   when (new.audit_status <> 'pending')
-  execute function refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+  execute function refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 create trigger games_decided_update before update of audit_status, audit_time on games for each row
   when (new.audit_status <> 'pending'
     and (new.audit_status <> old.audit_status or new.audit_time is distinct from old.audit_time))
-  execute function refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+  execute function refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 -- Addresses without their queries: what signs an address may change.
 create function without_queries(addresses text[]) returns text[]
@@ -856,7 +859,7 @@ create trigger games_content_kept
 
 create trigger applications_removed before update of status on applications for each row
   when ((new.status = 'removed') <> (old.status = 'removed'))
-  execute function refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+  execute function refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');
 
 -- A decision is bound to bytes once: media fills a pin that waits for its first bytes.
 create trigger picture_pins_kept before update of sha256 on picture_pins for each row
@@ -1035,7 +1038,7 @@ as $$
     and exists (
       select from pg_roles r
       where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
+                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $$;
 
 -- Ends the sessions that are to end, and returns how many.

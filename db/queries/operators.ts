@@ -9,7 +9,7 @@ import type { Role } from '#src/contract/roles.ts';
 
 export type OperatorRow = InferSelectModel<typeof operators>;
 /** An operator as pages and commands show it: without the password's hash and the id at the OIDC provider. */
-export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject'> & {
+export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject' | 'has_password'> & {
   signs_in_by: 'password' | 'oidc' | 'link';
   open_sessions: number;
 };
@@ -49,13 +49,21 @@ export const findOperator = (sql: Queryable, login: string): Promise<OperatorRow
 export const lockOperator = (sql: Queryable, login: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where login = ${login} for update`);
 
+/** What an administrator's act needs of an operator: not the password's hash. */
+export type OperatorState = Pick<OperatorRow, 'login' | 'roles' | 'status' | 'oidc_subject'>;
+
+/** The same as `lockOperator` for a process that reads no hash. */
+export const lockOperatorState = (sql: Queryable, login: string): Promise<OperatorState | undefined> =>
+  firstRow(sql<OperatorState[]>`
+    select login, roles, status, oidc_subject from operators where login = ${login} for update`);
+
 /** Locks the operator whom the OIDC provider knows by this subject, until the transaction ends. */
 export const lockOperatorBySubject = (sql: Queryable, subject: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where oidc_subject = ${subject} for update`);
 
 const operatorColumns = (sql: Queryable) => sql`
   login, name, roles, status, created_at, last_sign_in_at,
-  case when oidc_subject is not null then 'oidc' when password_hash is not null then 'password'
+  case when oidc_subject is not null then 'oidc' when has_password then 'password'
        else 'link' end as signs_in_by,
   (select count(*)::int from operator_sessions s where s.login = o.login and ${isSessionOpen(sql)}) as open_sessions`;
 

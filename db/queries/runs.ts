@@ -144,6 +144,41 @@ export const closeRun = (
     )
     select closed.*, (select is_paused from cleared) as is_paused from closed`);
 
+/** What a listing named that found nothing changed. */
+export type UnchangedListing = Pick<RunRow, 'next_page' | 'listed' | 'largest_page' | 'listed_bytes'>;
+
+/**
+ * Closes a run as succeeded whose only job listed the whole catalogue and found nothing changed: as many games as are
+ * stored, all of them with the hashes that are stored. No page is recorded.
+ * @returns the run; undefined when the fence is stale or a page is recorded, when other games, failures or games of a
+ *   suspect run are stored, or when the application is not active: then nothing was written
+ */
+export const closeUnchanged = (
+  sql: Queryable,
+  { run_id, fence, application_id }: RunFence & { application_id: string },
+  { next_page, listed, largest_page, listed_bytes }: UnchangedListing,
+) =>
+  firstRow(sql<RunRow[]>`
+    with closed as (
+      update sync_runs
+      set outcome = 'succeeded', listing_end = 'complete', next_page = ${next_page}, row_count = ${listed},
+          largest_page = ${largest_page}, total_first = ${listed}, total_last = ${listed}, total_max = ${listed},
+          listed = ${listed}, unchanged = ${listed}, listed_bytes = ${listed_bytes},
+          finished_at = now(), progress_at = now()
+      where run_id = ${run_id} and fence = ${fence} and next_page = 1 and finished_at is null
+        and ${listed} = (select coalesce(sum(games), 0) from game_totals(${application_id}))
+        and not exists (
+          select from ingest_failures
+          where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail'))
+        and not exists (select from vanishing_games)
+        and exists (select from applications where application_id = ${application_id} and status = 'active')
+      returning *
+    ), cleared as (
+      update applications set failed_runs = 0, failing_since = null, next_attempt_at = null, last_success_at = now()
+      where application_id in (select application_id from closed)
+    )
+    select * from closed`);
+
 /** Appends to the reason of a closed run. */
 export const addReason = (sql: Queryable, run_id: string, text: string) =>
   firstRow(sql<RunRow[]>`

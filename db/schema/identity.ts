@@ -13,6 +13,7 @@ export const operators = pgTable(
     status: text({ enum: OPERATOR_STATUSES }).notNull().default('active'),
     /** argon2id in PHC format. Null: none is set, or the operator signs in by OIDC. */
     password_hash: text(),
+    has_password: boolean().notNull().generatedAlwaysAs(sql`password_hash is not null`),
     /** `<issuer> <sub>` of an operator who signs in by OIDC. */
     oidc_subject: text().unique(),
     created_at: moment('created_at').notNull().defaultNow(),

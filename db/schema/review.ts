@@ -66,6 +66,19 @@ export const vanishingGames = pgTable(
   (table) => [primaryKey({ columns: [table.run_id, table.game_id] })],
 );
 
+/** Who reviews a game now: others are led past it. It is no lock, because the revision is. */
+export const gameLeases = pgTable(
+  'game_leases',
+  {
+    game_id: uuid().primaryKey(),
+    holder: text().notNull(),
+    /** The game whose page fetched this one ahead: who looks at that one renews both. */
+    claimed_from: uuid(),
+    leased_until: moment('leased_until').notNull(),
+  },
+  (table) => [index('game_leases_until').on(table.leased_until)],
+);
+
 /** Who looks at a game now: a hint for other reviewers. */
 export const gameViewers = pgTable(
   'game_viewers',

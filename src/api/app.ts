@@ -8,6 +8,7 @@ import { addDocumentRoutes } from '#src/api/documents.ts';
 import { addEventRoutes } from '#src/api/events.ts';
 import { addGameRoutes } from '#src/api/games.ts';
 import { addHealthRoutes } from '#src/api/health.ts';
+import { addOperatorRoutes } from '#src/api/operator-routes.ts';
 import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
 import { answerClientError, answerUnroutedRequests } from '#src/api/sockets.ts';
@@ -15,6 +16,8 @@ import { BODY_MAX_BYTES, JSON_UTF8, useStrictJson } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
 import { createServer, DEFAULT_HEADERS, REQUEST_TIMEOUT_MS } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
+import type { Platform } from '#src/operations/operation.ts';
+import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
 export type ApiOptions = {
   sql: Database;
@@ -26,6 +29,8 @@ export type ApiOptions = {
     /** Of the store, if this server serves them. */
     directory: string | undefined;
   };
+  /** What the operator API works with. Absent: this server has none. */
+  operator?: Platform | undefined;
   /** Default: `RATE_LIMIT_DEFAULT`. */
   rateLimit?: RateLimit;
   /** Counts the calls of a token in the whole fleet. The caller closes it. */
@@ -39,7 +44,7 @@ const BOUNDS = { bodyMaxBytes: BODY_MAX_BYTES, connectionsMax: 10_000 };
 
 /**
  * Builds the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2) and the additions
- * to them; it does not listen yet. A call passes the deadline, authentication, the rate limit and the validation of its
+ * to them, and of the operator API; it does not listen yet. A call passes the deadline, authentication, the rate limit and the validation of its
  * body. Its handler then reads the database, and the response is validated. Every response except /docs, /openapi.json
  * and pictures is an envelope.
  */
@@ -82,7 +87,11 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
   addEventRoutes(app, { ...options, onRequest });
   addHealthRoutes(app, options.ready);
-  addDocumentRoutes(app);
+  if (options.operator !== undefined) {
+    const formatAuditTime = createAuditTimeFormatter(options.auditTimeZone);
+    addOperatorRoutes(app, { platform: { ...options.operator, formatAuditTime }, onRequest });
+  }
+  addDocumentRoutes(app, options.operator !== undefined);
   if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory);
   await app.ready();
   return app;
@@ -105,7 +114,7 @@ const routeError = (allowed: Set<string> | undefined): ApiError =>
     : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
 
 /** Refusals of a valid token: each is logged, at most one line a second and kind. */
-const LOGGED: ReadonlySet<PlatformFailure> = new Set(['applicationOnly', 'tooManyRequests']);
+const LOGGED: ReadonlySet<PlatformFailure> = new Set(['forbidden', 'tooManyRequests']);
 
 const createFailureSender = () => {
   const warn = createLimitedLog();

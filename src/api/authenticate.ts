@@ -1,23 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import pTimeout from 'p-timeout';
 import type { Database } from '#db/client.ts';
-import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
+import { findPresentedToken, type PresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { createRefusalLog } from '#src/api/refusals.ts';
 import { shareReads } from '#src/api/share-reads.ts';
+import { hasRight } from '#src/contract/roles.ts';
 import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
 
-/** The token of a call. */
-export type Caller = {
-  token_id: string;
-  /** The application whose games the token reads; null for an operator's token, which reads all. */
-  application_id: string | null;
-};
+/** The token of a call, with its owner: an application, or an operator with the roles that both have now. */
+export type TokenCaller = Omit<PresentedToken, 'ended' | 'recently_used'>;
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the `authenticate` hook. */
-    caller: Caller | null;
+    caller: TokenCaller | null;
   }
 }
 
@@ -30,19 +27,31 @@ const invalidToken = (failure: 'unknownToken' | 'endedToken'): ApiError =>
   new ApiError(failure, undefined, { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } });
 
 /** @throws Error on a route without the `authenticate` hook */
-export const callerOf = (request: FastifyRequest): Caller => {
+export const callerOf = (request: FastifyRequest): TokenCaller => {
   if (request.caller === null) throw new Error('the route does not authenticate its callers');
   return request.caller;
 };
 
 /**
+ * Whose games the caller reads.
+ * @returns an application, or null: those of all
+ * @throws ApiError forbidden for an operator's token without a role that may see games
+ */
+export const scopeOf = (request: FastifyRequest): string | null => {
+  const { login, application_id, roles } = callerOf(request);
+  if (login !== null && !hasRight(roles, 'view'))
+    throw new ApiError('forbidden', `This token has no role that ${login} still has.`);
+  return application_id;
+};
+
+/**
  * The application of the caller's token.
- * @throws ApiError applicationOnly for an operator's token
+ * @throws ApiError forbidden for an operator's token
  */
 export const callerApplicationId = (request: FastifyRequest): string => {
   const { application_id } = callerOf(request);
-  if (application_id === null) throw new ApiError('applicationOnly');
-  return application_id;
+  if (application_id !== null) return application_id;
+  throw new ApiError('forbidden', "This operation takes an application's token, not an operator's.");
 };
 
 /**
@@ -85,7 +94,8 @@ export const createAuthenticator = (sql: Database) => {
         throw invalidToken(failure);
       }
       if (!found.recently_used) recordUse(found.token_id, request);
-      request.caller = { token_id: found.token_id, application_id: found.application_id };
+      const { ended: _ended, recently_used: _recent, ...caller } = found;
+      request.caller = caller;
     },
     close: async (): Promise<void> => {
       await pTimeout(Promise.all(writes.values()), { milliseconds: CLOSE_MS, message: false });

@@ -1,6 +1,13 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { ApiError } from '#src/api/api-error.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Longest time of a call of this route, in milliseconds. Default: that of the server. */
+    deadlineMs?: number;
+  }
+}
+
 /**
  * Creates a hook that sends a failure if a call has no response after `timeoutMs`: 408 if its body is incomplete,
  * else 503.
@@ -12,13 +19,14 @@ export const createDeadline =
     sendFailure: (error: ApiError, request: FastifyRequest, reply: FastifyReply) => unknown,
   ): onRequestHookHandler =>
   (request, reply, done) => {
+    const deadlineMs = request.routeOptions.config.deadlineMs ?? timeoutMs;
     const timer = setTimeout(() => {
       if (reply.sent) return;
       const error = request.raw.complete
-        ? new ApiError('unavailable', undefined, { cause: new Error(`no response within ${timeoutMs} ms`) })
+        ? new ApiError('unavailable', undefined, { cause: new Error(`no response within ${deadlineMs} ms`) })
         : new ApiError('requestTimeout', undefined, { headers: { connection: 'close' } });
       sendFailure(error, request, reply);
-    }, timeoutMs);
+    }, deadlineMs);
     reply.raw.once('close', () => clearTimeout(timer));
     done();
   };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import { openapiOperator } from '#src/api/openapi-operator.ts';
 import { JSON_UTF8 } from '#src/api/wire.ts';
 import { openapiPlatform } from '#src/contract/openapi-platform.ts';
 
@@ -31,6 +32,13 @@ ${body}
 </html>
 `;
 
+/** Swagger UI with a document. */
+const viewer = (url: string): string => `<div id="swagger-ui" data-url="${url}"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>`;
+
+const OPERATOR_DOCUMENT = 'openapi-operator.json';
+
 const PAGE = htmlPage(
   'Game Catalogue: platform-side operations',
   ['swagger-ui.css', 'page.css'],
@@ -42,9 +50,21 @@ const PAGE = htmlPage(
   --header "Content-Type: application/json; charset=utf-8" \\
   --data '{"audit_status":"pending","page_num":1,"page_size":20}'</code></pre>
 </section>
-<div id="swagger-ui"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>`,
+${viewer('openapi.json')}`,
+);
+
+const OPERATOR_PAGE = htmlPage(
+  'Game Catalogue: operator API',
+  ['swagger-ui.css', 'page.css'],
+  `<section class="first-request">
+<h1>A first request</h1>
+<p>Create a token with <code>catalogue token create --operator &lt;login&gt; --role &lt;role&gt;</code>. Then:</p>
+<pre><code>curl <span class="origin">ADDRESS-OF-THIS-API</span>/operator-api/application/list \\
+  --header "Authorization: Bearer $TOKEN" \\
+  --header "Content-Type: application/json; charset=utf-8" \\
+  --data '{"filter":{"status":"trouble"}}'</code></pre>
+</section>
+${viewer(OPERATOR_DOCUMENT)}`,
 );
 
 /** What the API is, for a person who opens its address. */
@@ -73,7 +93,7 @@ body { margin: 0 }
 /** Calls come from servers, never from clients (section 1): the page offers no "Try it out" and takes no token. */
 const START = `for (const each of document.querySelectorAll('.origin')) each.textContent = location.origin;
 SwaggerUIBundle({
-  url: 'openapi.json',
+  url: document.querySelector('#swagger-ui').dataset.url,
   dom_id: '#swagger-ui',
   docExpansion: 'full',
   validatorUrl: null,
@@ -85,8 +105,11 @@ SwaggerUIBundle({
 const readAsset = (name: string): Buffer =>
   readFileSync(fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`)));
 
-/** `GET /`, `GET /openapi.json`, and `GET /docs`: the document in Swagger UI. None needs a token. */
-export const addDocumentRoutes = (app: FastifyInstance): void => {
+/**
+ * `GET /`, `GET /openapi.json`, and `GET /docs`: the document in Swagger UI. None needs a token.
+ * @param hasOperatorApi adds the same of the operator API
+ */
+export const addDocumentRoutes = (app: FastifyInstance, hasOperatorApi: boolean): void => {
   const serve = (path: string, contentType: string, content: string | Buffer): void => {
     app.get(path, async (_request, reply) =>
       reply.header('content-security-policy', PAGE_POLICY).header('content-type', contentType).send(content),
@@ -95,6 +118,10 @@ export const addDocumentRoutes = (app: FastifyInstance): void => {
   serve('/', 'text/html; charset=utf-8', ROOT);
   serve('/openapi.json', JSON_UTF8, JSON.stringify(openapiPlatform()));
   serve('/docs', 'text/html; charset=utf-8', PAGE);
+  if (hasOperatorApi) {
+    serve(`/${OPERATOR_DOCUMENT}`, JSON_UTF8, JSON.stringify(openapiOperator()));
+    serve('/operator-docs', 'text/html; charset=utf-8', OPERATOR_PAGE);
+  }
   serve('/docs/page.css', 'text/css; charset=utf-8', STYLE);
   serve('/docs/start.js', 'text/javascript; charset=utf-8', START);
   serve('/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', readAsset('swagger-ui-bundle.js'));

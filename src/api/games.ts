@@ -6,7 +6,7 @@ import {
   selectGameDetail,
   selectGamePage,
 } from '#db/queries/api-games.ts';
-import { callerOf } from '#src/api/authenticate.ts';
+import { scopeOf } from '#src/api/authenticate.ts';
 import { shareReads } from '#src/api/share-reads.ts';
 import { success } from '#src/api/wire.ts';
 import {
@@ -58,7 +58,7 @@ export const addGameRoutes = (
     },
     async (request) => {
       const { total, list } = await readPage({
-        scope: callerOf(request).application_id,
+        scope: scopeOf(request),
         ...request.body,
       });
       return success({
@@ -77,7 +77,7 @@ export const addGameRoutes = (
     QUERY_DETAIL_PATH,
     { onRequest, schema: { body: queryDetailRequestSchema, response: { 200: queryDetailResponseSchema } } },
     async (request) => {
-      const scope = callerOf(request).application_id;
+      const scope = scopeOf(request);
       const game = await selectGameDetail(sql, { scope, game_id: request.body.game_id });
       if (game === undefined) return success(null);
       const url = game.audit_status === 'passed' ? pictureUrl() : undefined;

@@ -3,11 +3,14 @@ import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { z } from 'zod';
 import { ApiError } from '#src/api/api-error.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
+import { coerceError } from '#src/errors.ts';
 
 /** Largest request body, except of game.refresh. The operations need a few hundred bytes. */
 export const BODY_MAX_BYTES = 16 * 1024;
 /** Room for 100 ids of the greatest length. */
 export const REFRESH_BODY_MAX_BYTES = 64 * 1024;
+/** Room for 10,000 addresses of packages. Only calls with a valid token are read. */
+export const OPERATOR_BODY_MAX_BYTES = 4 * 1024 * 1024;
 
 export const JSON_UTF8 = 'application/json; charset=utf-8';
 
@@ -26,19 +29,27 @@ const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown 
   }
 };
 
-const validate: FastifySchemaCompiler<z.ZodType> = ({ schema }) => {
-  return (body) => {
-    // Without body and Content-Type, Fastify calls no parser.
-    if (body === undefined)
-      return { error: new ApiError('invalidJson', 'The body is empty: send a JSON object.') };
-    const result = schema.safeParse(body);
-    if (result.success) return { value: result.data };
-    const reasons = result.error.issues.map(({ path, message }) =>
-      path.length === 0 ? 'The body must be a JSON object' : `${path.join('.')} ${message}`,
-    );
-    return { error: new ApiError('invalidField', reasons.join('; ')) };
-  };
+/** Checks a body. @throws ApiError invalidJson if there is none, invalidField that names each wrong field */
+export const checkBody = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> => {
+  // Without body and Content-Type, Fastify calls no parser.
+  if (body === undefined) throw new ApiError('invalidJson', 'The body is empty: send a JSON object.');
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const reasons = result.error.issues.map(({ path, message }) =>
+    path.length === 0 ? 'The body must be a JSON object' : `${path.join('.')} ${message}`,
+  );
+  throw new ApiError('invalidField', reasons.join('; '));
 };
+
+const validate: FastifySchemaCompiler<z.ZodType> =
+  ({ schema }) =>
+  (body) => {
+    try {
+      return { value: checkBody(schema, body) };
+    } catch (error) {
+      return { error: coerceError(error) };
+    }
+  };
 
 /** Throws on a response that does not match its schema; the error becomes `fault`. */
 const serialize: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {

@@ -85,6 +85,7 @@ const SHARED_ACTIONS = {
   'application.resume_failing': 'application.resume',
   'application.resume_recovered': 'application.resume',
   'run.start_accepting': 'run.accept_withdrawals',
+  'token.revoke_own': 'token.revoke',
   'kyc.expire_removed': 'kyc.expire',
 } as const satisfies Record<string, AuditAction>;
 

@@ -1,4 +1,3 @@
-import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi';
 import { EXAMPLE_DETAIL } from '#src/contract/application.ts';
 import {
   LIST_EVENTS_PATH,
@@ -11,10 +10,10 @@ import {
 import {
   createOpenApiDocument,
   describeOperation,
-  jsonContent,
   type OpenApiDocument,
   successExample,
 } from '#src/contract/openapi.ts';
+import { CALL_FAILURES, CODE_TABLE, describeFailures } from '#src/contract/openapi-failures.ts';
 import {
   LIST_BY_AUDIT_STATUS_PATH,
   listByAuditStatusRequestSchema,
@@ -23,17 +22,6 @@ import {
   queryDetailRequestSchema,
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
-import {
-  failureResponse,
-  failureResponseSchema,
-  PLATFORM_FAILURES,
-  type PlatformFailure,
-  statusOf,
-} from '#src/contract/platform-codes.ts';
-
-const codeTable = Object.values(PLATFORM_FAILURES).map(
-  ({ ret_code, meaning }) => `| ${ret_code} | ${meaning} |`,
-);
 
 const DESCRIPTION = `The operations that the platform offers to applications' servers: list games by audit status, and read one game in full. Call them from a server, never from a client.
 
@@ -43,68 +31,8 @@ An application's token reads the games of that application, an operator's token 
 
 Operations under **Additions** are not in the interface document: its five operations keep their shapes.
 
-| ret_code | meaning |
-|---|---|
-${codeTable.join('\n')}`;
+${CODE_TABLE}`;
 
-/** Failures of calls that reach no operation, and of additions alone. */
-const OTHER_FAILURES: PlatformFailure[] = [
-  'noSuchPath',
-  'wrongMethod',
-  'unmetExpectation',
-  'applicationOnly',
-  'goneEvent',
-  'tooManyRefreshes',
-];
-const CALL_FAILURES = (Object.keys(PLATFORM_FAILURES) as PlatformFailure[]).filter(
-  (failure) => !OTHER_FAILURES.includes(failure),
-);
-
-const STATUS_DESCRIPTIONS: Record<number, string> = {
-  400: 'The request is invalid.',
-  401: 'The access token is missing or invalid.',
-  403: 'The access token may not call this operation.',
-  408: 'The request did not arrive in time.',
-  410: 'The event is deleted.',
-  413: 'The body is too large.',
-  415: 'The body is not JSON.',
-  429: 'Too many calls.',
-  431: 'The headers are too large.',
-  500: 'An internal error of the platform.',
-  503: 'The platform is temporarily unavailable.',
-};
-
-const STATUS_HEADERS: Record<number, ZodOpenApiResponseObject['headers']> = {
-  401: {
-    'WWW-Authenticate': { description: 'The Bearer challenge.', required: true, schema: { type: 'string' } },
-  },
-  429: {
-    'Retry-After': {
-      description: 'Seconds to wait.',
-      required: true,
-      schema: { type: 'integer', minimum: 0 },
-    },
-  },
-};
-
-/** One response for each HTTP status, with an example of each of its codes. */
-const describeFailures = (codes: readonly PlatformFailure[]) =>
-  Object.fromEntries(
-    [...Map.groupBy(codes, statusOf)].map(([status, ofStatus]) => {
-      const examples = ofStatus.map((failure) => {
-        const { ret_code, meaning } = PLATFORM_FAILURES[failure];
-        return [String(ret_code), { summary: meaning, value: failureResponse(failure) }];
-      });
-      return [
-        String(status),
-        {
-          description: STATUS_DESCRIPTIONS[status] ?? '',
-          ...(STATUS_HEADERS[status] && { headers: STATUS_HEADERS[status] }),
-          content: jsonContent(failureResponseSchema, Object.fromEntries(examples)),
-        },
-      ];
-    }),
-  ) as ZodOpenApiResponsesObject;
 const failures = describeFailures(CALL_FAILURES);
 
 const { game_info: game_desc, ...content } = EXAMPLE_DETAIL;
@@ -195,7 +123,7 @@ const listEvents = describeOperation({
     }),
     none: successExample('No event yet', { list: [], next: '' }),
   },
-  failures: describeFailures([...CALL_FAILURES, 'applicationOnly', 'goneEvent']),
+  failures: describeFailures([...CALL_FAILURES, 'goneEvent']),
 });
 
 const refresh = describeOperation({
@@ -212,7 +140,7 @@ const refresh = describeOperation({
   success: 'Accepted.',
   response: refreshResponseSchema,
   responseExamples: { accepted: successExample('Two games', { accepted: 2 }) },
-  failures: describeFailures([...CALL_FAILURES, 'applicationOnly', 'tooManyRefreshes']),
+  failures: describeFailures([...CALL_FAILURES, 'tooManyRefreshes']),
 });
 
 /** The OpenAPI 3.1 document of the platform-side operations (sections 4.1 and 4.2) and the additions to them. */

@@ -46,8 +46,8 @@ export const createOpenApiDocument = (
   );
 };
 
-export const jsonContent = (schema: z.ZodType, examples: Examples) => ({
-  'application/json': { schema, examples },
+export const jsonContent = (schema: z.ZodType, examples?: Examples) => ({
+  'application/json': { schema, ...(examples && { examples }) },
 });
 
 /** A POST operation: its request, its response to a success (200), and its failures. */
@@ -55,10 +55,10 @@ export const describeOperation = (
   operation: Pick<ZodOpenApiOperationObject, 'operationId' | 'summary' | 'description'> & {
     tag: string;
     request: z.ZodType;
-    requestExamples: Examples;
+    requestExamples?: Examples;
     success: string;
     response: z.ZodType;
-    responseExamples: Examples;
+    responseExamples?: Examples;
     failures: ZodOpenApiResponsesObject;
   },
 ): { post: ZodOpenApiOperationObject } => {

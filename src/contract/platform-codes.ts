@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Failures of the platform-side operations. Section 7 specifies no codes: `ret_code` is the HTTP status times 100 plus a
+ * Failures of the platform-side operations and of the operator API. Section 7 specifies no codes: `ret_code` is the HTTP status times 100 plus a
  * detail number. The meaning of a code never changes; new codes may be added.
  */
 export const PLATFORM_FAILURES = {
@@ -17,22 +17,31 @@ export const PLATFORM_FAILURES = {
     ret_code: 40103,
     meaning: 'The access token has expired or is revoked: request a new one from the platform.',
   },
-  applicationOnly: {
-    ret_code: 40301,
-    meaning: "This operation takes an application's token, not an operator's.",
+  forbidden: { ret_code: 40301, meaning: 'This token may not do this; ret_msg says why.' },
+  secondPerson: {
+    ret_code: 40302,
+    meaning: 'This takes a second person, or the approval cannot be used; ret_msg says why.',
   },
   noSuchPath: { ret_code: 40401, meaning: 'There is no operation at this path: /docs lists the operations.' },
+  notFound: { ret_code: 40402, meaning: 'There is nothing with this id; ret_msg names it.' },
   wrongMethod: {
     ret_code: 40501,
     meaning: 'The path does not support this method; the Allow header lists the supported methods.',
   },
   requestTimeout: { ret_code: 40801, meaning: 'The request did not arrive within the time limit.' },
+  conflict: {
+    ret_code: 40901,
+    meaning: 'Nothing was changed, because the present state does not allow it; ret_msg says why.',
+  },
   goneEvent: {
     ret_code: 41001,
     meaning:
       'The value of "after" is not the event_id of one of your events, or that event has been deleted; send "" in "after" to start at the oldest event.',
   },
-  bodyTooLarge: { ret_code: 41301, meaning: 'The body is larger than 16 KiB, or 64 KiB for game.refresh.' },
+  bodyTooLarge: {
+    ret_code: 41301,
+    meaning: 'The body is larger than 16 KiB, 64 KiB for game.refresh, or 4 MiB for the operator API.',
+  },
   wrongContentType: { ret_code: 41501, meaning: 'The Content-Type is not application/json in UTF-8.' },
   unmetExpectation: { ret_code: 41701, meaning: 'The expectation in the Expect header is not supported.' },
   tooManyRequests: {

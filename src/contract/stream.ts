@@ -69,3 +69,9 @@ const streamEventSchema = z
   })
   .meta({ id: 'StreamEvent' });
 export type StreamDocument = z.infer<typeof streamEventSchema>;
+
+/** Response of the stream. */
+export const streamSchema = z.object({
+  list: z.array(streamEventSchema).describe('In their order; [] when there is none yet.'),
+  next: z.string().describe('`after` of the next call.'),
+});

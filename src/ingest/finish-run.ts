@@ -2,7 +2,14 @@ import { allowLongStatements, type Database, type Queryable } from '#db/client.t
 import { lockBackoff, readReach, saveBackoff } from '#db/queries/backoff.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { failOpenGames } from '#db/queries/run-pages.ts';
-import { addReason, closeRun, lockRun, type RunFence, type RunRow } from '#db/queries/runs.ts';
+import {
+  addReason,
+  closeRun,
+  closeUnchanged,
+  lockRun,
+  type RunFence,
+  type RunRow,
+} from '#db/queries/runs.ts';
 import {
   clearUnlistedFailures,
   forgetVanishingGames,
@@ -15,7 +22,7 @@ import {
 } from '#db/queries/unlisted-games.ts';
 import type { RunFault } from '#src/contract/words.ts';
 import { explainUpdates } from '#src/ingest/explain-updates.ts';
-import { recordPages, type Unrecorded } from '#src/ingest/record-page.ts';
+import { findUnchanged, recordPages, type Unrecorded } from '#src/ingest/record-page.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
@@ -71,15 +78,22 @@ export const finishRun = (
   });
 
 /**
- * Records the last pages of a listing, which want no details, and takes the run one step further like `finishRun`, in one
- * transaction.
+ * Ends a listing whose last pages want no details: records them, and takes the run one step further like `finishRun`, in
+ * one transaction. Of a catalogue that did not change, one statement does this.
  * @returns undefined when the fence is stale or another job has recorded the pages
  */
-export const finishListing = (endings: RunEndings, cursor: Unrecorded): Promise<RunRow | undefined> =>
-  transactAndPublish(endings.sql, async (tx) => {
+export const finishListing = async (endings: RunEndings, cursor: Unrecorded): Promise<RunRow | undefined> => {
+  const unchanged = findUnchanged(cursor);
+  const closed = unchanged && (await closeUnchanged(endings.sql, cursor.run, unchanged));
+  if (closed !== undefined) {
+    runEnded.publish(closed);
+    return closed;
+  }
+  return transactAndPublish(endings.sql, async (tx) => {
     const run = await recordPages(tx, cursor);
     return run && endListing(tx, endings, run);
   });
+};
 
 /** @param run locked */
 const endListing = async (

@@ -1,15 +1,9 @@
 import type { Database, Queryable } from '#db/client.ts';
+import { type ComparedGames, compareGames } from '#db/queries/compare-games.ts';
 import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
-import {
-  type ComparedGames,
-  compareGames,
-  insertPages,
-  type NewPage,
-  restoreGames,
-  selectNamedBefore,
-} from '#db/queries/run-pages.ts';
+import { insertPages, type NewPage, restoreGames, selectNamedBefore } from '#db/queries/run-pages.ts';
 import type { CalledApplication, StoredPage } from '#db/queries/run-steps.ts';
-import type { RunRow } from '#db/queries/runs.ts';
+import type { RunRow, UnchangedListing } from '#db/queries/runs.ts';
 import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
@@ -207,4 +201,21 @@ export const recordAll = async (sql: Database, cursor: Unrecorded): Promise<bool
   if (unrecorded.length === 0) return true;
   const record = (tx: Queryable) => recordPages(tx, cursor);
   return (await (unrecorded.some(writesMore) ? sql.begin(record) : record(sql))) !== undefined;
+};
+
+/**
+ * Finds out whether a whole listing found nothing to do: each row named a game of its own whose list entry is the stored
+ * one, and each page counted as many games as were named.
+ */
+export const findUnchanged = ({ run, unrecorded }: Unrecorded): UnchangedListing | undefined => {
+  const { row_count: listed, next_page, largest_page, listed_bytes, listing_end } = run;
+  const isUnchanged = (page: ComparedPage) =>
+    page.unchanged === page.row_count && page.total === listed && !writesMore(page);
+  // An empty page is followed by no other.
+  const isWhole =
+    unrecorded[0]?.page_num === 1 && unrecorded.slice(0, -1).every((page) => page.row_count > 0);
+  if (listing_end !== 'complete' || !isWhole || !unrecorded.every(isUnchanged)) return undefined;
+  // A game that moved may be on two pages that do not follow each other: another one is then missing.
+  if (new Set(unrecorded.flatMap((page) => page.application_game_ids)).size < listed) return undefined;
+  return { listed, next_page, largest_page, listed_bytes };
 };

@@ -5,7 +5,8 @@ import {
   type ApplicationItem,
   listApplicationPage,
 } from '#db/queries/application-list.ts';
-import { RUN_OUTCOMES } from '#src/contract/words.ts';
+import { count, time } from '#src/contract/documents.ts';
+import { APPLICATION_STATUSES, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { formatDuration, roundDuration } from '#src/lib/duration.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, LAST_OUTCOME, search } from '#src/lists/filters.ts';
@@ -78,6 +79,35 @@ export const applicationList = defineList({
   name: 'application.list',
   nouns: ['application', 'applications'],
   right: 'view',
+  row: z.object({
+    application_id: z.string(),
+    name: z.string(),
+    status: z.enum(APPLICATION_STATUSES),
+    reason: z.string().nullable().describe('Why it is paused.'),
+    failed_runs: count,
+    failing_since: time.nullable(),
+    next_attempt_at: time.nullable(),
+    query_game_list_webhook: z.string(),
+    query_game_detail_webhook: z.string(),
+    query_cp_kyc_webhook: z.string(),
+    every: z.string(),
+    kyc_every: z.string(),
+    detail_max_age: z.string(),
+    concurrency: count,
+    rate: count,
+    volatile_parameters: z.array(z.string()),
+    created_at: time,
+    updated_at: time,
+    games: count,
+    last_run: z
+      .object({
+        run_id: z.guid(),
+        outcome: z.enum(RUN_OUTCOMES).nullable(),
+        reason: z.string().nullable(),
+        finished_at: time.nullable(),
+      })
+      .nullable(),
+  }),
   filter: z.object({
     status: choice(APPLICATION_CONDITIONS, {
       name: 'status',

@@ -1,9 +1,11 @@
 /** What waits for a second person, or was approved: one list a reader, because the kinds have readers of their own. */
+
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { type ApprovalRow, listApprovalPage, listWithdrawalRequestPage } from '#db/queries/approvals.ts';
 import type { ListPage } from '#db/queries/list-page.ts';
 import { APPROVAL_KINDS, type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { approvalDocument, operatorRoles } from '#src/contract/documents.ts';
 import { choice, flag } from '#src/lists/filters.ts';
 import { column, defineList } from '#src/lists/list.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
@@ -64,6 +66,12 @@ const COMMON = {
   sorts: ['requested_at'],
   order: '-requested_at',
   document: toDocument,
+  row: approvalDocument.extend({
+    act: z.string().optional(),
+    name: z.string().optional(),
+    roles: operatorRoles.optional(),
+    game_ids: z.array(z.guid()).optional(),
+  }),
 } as const;
 
 /** The filter of these kinds, and how they are read: open requests whose subject has changed end before. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type AuditRow, listAuditPage } from '#db/queries/audit.ts';
-import { AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
+import { ACTOR_KINDS, AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
+import { time } from '#src/contract/documents.ts';
 import { ACTOR, WHO } from '#src/lists/columns.ts';
 import { exactly, onlyApplication, parsed, since, until } from '#src/lists/filters.ts';
 import { column, defineList, type Link } from '#src/lists/list.ts';
@@ -42,12 +43,26 @@ const toDocument = ({ previous_hash: _previous, hash, ...entry }: AuditRow) => (
   hash: Buffer.from(hash).toString('hex'),
 });
 
+const ENTRY = z.object({
+  entry_id: z.int(),
+  at: time,
+  actor: z.string(),
+  actor_kind: z.enum(ACTOR_KINDS),
+  os_user: z.string().nullable(),
+  action: z.enum(AUDIT_ACTIONS),
+  subject: z.string(),
+  reason: z.string().nullable(),
+  details: z.record(z.string(), z.unknown()),
+  hash: z.string().describe('SHA-256 of the chain up to this entry.'),
+});
+
 const actor = () => exactly({ name: 'actor', title: 'Person', description: 'only of this person' });
 
 export const auditList = defineList({
   name: 'audit.list',
   nouns: ['entry', 'entries'],
   right: 'read_audit',
+  row: ENTRY,
   filter: z.object({
     actor: actor(),
     action: parsed(parseAction, {
@@ -86,6 +101,7 @@ export const revealList = defineList({
   name: 'kyc.reveals',
   nouns: ['reveal', 'reveals'],
   right: 'kyc',
+  row: ENTRY,
   filter: z.object({ application_id: onlyApplication(), actor: actor(), since: since(), until: until() }),
   sorts: ['entry_id'],
   order: '-entry_id',

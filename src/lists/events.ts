@@ -7,6 +7,8 @@ import {
   listEventWebhookPage,
 } from '#db/queries/event-webhooks.ts';
 import { listSubscriptionPage, SUBSCRIPTION_SORTS } from '#db/queries/subscriptions.ts';
+import { count, time } from '#src/contract/documents.ts';
+import { EVENT_TYPES, EVENT_WEBHOOK_STATUSES, STREAM_TYPES } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, onlyApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -28,6 +30,21 @@ export const deliveryList = defineList({
   name: 'event.deliveries',
   nouns: ['event', 'events'],
   right: 'view',
+  row: z.object({
+    event_id: z.guid(),
+    application_id: z.string(),
+    type: z.enum(EVENT_TYPES),
+    game_id: z.guid(),
+    created_at: time,
+    state: z.enum(EVENT_STATES),
+    attempts: count.nullable(),
+    last_attempt_at: time.nullable(),
+    last_status: z.int().nullable(),
+    last_error: z.string().nullable(),
+    delivered_at: time.nullable(),
+    next_attempt_at: time.nullable(),
+    data: z.record(z.string(), z.unknown()),
+  }),
   filter: z.object({
     application_id: onlyApplication(),
     state: choice(EVENT_STATES, {
@@ -94,11 +111,26 @@ const HEALTH = [
   { key: 'last_success', kind: 'age', value: (row: Health) => row.last_success_at, width: 'medium' },
 ] as const;
 
+const address = z.object({
+  url: z.string(),
+  status: z.enum(EVENT_WEBHOOK_STATUSES),
+  off_reason: z.string().nullable(),
+  off_at: time.nullable(),
+  failures: count,
+  failing_since: time.nullable(),
+  next_attempt_at: time.nullable(),
+  last_attempt_at: time.nullable(),
+  last_success_at: time.nullable(),
+  last_error: z.string().nullable(),
+  created_at: time,
+});
+
 /** Where the events of applications are sent, with the health of each address. */
 export const eventAddressList = defineList({
   name: 'event.addresses',
   nouns: ['address', 'addresses'],
   right: 'view',
+  row: address.extend({ application_id: z.string(), former_until: time.nullable() }),
   filter: z.object({
     application_id: onlyApplication(),
     status: condition,
@@ -120,6 +152,12 @@ export const subscriptionList = defineList({
   name: 'event.subscriptions',
   nouns: ['subscription', 'subscriptions'],
   right: 'view',
+  row: address.extend({
+    subscription_id: z.guid(),
+    types: z.array(z.enum(STREAM_TYPES)).describe('[]: all.'),
+    position: count,
+    waiting: count.describe('Events after its position, counted up to 10,000.'),
+  }),
   filter: z.object({ status: condition }),
   sorts: SUBSCRIPTION_SORTS,
   order: 'created_at',

@@ -6,8 +6,9 @@ import {
   listFailureGroupPage,
   listFailurePage,
 } from '#db/queries/failure-list.ts';
+import { count, time } from '#src/contract/documents.ts';
 import { formatReasons } from '#src/contract/format-reasons.ts';
-import { NO_GAME, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { NO_GAME, OPERATIONS, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { APPLICATION, countColumn } from '#src/lists/columns.ts';
 import { choice, LAST_OUTCOME, onlyApplication, search, since } from '#src/lists/filters.ts';
 import { column, defineList, type Link } from '#src/lists/list.ts';
@@ -26,6 +27,15 @@ const WHAT = [
   column<Failed>({ key: 'reasons', title: 'What to fix', value: ({ reasons }) => formatReasons(reasons) }),
 ];
 
+const FAILURE = z.object({
+  application_id: z.string(),
+  operation: z.enum(OPERATIONS),
+  kind: z.string(),
+  reasons: z.array(z.object({ code: z.string(), path: z.string() })),
+  first_at: time,
+  last_at: time,
+});
+
 const toGame = (application_id: string, application_game_id: string): Link | null =>
   application_game_id === NO_GAME ? null : { to: 'application_game', application_id, application_game_id };
 
@@ -33,6 +43,7 @@ export const failureList = defineList({
   name: 'failure.list',
   nouns: ['failure', 'failures'],
   right: 'view',
+  row: FAILURE.extend({ application_game_id: z.string(), count }),
   filter: z.object({
     application_id: onlyApplication(),
     source: choice(FAILURE_SOURCES, {
@@ -68,6 +79,7 @@ export const failureGroupList = defineList({
   name: 'failure.groups',
   nouns: ['problem', 'problems'],
   right: 'view',
+  row: FAILURE.extend({ games: count, example: z.string() }),
   filter: z.object({ application_id: onlyApplication() }),
   sorts: GROUP_SORTS,
   order: '-games',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GAME_SORTS, listGamePage, listWithdrawnGamePage, NAMES_COMPARED } from '#db/queries/game-list.ts';
+import { gameNames, time } from '#src/contract/documents.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
 import { choice, ofApplication, searchAsTyped, theApplication } from '#src/lists/filters.ts';
@@ -9,6 +10,13 @@ export const gameList = defineList({
   name: 'game.list',
   nouns: ['game', 'games'],
   right: 'view',
+  row: gameNames.extend({
+    game: z.string().describe('As decisions on the command line name it.'),
+    audit_status: z.enum(AUDIT_STATUSES),
+    audit_time: time.nullable(),
+    revision: z.int(),
+    withdrawn_at: time.nullable(),
+  }),
   filter: z.object({
     search: searchAsTyped(
       "the name, the beginning of the platform's id, or the application's id",
@@ -75,6 +83,11 @@ export const withdrawnGameList = defineList({
   name: 'game.withdrawn',
   nouns: ['game', 'games'],
   right: 'view',
+  row: gameNames.extend({
+    audit_status: z.enum(AUDIT_STATUSES),
+    unlisted_at: time.nullable(),
+    withdrawn_at: time,
+  }),
   filter: z.object({ application_id: theApplication() }),
   sorts: ['withdrawn_at'],
   order: '-withdrawn_at',

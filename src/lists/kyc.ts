@@ -5,7 +5,8 @@ import {
   listDeveloperPage,
   listFormerRecordPage,
 } from '#db/queries/kyc-list.ts';
-import { KYC_STATES } from '#src/contract/words.ts';
+import { count, time } from '#src/contract/documents.ts';
+import { APPLICATION_STATUSES, KYC_STATES } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, flag, search, theApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -29,6 +30,19 @@ export const developerList = defineList({
   nouns: ['developer', 'developers'],
   plural: 'kyc',
   right: 'kyc',
+  row: z.object({
+    application_id: z.string(),
+    name: z.string(),
+    status: z.enum(APPLICATION_STATUSES),
+    state: z.enum(KYC_STATES),
+    reason: z.string().nullable(),
+    pulled_at: time.nullable(),
+    cp_id: z.string().nullable().describe("The platform's own."),
+    received_at: time.nullable(),
+    changed_fields: z.array(z.string()).nullable(),
+    former_versions: count,
+    same_tax_id: z.array(z.string()).describe('Other applications with the same tax id.'),
+  }),
   filter: z.object({
     search: search('id or name of the application', 'Developer'),
     state: choice(KYC_STATES, { name: 'status', title: 'State', description: 'only of this state' }),
@@ -77,6 +91,12 @@ export const kycVersionList = defineList({
   name: 'kyc.versions',
   nouns: ['version', 'versions'],
   right: 'kyc',
+  row: z.object({
+    record_id: z.guid(),
+    received_at: time,
+    replaced_at: time,
+    changed_fields: z.array(z.string()).nullable(),
+  }),
   filter: z.object({ application_id: theApplication() }),
   sorts: ['replaced_at'],
   order: '-replaced_at',

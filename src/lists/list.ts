@@ -80,6 +80,8 @@ type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort ex
   compared?: number;
   /** A row in JSON. Default: as it was read. */
   document?(row: Row): object;
+  /** The fields of that document which the operator API serves. */
+  row: z.ZodObject;
   /** @param producer opens the queues */
   read(
     sql: Database,

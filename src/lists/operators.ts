@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listOperatorPage, OPERATOR_SORTS } from '#db/queries/operators.ts';
+import { count, operatorRoles, time } from '#src/contract/documents.ts';
 import { OPERATOR_STATUSES, ROLES } from '#src/contract/roles.ts';
 import { choice, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -8,6 +9,16 @@ export const operatorList = defineList({
   name: 'operator.list',
   nouns: ['operator', 'operators'],
   right: 'manage_operators',
+  row: z.object({
+    login: z.string(),
+    name: z.string(),
+    roles: operatorRoles,
+    status: z.enum(OPERATOR_STATUSES),
+    created_at: time,
+    last_sign_in_at: time.nullable(),
+    signs_in_by: z.enum(['password', 'oidc', 'link']),
+    open_sessions: count,
+  }),
   filter: z.object({
     role: choice(ROLES, { name: 'role', title: 'Role', description: 'only operators with this role' }),
     status: choice(OPERATOR_STATUSES, { name: 'status', title: 'State', description: 'only these' }),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { listWorkerPage } from '#db/queries/workers.ts';
+import { counts, time } from '#src/contract/documents.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -43,6 +44,7 @@ export const queueList = defineList({
   name: 'queue.list',
   nouns: ['queue', 'queues'],
   right: 'view',
+  row: z.object({ name: z.string(), paused: z.boolean(), ...counts(STATES).shape }),
   filter: z.object({}),
   sorts: [],
   order: 'name',
@@ -71,6 +73,13 @@ export const workerList = defineList({
   name: 'worker.list',
   nouns: ['worker', 'workers'],
   right: 'view',
+  row: z.object({
+    worker_id: z.guid(),
+    host: z.string(),
+    pid: z.int(),
+    started_at: time,
+    seen_at: time,
+  }),
   filter: z.object({}),
   sorts: ['started_at'],
   order: 'started_at',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listReasonPage, REASON_SORTS } from '#db/queries/reasons.ts';
+import { reasonDocument } from '#src/contract/documents.ts';
 import { search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
 
@@ -8,6 +9,7 @@ export const reasonList = defineList({
   name: 'reason.list',
   nouns: ['reason', 'reasons'],
   right: 'view',
+  row: reasonDocument,
   filter: z.object({ search: search('the code or the label') }),
   sorts: REASON_SORTS,
   order: 'position',

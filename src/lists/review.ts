@@ -7,7 +7,8 @@ import {
   listLanePage,
   placeInLane,
 } from '#db/queries/lanes.ts';
-import { LANES, type Lane } from '#src/contract/words.ts';
+import { gameNames, time } from '#src/contract/documents.ts';
+import { AUDIT_STATUSES, DECISIONS, LANES, type Lane } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
 import { nextCursor } from '#src/lists/cursor.ts';
@@ -20,6 +21,14 @@ export const laneList = defineList({
   name: 'review.list',
   nouns: ['game', 'games'],
   right: 'view',
+  row: gameNames.extend({
+    game: z.string().describe('As decisions on the command line name it.'),
+    revision: z.int(),
+    application_name: z.string(),
+    since: time.describe('When the game entered the lane.'),
+    decided_status: z.enum(DECISIONS).nullable(),
+    decided_revision: z.int().nullable(),
+  }),
   filter: z.object({
     lane: choice(LANES, {
       name: 'lane',
@@ -52,6 +61,26 @@ export const batchList = defineList({
   name: 'review.batch',
   nouns: ['game', 'games'],
   right: 'view',
+  row: z.object({
+    audit_id: z.int(),
+    game_id: z.guid(),
+    game_name: z.string(),
+    application_id: z.string(),
+    revision: z.int(),
+    audit_status: z.enum(DECISIONS),
+    decided_by: z.string(),
+    reason: z.string().nullable(),
+    text: z.string().nullable(),
+    note: z.string().nullable(),
+    batch_id: z.guid(),
+    carried_over_from: z.int().nullable(),
+    waiting_since: time.nullable(),
+    decided_at: time,
+    undone_at: time.nullable(),
+    undone_by: z.string().nullable(),
+    game_status: z.enum(AUDIT_STATUSES).describe('The status of the game now.'),
+    game_revision: z.int(),
+  }),
   filter: z.object({
     batch_id: theId({ name: 'batch', title: 'Batch', description: 'the batch of decisions' }),
   }),
@@ -81,7 +110,7 @@ export const cursorAfter = (lane: Lane, game: Parameters<typeof placeInLane>[1])
 export const readUpcoming = async (
   sources: Sources,
   filter: z.infer<typeof laneList.filter>,
-  cursor: string,
+  cursor: string | undefined,
   limit: number,
 ): Promise<Pick<ReadPage<LaneGame>, 'rows' | 'cursor'>> => {
   try {

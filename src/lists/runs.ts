@@ -4,7 +4,14 @@ import { listRunPage, RUN_SORTS } from '#db/queries/run-list.ts';
 import { listRunPagePage, RUN_PAGE_SORTS } from '#db/queries/run-page-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { listVanishingGamePage } from '#db/queries/vanishing-games.ts';
-import { DETAIL_COUNTERS, RUN_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { count, counts, gameNames, runDocument, time } from '#src/contract/documents.ts';
+import {
+  AUDIT_STATUSES,
+  DETAIL_COUNTERS,
+  PAGE_KINDS,
+  RUN_COUNTERS,
+  RUN_OUTCOMES,
+} from '#src/contract/words.ts';
 import { APPLICATION, APPLICATION_GAME, countColumn, GAME_NAME } from '#src/lists/columns.ts';
 import { choice, onlyApplication, since, theId } from '#src/lists/filters.ts';
 import { type Column, defineList } from '#src/lists/list.ts';
@@ -64,6 +71,7 @@ export const runList = defineList({
   name: 'run.list',
   nouns: ['run', 'runs'],
   right: 'view',
+  row: runDocument,
   filter: z.object({
     application_id: onlyApplication(),
     outcome: choice(['open', ...RUN_OUTCOMES], {
@@ -116,6 +124,12 @@ export const runDayList = defineList({
   name: 'run.days',
   nouns: ['day', 'days'],
   right: 'view',
+  row: z.object({
+    day: z.string(),
+    outcome: z.enum(RUN_OUTCOMES),
+    runs: count,
+    ...counts(RUN_COUNTERS).shape,
+  }),
   filter: z.object({ application_id: onlyApplication() }),
   sorts: [],
   order: '-day',
@@ -136,6 +150,16 @@ export const runPageList = defineList({
   name: 'run.pages',
   nouns: ['page', 'pages'],
   right: 'view',
+  row: z.object({
+    page_num: z.int(),
+    kind: z.enum(PAGE_KINDS),
+    reason: z.string().nullable(),
+    row_count: count,
+    listed: count,
+    ...counts(DETAIL_COUNTERS).shape,
+    waiting: count,
+    listed_at: time,
+  }),
   filter: z.object({ run_id: theRun() }),
   sorts: RUN_PAGE_SORTS,
   order: '-page_num',
@@ -150,7 +174,8 @@ export const runPageList = defineList({
     { ...countColumn('waiting'), width: 'medium' },
     { key: 'listed', kind: 'age', value: (row) => row.listed_at, width: 'medium' },
   ],
-  empty: 'No page is recorded. Pages are deleted a day after their run ends.',
+  empty:
+    'No page is recorded. Pages are deleted a day after their run ends, and a small run that finds nothing changed records none.',
   read: listRunPagePage,
 });
 
@@ -159,6 +184,11 @@ export const runWithdrawalList = defineList({
   name: 'run.withdrawals',
   nouns: ['game', 'games'],
   right: 'view',
+  row: gameNames.extend({
+    game_icon: z.array(z.string()),
+    audit_status: z.enum(AUDIT_STATUSES),
+    fetched_at: time,
+  }),
   filter: z.object({ run_id: theRun() }),
   sorts: ['game_id'],
   order: 'game_id',

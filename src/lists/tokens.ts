@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type ApiToken, listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts';
-import { flag, ofApplication, search } from '#src/lists/filters.ts';
+import { operatorRoles, time } from '#src/contract/documents.ts';
+import { exactly, ofApplication, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
 
 const stateOf = ({ revoked_at, expires_at }: ApiToken): 'valid' | 'expired' | 'revoked' => {
@@ -13,23 +14,30 @@ export const tokenList = defineList({
   name: 'token.list',
   nouns: ['token', 'tokens'],
   right: 'manage_applications',
-  filter: z
-    .object({
-      application_id: ofApplication('only tokens of this application'),
-      operator: flag({ name: 'operator', title: 'Of operators', description: 'only tokens of operators' }),
-      search: search('the name'),
-    })
-    .refine(
-      ({ application_id, operator }) => application_id === undefined || !operator,
-      'Give --application ID or --operator, not both.',
-    ),
+  row: z.object({
+    token_id: z.guid(),
+    application_id: z.string().nullable(),
+    login: z.string().nullable(),
+    roles: operatorRoles.nullable(),
+    name: z.string(),
+    created_at: time,
+    expires_at: time.nullable(),
+    revoked_at: time.nullable(),
+    last_used_at: time.nullable(),
+    state: z.enum(['valid', 'expired', 'revoked']),
+  }),
+  filter: z.object({
+    application_id: ofApplication('only tokens of this application'),
+    login: exactly({ name: 'operator', title: 'Operator', description: 'only tokens of this operator' }),
+    search: search('the name'),
+  }),
   sorts: TOKEN_SORTS,
   order: 'created_at',
-  read: (sql, { operator, ...filter }, page) =>
-    listTokenPage(sql, operator ? { ...filter, application_id: null } : filter, page),
+  read: listTokenPage,
   columns: [
     { key: 'token_id', title: 'Token', kind: 'id' },
-    { key: 'reads', value: ({ application_id }) => application_id ?? 'all (operator)' },
+    { key: 'owner', value: ({ application_id, login }) => application_id ?? `operator ${login}` },
+    { key: 'roles', value: ({ roles }) => roles?.join(', ') ?? null },
     { key: 'name', sort: 'name' },
     { key: 'state', kind: 'status', value: stateOf },
     { key: 'expires', kind: 'time', value: (row) => row.expires_at, sort: 'expires_at' },

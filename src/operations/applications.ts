@@ -8,11 +8,9 @@ import {
   isRegistered,
   lockActiveApplication,
   lockApplication,
-  resumeApplications,
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
-import { pauseFailing, resumeRecovered } from '#db/queries/backoff.ts';
 import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import {
   accessToken,
@@ -21,7 +19,7 @@ import {
   toColumns,
   webhookUrl,
 } from '#src/contract/application-settings.ts';
-import { SETTING_DEFAULTS } from '#src/contract/words.ts';
+import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import {
@@ -89,6 +87,10 @@ const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
 /** `secret` signs its events; it is shown only now. */
 type Changed = { secret: string | undefined };
 
+const changed = z.object({ secret: z.string().optional().describe('Signs its events; shown only now.') });
+
+const switched = z.object({ application_id: z.string(), status: z.enum(APPLICATION_STATUSES) });
+
 /** Why an application was not registered. */
 const explainTakenId = async (tx: Queryable, application_id: string): Promise<string> =>
   (await isRegistered(tx, application_id))
@@ -98,6 +100,7 @@ const explainTakenId = async (tx: Queryable, application_id: string): Promise<st
 export const addApplication = defineOperation({
   name: 'application.add',
   title: 'Register an application',
+  answer: changed,
   right: 'manage_applications',
   input: applicationSettings.extend({
     application_id: applicationId,
@@ -151,6 +154,7 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
 export const changeApplication = defineOperation({
   name: 'application.update',
   title: 'Change an application',
+  answer: changed,
   right: 'manage_applications',
   input: applicationSettings
     .partial()
@@ -195,6 +199,7 @@ const switchTo =
 export const pauseApplication = defineOperation({
   name: 'application.pause',
   title: 'Stop the schedules of an application',
+  answer: switched,
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
@@ -204,42 +209,9 @@ export const pauseApplication = defineOperation({
 export const resumeApplication = defineOperation({
   name: 'application.resume',
   title: 'Start the schedules of an application again',
+  answer: switched,
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
   run: switchTo('active'),
-});
-
-export const resumeFailingApplications = defineOperation({
-  name: 'application.resume_failing',
-  title: 'Resume every application that failed runs have paused or delayed',
-  right: 'manage_applications',
-  input: z.object({}),
-  subject: () => 'application:*',
-  run: async (tx) => ({ application_ids: await resumeApplications(tx) }),
-  log: ({ application_ids }) =>
-    application_ids.map((application_id) => ({
-      action: 'application.resume',
-      subject: applicationSubject({ application_id }),
-    })),
-});
-
-export const pauseFailingApplication = defineOperation({
-  name: 'application.pause_failing',
-  title: 'Pause an application whose runs fail',
-  right: 'system',
-  input: oneApplication.extend({ reason: z.string() }),
-  subject: applicationSubject,
-  run: (tx, { application_id, reason }) => pauseFailing(tx, application_id, reason),
-  log: (isPaused, { reason }) => (isPaused ? { reason } : []),
-});
-
-export const resumeRecoveredApplication = defineOperation({
-  name: 'application.resume_recovered',
-  title: 'Resume an application that failed runs have paused, after a run that succeeded',
-  right: 'system',
-  input: oneApplication,
-  subject: applicationSubject,
-  run: (tx, { application_id }) => resumeRecovered(tx, application_id),
-  log: (isResumed) => (isResumed ? { reason: 'a run succeeded' } : []),
 });

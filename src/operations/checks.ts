@@ -1,4 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
+import { z } from 'zod';
 import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { checkApplication } from '#src/ingest/specs.ts';
 import {
@@ -12,6 +13,7 @@ import { defineOperation } from '#src/operations/operation.ts';
 export const requestCheck = defineOperation({
   name: 'application.check',
   title: 'Check whether an application follows the interface document',
+  answer: z.object({ opened: z.boolean() }),
   right: 'manage_applications',
   byApplication: true,
   input: oneApplication,

@@ -1,4 +1,5 @@
 /** Decisions on games: pass, reject. What follows one (counters, lanes, events) the triggers of `games` write. */
+
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
@@ -6,12 +7,14 @@ import { type DecidableGame, insertDecisions, lockGames, readDecidableGames } fr
 import { findFetchingGames } from '#db/queries/fetching-games.ts';
 import { lockPictures, pinPictures } from '#db/queries/picture-pins.ts';
 import { listReasons } from '#db/queries/reasons.ts';
+import { decidableGame } from '#src/contract/documents.ts';
 import { storableText } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
+import { explainNothingDone, type GameDecision } from '#src/operations/decision-results.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { placePictures } from '#src/operations/place-pictures.ts';
-import { type DecisionResult, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
+import { DECISION_RESULTS, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
 
 /** Characters of the public text and of the private note of a decision. */
 export const DECISION_TEXT_MAX = 4_000;
@@ -48,16 +51,17 @@ const decided = z.object({
 });
 type Decided = z.infer<typeof decided>;
 
-/** `game` is the game after a decision or an undo, with the last decision that stands; null if there is none. */
-export type Outcome<Result> = {
-  game_id: string;
-  revision: number;
-  result: Result;
-  game: DecidableGame | null;
-};
-export type GameDecision = Outcome<DecisionResult>;
 /** `batch_id` is null unless several games were given and at least one was decided. */
 export type DecidedBatch = { batch_id: string | null; games: GameDecision[] };
+
+/** What became of one game. */
+export const outcome = <const Results extends readonly [string, ...string[]]>(results: Results) =>
+  z.object({
+    game_id: z.guid(),
+    revision: z.int(),
+    result: z.enum(results),
+    game: decidableGame.nullable().describe('The game now; null: there is none.'),
+  });
 
 /** What the audit log names: the game, if it is only one. */
 const gamesSubject = ({ games }: Decided): string => `game:${games.length === 1 ? games[0]?.game_id : '*'}`;
@@ -116,6 +120,11 @@ const decide = async (
   return { batch_id, games: withGames(judged, await readDecidableGames(tx, game_ids)) };
 };
 
+const answer = z.object({
+  batch_id: z.guid().nullable().describe('What game.undo takes; null unless several games were given.'),
+  games: z.array(outcome(DECISION_RESULTS)),
+});
+
 const noteDecisions = ({ batch_id, games }: DecidedBatch): AuditNote[] =>
   games
     .filter(({ result }) => result === 'decided')
@@ -145,6 +154,8 @@ export const passGames = defineOperation({
     decide(tx, input, { audit_status: 'passed', reason: null, text: null }, context),
   log: noteDecisions,
   after: placeDecided,
+  answer,
+  refusal: ({ games }) => explainNothingDone(games),
 });
 
 /** @throws UsageError that lists the reasons */
@@ -172,4 +183,6 @@ export const rejectGames = defineOperation({
   },
   log: noteDecisions,
   after: placeDecided,
+  answer,
+  refusal: ({ games }) => explainNothingDone(games),
 });

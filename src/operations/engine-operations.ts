@@ -1,8 +1,8 @@
 /** Operations that a worker's engines run in their own transactions, each as the last statement. */
 import type { Queryable } from '#db/client.ts';
 import type { Receiver } from '#db/queries/receivers.ts';
-import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/applications.ts';
 import { switchEventsOff } from '#src/operations/events.ts';
+import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/failing-applications.ts';
 import { operateWithin } from '#src/operations/operate.ts';
 
 const WORKER = 'worker';

@@ -1,4 +1,5 @@
 /** Where applications' events are sent: new secrets, repeated deliveries, addresses that are switched off. */
+
 import { z } from 'zod';
 import { failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '#db/queries/event-webhooks.ts';
 import { type Receiver, switchAddressOff } from '#db/queries/receivers.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
+import { count, time } from '#src/contract/documents.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import {
   applicationSubject,
@@ -29,6 +31,7 @@ const noAddress = (application_id: string): UsageError =>
 export const rotateEventSecret = defineOperation({
   name: 'event_secret.rotate',
   title: "Replace the secret that signs an application's events",
+  answer: z.object({ application_id: z.string(), secret: z.string(), former_until: time.nullable() }),
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
@@ -49,6 +52,7 @@ export const rotateEventSecret = defineOperation({
 export const retryEvents = defineOperation({
   name: 'event.retry',
   title: 'Send events of an application now, for another 24 hours',
+  answer: z.object({ events: count, switched_on: z.boolean() }),
   right: 'manage_applications',
   input: oneApplication.extend({
     /** Absent: every event since the address was set that is not delivered. */

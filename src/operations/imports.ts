@@ -103,6 +103,7 @@ const requireFreeIds = async (tx: Queryable, application_id: string, games: read
 export const importGames = defineOperation({
   name: 'game.import',
   title: 'Store games that another catalogue has decided, with their decisions',
+  notByToken: 'on the command line',
   right: 'manage_applications',
   input: z.object({
     application_id: applicationId,

@@ -5,15 +5,17 @@ import {
   addApplication,
   changeApplication,
   pauseApplication,
-  pauseFailingApplication,
   resumeApplication,
-  resumeFailingApplications,
-  resumeRecoveredApplication,
 } from '#src/operations/applications.ts';
 import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
+import {
+  pauseFailingApplication,
+  resumeFailingApplications,
+  resumeRecoveredApplication,
+} from '#src/operations/failing-applications.ts';
 import { importGames } from '#src/operations/imports.ts';
 import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
 import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
@@ -37,7 +39,7 @@ import { approve, cancelRequest, declineRequest, requestApproval } from '#src/op
 import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
 import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
-import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
+import { createToken, revokeApiToken, revokeOwnToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
 
@@ -87,6 +89,7 @@ export const operations = byName([
   retryFailedJobs,
   createToken,
   revokeApiToken,
+  revokeOwnToken,
   pullKycRecord,
   revealKycRecord,
   eraseKycRecord,

@@ -1,4 +1,5 @@
 /** KYC records: pull, reveal, erase, accept a new cp_id. */
+
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
@@ -15,6 +16,7 @@ import {
   saveKycState,
 } from '#db/queries/kyc.ts';
 import { findDeveloper } from '#db/queries/kyc-list.ts';
+import { nothing } from '#src/contract/documents.ts';
 import { storableText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import type { KycView } from '#src/kyc/read-record.ts';
@@ -54,6 +56,7 @@ const lockState = async (tx: Queryable, application_id: string) => {
 export const pullKycRecord = defineOperation({
   name: 'kyc.pull',
   title: 'Pull the KYC record of an application now',
+  answer: nothing,
   right: 'kyc',
   /** An erased record is pulled again only with a reason. */
   input: withReason,
@@ -78,6 +81,7 @@ export const pullKycRecord = defineOperation({
 export const revealKycRecord = defineOperation({
   name: 'kyc.reveal',
   title: 'Show the KYC record of an application in clear',
+  notByToken: 'at the KYC desk',
   right: 'kyc',
   input: withReason,
   subject: applicationSubject,
@@ -119,6 +123,7 @@ export const revealKycRecord = defineOperation({
 export const eraseKycRecord = defineOperation({
   name: 'kyc.erase',
   title: 'Delete every version of the KYC record of an application',
+  notByToken: 'at the KYC desk',
   right: 'kyc',
   input: withReason,
   subject: applicationSubject,
@@ -147,6 +152,7 @@ export const eraseKycRecord = defineOperation({
 export const acceptCpId = defineOperation({
   name: 'kyc.accept_cp_id',
   title: 'Accept a new cp_id of an application',
+  notByToken: 'at the KYC desk',
   right: 'kyc',
   /** `cp_id`: the application's own, as the operator saw it. */
   input: withReason.extend({ cp_id: z.string() }),

@@ -8,7 +8,7 @@ import { recordAudit } from '#db/queries/audit.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
-import { hasRight, namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
+import { hasRight, namesOfRoles, RIGHTS, type Right, type Role } from '#src/contract/roles.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import {
   type AnyOperation,
@@ -21,9 +21,19 @@ import {
 } from '#src/operations/operation.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
 
+/** @param what is done, or shown @throws ForbiddenError */
+export const requireRole = (what: string, right: Right, roles: readonly Role[]): void => {
+  if (hasRight(roles, right)) return;
+  throw new ForbiddenError(`${what}: this takes the role ${namesOfRoles(RIGHTS[right])}.`);
+};
+
 /** @throws ForbiddenError */
-const requireRight = (operation: AnyOperation, input: unknown, { actor, roles, session }: Caller): void => {
-  const { right, byApplication, knownBy, title } = operation;
+const requireRight = (
+  operation: AnyOperation,
+  input: unknown,
+  { actor, roles, session, token_id }: Caller,
+): void => {
+  const { right, byApplication, knownBy, notByToken, title } = operation;
   const refuse = (why: string): never => {
     throw new ForbiddenError(`${title}: ${why}`);
   };
@@ -36,13 +46,14 @@ const requireRight = (operation: AnyOperation, input: unknown, { actor, roles, s
     refuse('only an operator who signs in may do this.');
   if (knownBy === 'session' && session === undefined)
     refuse('an operator does this at a page, signed in, and not by a token.');
+  if (notByToken !== undefined && token_id !== undefined)
+    refuse(`an operator does this ${notByToken}, and not by a token.`);
   if (right === 'system') {
     if (actor.actor_kind !== 'system') refuse('only the platform itself does this.');
     return;
   }
   if (right === 'own' || roles === 'all') return;
-  const needed = typeof right === 'function' ? right(input) : right;
-  if (!hasRight(roles, needed)) refuse(`this takes the role ${namesOfRoles(RIGHTS[needed])}.`);
+  requireRole(title, typeof right === 'function' ? right(input) : right, roles);
 };
 
 /** @throws ForbiddenError if the caller is another application than the subject */
@@ -60,6 +71,10 @@ export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unkn
 };
 
 const approvalInput = z.object({ approval_id: z.guid().toLowerCase().optional() });
+
+/** The token by which an operator acts, for the details of an entry. */
+const noteToken = ({ token_id }: Caller): { token_id?: string } =>
+  token_id === undefined ? {} : { token_id };
 
 const ONE_PERSON = { approval: undefined, entries: [], details: {} };
 
@@ -101,9 +116,17 @@ const runLogged = async <Schema extends z.ZodType, Result>(
     subject: run.subject,
     ...note,
     // The second person belongs to what was approved, not to what it caused.
-    details: note.action === undefined ? { ...note.details, ...details } : (note.details ?? {}),
+    details: {
+      ...note.details,
+      ...(note.action === undefined && details),
+      ...(note.actor === undefined && noteToken(run.caller)),
+    },
   }));
-  await recordAudit(tx, [...entries, ...own]);
+  const used = entries.map((entry) => ({
+    ...entry,
+    details: { ...entry.details, ...noteToken(run.caller) },
+  }));
+  await recordAudit(tx, [...used, ...own]);
   return result;
 };
 
@@ -133,7 +156,7 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
   } catch (thrown) {
     const error = coerceError(thrown);
     if (error instanceof ApprovalError) {
-      const details = approval_id === undefined ? {} : { approval_id };
+      const details = { ...(approval_id !== undefined && { approval_id }), ...noteToken(caller) };
       const refusal = { action: 'approval.refuse', subject, reason: error.message, details } as const;
       await recordAudit(sql, [{ ...caller.actor, ...refusal }]);
     }

@@ -20,6 +20,8 @@ export type Caller = {
   roles: readonly Role[] | 'all';
   /** An operator at a page: the secret of the session, its site, and the address of the browser. Absent for a token. */
   session?: { secret: string; site: Site; address: string };
+  /** The token by which an operator acts. The audit log names it. */
+  token_id?: string;
 };
 
 /** What the process of the caller has. */
@@ -71,6 +73,8 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
    * session or a token. `session`: an operator who is signed in at a page, never by a token.
    */
   knownBy?: 'operator' | 'session';
+  /** Where operators do it in person, as the end of a sentence: it takes more than the token of one. */
+  notByToken?: string;
   input: Schema;
   /** What the audit log names: `<kind>:<id>`. */
   subject(input: z.infer<Schema>, given: { sql: Queryable; caller: Caller }): string | Promise<string>;
@@ -90,6 +94,10 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
   log?(result: Result, input: z.infer<Schema>, context: Context): AuditNote | readonly AuditNote[];
   /** What follows the commit, such as jobs. If it throws, the change and its entries stay. */
   after?(result: Result, input: z.infer<Schema>, context: Context & { sql: Database }): Promise<Final>;
+  /** What the operator API answers with. Absent: no token may do it. */
+  answer?: z.ZodType;
+  /** Why nothing was done, although nothing failed. */
+  refusal?(final: Final): string | undefined;
 };
 
 export type AnyOperation = Operation<z.ZodType, unknown, unknown>;

@@ -1,20 +1,24 @@
 /** What an administrator does to operators. */
+
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { type ApprovalRow, findVersion } from '#db/queries/approvals.ts';
 import {
   insertOperator,
-  lockOperator,
+  lockOperatorState,
   type OperatorRow,
+  type OperatorState,
   SECOND_PERSONS,
   startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
 import { deleteLinksOf, deleteSessionsOf } from '#db/queries/sign-in.ts';
+import { revokeTokensOf } from '#db/queries/tokens.ts';
 import { displayName } from '#src/contract/application-settings.ts';
 import type { OPERATOR_KINDS } from '#src/contract/approvals.ts';
+import { count } from '#src/contract/documents.ts';
 import { login, roles } from '#src/contract/operators.ts';
-import type { Role } from '#src/contract/roles.ts';
+import { OPERATOR_STATUSES, type Role } from '#src/contract/roles.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import { createLink } from '#src/identity/links.ts';
 import { type Caller, type Context, defineOperation } from '#src/operations/operation.ts';
@@ -24,8 +28,8 @@ export const operatorSubject = (operator: { login: string }): string => `operato
 
 const oneOperator = z.object({ login });
 
-const requireOperator = async (tx: Queryable, name: string): Promise<OperatorRow> => {
-  const operator = await lockOperator(tx, name);
+const requireOperator = async (tx: Queryable, name: string): Promise<OperatorState> => {
+  const operator = await lockOperatorState(tx, name);
   if (operator !== undefined) return operator;
   throw new NotFoundError('operator', name);
 };
@@ -53,7 +57,7 @@ type Act = 'add' | 'roles' | 'link';
 export const kindOfChange = (
   act: Act,
   roles: readonly Role[],
-  before: OperatorRow | undefined,
+  before: OperatorState | undefined,
 ): (typeof OPERATOR_KINDS)[number] | null => {
   if (act === 'add' && before !== undefined) return null;
   const added = act === 'link' ? newSecondPerson(before?.roles ?? []) : newSecondPerson(roles, before?.roles);
@@ -64,7 +68,7 @@ export const kindOfChange = (
 /** An administrator requests it at the console; an officer approves at the desk, a reviewer at the console. */
 const bySecondPerson = <Input extends { login: string; roles?: Role[] }>(act: Act) => {
   const kindOf = async (tx: Queryable, { login, roles = [] }: Input) =>
-    kindOfChange(act, roles, await lockOperator(tx, login));
+    kindOfChange(act, roles, await lockOperatorState(tx, login));
   return {
     kind: 'officer' as const,
     kindOf,
@@ -86,6 +90,7 @@ const requireApproved = (approval: ApprovalRow | undefined, act: Act, roles: rea
 export const addOperator = defineOperation({
   name: 'operator.add',
   title: 'Add an operator who signs in by password',
+  notByToken: 'at the console, with the password',
   right: 'manage_operators',
   /** `name`: what pages show; absent: the login. */
   input: oneOperator.extend({ name: displayName.optional(), roles }),
@@ -106,6 +111,7 @@ export const addOperator = defineOperation({
 export const linkOperator = defineOperation({
   name: 'operator.link',
   title: 'Make a one-time sign-in link; older ones end',
+  notByToken: 'at the console, with the password',
   right: 'manage_operators',
   /** `sets_password` false: opening the link signs in. */
   input: oneOperator.extend({ sets_password: z.boolean().default(true) }),
@@ -128,6 +134,7 @@ export const linkOperator = defineOperation({
 export const setRoles = defineOperation({
   name: 'operator.roles',
   title: 'Set the roles of an operator',
+  notByToken: 'at the console, with the password',
   right: 'manage_operators',
   input: oneOperator.extend({ roles }),
   subject: operatorSubject,
@@ -146,7 +153,13 @@ export const setRoles = defineOperation({
   after: async ({ login, roles }) => ({ login, roles }),
 });
 
-type Switched = { login: string; status: OperatorRow['status']; sessions: number; isChanged: boolean };
+type Switched = {
+  login: string;
+  status: OperatorRow['status'];
+  sessions: number;
+  tokens: number;
+  isChanged: boolean;
+};
 
 const switchTo =
   (status: OperatorRow['status']) =>
@@ -158,19 +171,21 @@ const switchTo =
     await updateOperator(tx, login, { status });
     if (before.status === 'disabled' && status === 'active' && newSecondPerson(before.roles).length > 0)
       await startCounting(tx, login, before.roles, isOwner(caller));
-    return { login, status, sessions: await signOut(tx, login), isChanged: before.status !== status };
+    const tokens = status === 'disabled' ? await revokeTokensOf(tx, { login }) : 0;
+    return { login, status, sessions: await signOut(tx, login), tokens, isChanged: before.status !== status };
   };
 
 const switched = {
   right: 'manage_operators',
   input: oneOperator,
   subject: operatorSubject,
-  log: ({ isChanged, sessions }: Switched) => (isChanged ? { details: { sessions } } : []),
+  log: ({ isChanged, sessions, tokens }: Switched) => (isChanged ? { details: { sessions, tokens } } : []),
 } as const;
 
 export const disableOperator = defineOperation({
   name: 'operator.disable',
-  title: 'End every session of an operator and refuse new ones',
+  title: 'End every session and API token of an operator and refuse new sessions',
+  answer: z.object({ login: z.string(), status: z.enum(OPERATOR_STATUSES), sessions: count, tokens: count }),
   run: switchTo('disabled'),
   ...switched,
 });
@@ -178,6 +193,7 @@ export const disableOperator = defineOperation({
 export const enableOperator = defineOperation({
   name: 'operator.enable',
   title: 'Let an operator sign in again',
+  notByToken: 'at the console, with the password',
   run: switchTo('active'),
   ...switched,
 });
@@ -185,6 +201,7 @@ export const enableOperator = defineOperation({
 export const signOutOperator = defineOperation({
   name: 'operator.sign_out',
   title: 'End every session of an operator',
+  answer: z.object({ login: z.string(), sessions: count }),
   right: 'manage_operators',
   input: oneOperator,
   subject: operatorSubject,

@@ -35,6 +35,7 @@ export const packageUrl = z.object({
 export const setPackageUrls = defineOperation({
   name: 'game.package',
   title: 'Set the package URLs that game.queryDetail serves',
+  answer: z.object({ changed: z.array(z.guid()), unchanged: z.array(z.guid()), unknown: z.array(z.guid()) }),
   right: 'decide',
   input: z.object({
     urls: z

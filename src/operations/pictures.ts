@@ -8,6 +8,7 @@ const PICTURES_MAX = 1_000;
 export const repairPictures = defineOperation({
   name: 'picture.repair',
   title: 'Record that the store of pictures lost pictures',
+  answer: z.array(z.string()),
   right: 'manage_applications',
   input: z.object({
     sha256: z

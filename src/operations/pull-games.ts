@@ -16,6 +16,17 @@ import { defineOperation } from '#src/operations/operation.ts';
 /** Requested games as they were before; `countPulled` compares. */
 export type RequestedGames = GamesBefore & { application_id: string };
 
+const requested = z.object({
+  application_id: z.string(),
+  requested_at: z.string(),
+  games: z.array(
+    z.object({
+      application_game_id: z.string(),
+      revision: z.int().nullable().describe('As it is stored now; null: it is not.'),
+    }),
+  ),
+});
+
 const request = async (
   tx: Queryable,
   application_id: string,
@@ -29,6 +40,7 @@ const request = async (
 export const pullGames = defineOperation({
   name: 'game.pull',
   title: 'Pull games of an application now',
+  answer: requested,
   right: 'manage_applications',
   input: oneApplication.extend({ application_game_ids: z.array(identifier).min(1).max(10_000) }),
   subject: applicationSubject,
@@ -45,6 +57,7 @@ export const pullGames = defineOperation({
 export const retryFailures = defineOperation({
   name: 'failure.retry',
   title: 'Pull the failed games of an application now',
+  answer: requested,
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,

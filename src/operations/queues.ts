@@ -1,6 +1,8 @@
 /** Changes to the queues. A queue may be in Redis, so its entry is committed before the change: one that fails is logged too. */
+
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
+import { count } from '#src/contract/documents.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 
@@ -26,6 +28,7 @@ const ofQueues = {
 export const pauseQueues = defineOperation({
   name: 'queue.pause',
   title: 'Start no new jobs of a queue',
+  answer: z.object({ queues: z.array(z.string()) }),
   ...ofQueues,
   after: async (queues) => {
     for (const queue of queues) await queue.pause();
@@ -36,6 +39,7 @@ export const pauseQueues = defineOperation({
 export const resumeQueues = defineOperation({
   name: 'queue.resume',
   title: 'Start the jobs of a queue again',
+  answer: z.object({ queues: z.array(z.string()) }),
   ...ofQueues,
   after: async (queues) => {
     for (const queue of queues) await queue.resume();
@@ -46,6 +50,7 @@ export const resumeQueues = defineOperation({
 export const retryFailedJobs = defineOperation({
   name: 'queue.retry_failed',
   title: 'Move failed jobs back to their queue',
+  answer: z.object({ retried: z.record(z.string(), count) }),
   ...ofQueues,
   after: async (queues) => {
     /** How many of each queue. */

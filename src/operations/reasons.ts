@@ -1,6 +1,8 @@
 /** The reasons of rejections: add, retire. */
+
 import { z } from 'zod';
 import { retireReason as retire, saveReason } from '#db/queries/reasons.ts';
+import { reasonDocument } from '#src/contract/documents.ts';
 import { storableText } from '#src/contract/text.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
@@ -16,6 +18,7 @@ const reasonSubject = (reason: { code: string }): string => `reason:${reason.cod
 export const addReason = defineOperation({
   name: 'reason.add',
   title: 'Add a reason, or change the words of one and bring it back',
+  answer: reasonDocument,
   right: 'manage_reasons',
   /** The label is what the application's developer reads; a rejection begins with the text. */
   input: z.object({
@@ -31,6 +34,7 @@ export const addReason = defineOperation({
 export const retireReason = defineOperation({
   name: 'reason.retire',
   title: 'Retire a reason: no new decision names it',
+  answer: reasonDocument,
   right: 'manage_reasons',
   input: z.object({ code }),
   subject: reasonSubject,

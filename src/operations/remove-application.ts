@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { markRemoved } from '#db/queries/applications.ts';
 import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { deleteFailuresOf } from '#db/queries/failures.ts';
@@ -21,6 +22,7 @@ import { defineOperation } from '#src/operations/operation.ts';
 export const removeApplication = defineOperation({
   name: 'application.remove',
   title: 'Remove an application',
+  answer: z.object({ application_id: z.string(), status: z.literal('removed') }),
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
@@ -32,7 +34,7 @@ export const removeApplication = defineOperation({
       await closeRun(tx, open, { outcome: 'abandoned', reason: 'the application was removed' });
     if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
     await withdrawAllGames(tx, application_id);
-    await revokeTokensOf(tx, application_id);
+    await revokeTokensOf(tx, { application_id });
     await deleteEventWebhook(tx, application_id);
     await deleteFailuresOf(tx, application_id);
     await deleteRefreshesOf(tx, application_id);

@@ -2,6 +2,7 @@
  * What operators do with requests of the rule of two persons: make, approve, cancel, decline. The command line, which
  * cannot verify who uses it, lists requests and uses approved ones.
  */
+
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
@@ -20,6 +21,7 @@ import {
   type ApprovalKind,
   USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
+import { approvalDocument } from '#src/contract/documents.ts';
 import { roles } from '#src/contract/operators.ts';
 import { namesOfRoles } from '#src/contract/roles.ts';
 import { storableText } from '#src/contract/text.ts';
@@ -31,7 +33,7 @@ import {
   ofRequest,
   requireRequest,
 } from '#src/operations/approvals.ts';
-import { defineOperation } from '#src/operations/operation.ts';
+import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
 
 const REASON_MAX = 1_000;
@@ -57,6 +59,7 @@ const SUBJECTS: Partial<Record<ApprovalKind, RegExp>> = {
 export const requestApproval = defineOperation({
   name: 'approval.request',
   title: 'Request the approval of a second person',
+  answer: approvalDocument,
   right: (input) => APPROVAL_RIGHTS[input.kind].request,
   knownBy: 'operator',
   input: z
@@ -80,6 +83,8 @@ export const requestApproval = defineOperation({
     }),
   subject: ({ subject }) => subject,
   run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {
+    if (caller.token_id !== undefined && kind !== 'withdrawals')
+      throw new ForbiddenError('By a token, an operator requests withdrawals alone.');
     const version = await findVersion(tx, kind, subject);
     if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
     if (seen !== undefined && seen !== version)
@@ -171,6 +176,7 @@ const end = async (
 export const cancelRequest = defineOperation({
   name: 'approval.cancel',
   title: 'Cancel an own request',
+  answer: approvalDocument,
   right: (input) => APPROVAL_RIGHTS[input.kind].request,
   knownBy: 'operator',
   ...ofRequest,
@@ -185,6 +191,7 @@ export const cancelRequest = defineOperation({
 export const declineRequest = defineOperation({
   name: 'approval.decline',
   title: 'Decline what another operator requests',
+  answer: approvalDocument,
   right: (input) => APPROVAL_RIGHTS[input.kind].approve,
   knownBy: 'operator',
   ...ofRequest,

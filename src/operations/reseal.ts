@@ -6,6 +6,7 @@ import { defineOperation } from '#src/operations/operation.ts';
 export const resealKeys = defineOperation({
   name: 'kyc.reseal',
   title: 'Wrap every data key with the first key of ENCRYPTION_KEYS',
+  notByToken: 'on the command line',
   right: 'kyc',
   input: z.object({}),
   subject: () => 'key:*',

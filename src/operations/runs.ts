@@ -1,8 +1,10 @@
 /** Runs that operators start and cancel. */
+
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { TransactionRestart } from '#db/transact.ts';
+import { runDocument } from '#src/contract/documents.ts';
 import { CANCELLED } from '#src/contract/words.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { closeEarly } from '#src/ingest/finish-run.ts';
@@ -31,12 +33,15 @@ const enqueue = async <Result extends Started>(result: Result, _: unknown, { pro
   return { run, opened };
 };
 
+const started = z.object({ opened: z.boolean(), run: runDocument });
+
 const manualRun = (given: z.infer<typeof newRun>) =>
   ({ ...given, run_id: randomUUIDv7(), trigger: 'manual' }) as const;
 
 export const startManualRun = defineOperation({
   name: 'run.start',
   title: 'Start a run of an application, unless one is open',
+  answer: started,
   right: 'manage_applications',
   input: newRun,
   subject: applicationSubject,
@@ -53,6 +58,7 @@ export const startManualRun = defineOperation({
 export const startAcceptingRun = defineOperation({
   name: 'run.start_accepting',
   title: 'Start a run that may withdraw more than half of the games',
+  answer: started,
   right: 'accept_withdrawals',
   input: newRun,
   subject: applicationSubject,
@@ -84,6 +90,7 @@ const removeJob = async (producer: Producer, spec: AnySpec, id: string): Promise
 export const cancelRun = defineOperation({
   name: 'run.cancel',
   title: 'End an open run',
+  answer: z.object({ cancelled: z.boolean(), run: runDocument }),
   right: 'manage_applications',
   input: oneRun,
   subject: runSubject,

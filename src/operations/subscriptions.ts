@@ -11,6 +11,7 @@ import {
   resumeSubscription as switchOn,
 } from '#db/queries/subscriptions.ts';
 import { webhookUrl } from '#src/contract/application-settings.ts';
+import { count } from '#src/contract/documents.ts';
 import { streamTypes } from '#src/contract/stream.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
@@ -30,9 +31,16 @@ const requireSubscription = async (tx: Queryable, subscription_id: string) => {
   return found;
 };
 
+const subscribed = oneSubscription.extend({ url: z.string() });
+
 export const subscribe = defineOperation({
   name: 'event.subscribe',
   title: "Send the platform's stream of events to an address",
+  answer: z.object({
+    ...subscribed.shape,
+    types: streamTypes,
+    secret: z.string().describe('Signs the events; shown only now.'),
+  }),
   right: 'manage_applications',
   input: z.object({
     url: webhookUrl.describe('Where the events are sent, as Standard Webhooks.'),
@@ -60,6 +68,7 @@ export const subscribe = defineOperation({
 export const unsubscribe = defineOperation({
   name: 'event.unsubscribe',
   title: "Stop sending the platform's stream to an address",
+  answer: subscribed,
   right: 'manage_applications',
   input: oneSubscription,
   subject: subscriptionSubject,
@@ -73,6 +82,7 @@ export const unsubscribe = defineOperation({
 export const resumeSubscription = defineOperation({
   name: 'event.resume',
   title: 'Send the stream again to an address that failed or was switched off, from where it stopped',
+  answer: subscribed.extend({ waiting: count }),
   right: 'manage_applications',
   input: oneSubscription,
   subject: subscriptionSubject,

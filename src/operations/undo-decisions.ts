@@ -9,12 +9,11 @@ import {
 } from '#db/queries/decisions.ts';
 import { checkPinsOf } from '#db/queries/picture-pins.ts';
 import { NotFoundError } from '#src/errors.ts';
-import { DECISION_GAMES_MAX, type Outcome, withGames } from '#src/operations/decisions.ts';
+import { explainNothingDone, type GameUndo } from '#src/operations/decision-results.ts';
+import { DECISION_GAMES_MAX, outcome, withGames } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { placePictures } from '#src/operations/place-pictures.ts';
-import { judgeUndo, type UndoResult } from '#src/rules/verdicts.ts';
-
-export type GameUndo = Outcome<UndoResult> & { audit_id: number };
+import { judgeUndo, UNDO_RESULTS } from '#src/rules/verdicts.ts';
 
 /** The decisions that are to be undone. */
 const undone = z
@@ -42,6 +41,8 @@ const lockDecisions = async (tx: Queryable, { audit_ids, batch_id = '' }: z.infe
 export const undoGameDecisions = defineOperation({
   name: 'game.undo',
   title: 'Undo decisions',
+  answer: z.array(outcome(UNDO_RESULTS).extend({ audit_id: z.int() })),
+  refusal: explainNothingDone,
   right: 'decide',
   input: undone,
   subject: () => 'game:*',

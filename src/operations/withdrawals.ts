@@ -27,6 +27,7 @@ const requireSuspect = async (tx: Queryable, run_id: string): Promise<string> =>
 export const acceptWithdrawals = defineOperation({
   name: 'run.accept_withdrawals',
   title: 'Withdraw the games that a suspect run did not name',
+  answer: z.object({ run_id: z.guid(), game_ids: z.array(z.guid()) }),
   right: 'accept_withdrawals',
   input: z.object({
     run_id: z.guid().toLowerCase(),

@@ -2,18 +2,68 @@ import type { Logger } from 'pino';
 import { STATEMENT_MS } from '#db/client.ts';
 import { buildApi } from '#src/api/app.ts';
 import { PICTURES_PATH } from '#src/api/pictures.ts';
-import type { Config } from '#src/config.ts';
+import { type Config, operatorApiUrl } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import type { Role } from '#src/roles/role.ts';
+import { KeyError } from '#src/sealing/errors.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
+import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 20;
 
-/** Starts the API of the platform (interface document, group A). @throws UsageError if it cannot listen */
+/** Of the operator API, so that long calls of operators take no connection of applications. */
+const OPERATOR_CONNECTIONS = 10;
+
+/**
+ * The keys that seal the tokens of applications. No key of this process opens a KYC record.
+ * @throws KeyError `no_key` in a fleet without ENCRYPTION_KEYS: workers would lack the key of this machine
+ */
+const sealingKeys =
+  ({ encryptionKeys, home, databaseUrl }: Config) =>
+  async (): Promise<KeyRing> => {
+    if (encryptionKeys === undefined && databaseUrl !== undefined)
+      throw new KeyError(
+        'no_key',
+        'This API has no key to seal tokens and secrets with: use the command line, or give it ENCRYPTION_KEYS.',
+      );
+    const { tokens } = await openKeyRing({ encryptionKeys, home, databaseUrl });
+    return { records: [], tokens };
+  };
+
+/** What the operator API works with, as a role of its own. It has no keys. */
+const openOperatorPlatform = (
+  config: Config,
+  databaseUrl: string,
+  logger: Logger,
+  started: AsyncDisposableStack,
+) => {
+  const { sql, producer } = started.use(
+    openFoundation(config, databaseUrl, {
+      role: 'producer',
+      name: 'operator-api',
+      maxConnections: OPERATOR_CONNECTIONS,
+      logger,
+    }),
+  );
+  return {
+    sql,
+    fourEyes: config.fourEyes,
+    keepsPictures: config.pictures.store !== undefined,
+    producer: async () => producer,
+    keys: sealingKeys(config),
+  };
+};
+
+/**
+ * Starts the API of the platform (interface document, group A), and the operator API where it has the right of it.
+ * @throws UsageError if it cannot listen
+ */
 export const startApi = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
   const { host, port } = config.api;
   const { store, publicUrl, isServedHere } = config.pictures;
   let pictureUrl = publicUrl;
+  const operatorUrl = operatorApiUrl(config, databaseUrl);
   await using started = new AsyncDisposableStack();
   const { sql, backend } = started.use(
     openFoundation(config, databaseUrl, {
@@ -33,6 +83,8 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
     sql,
     auditTimeZone: config.auditTimeZone,
     pictures: { url: () => pictureUrl, directory: store?.kind === 'file' ? store.directory : undefined },
+    operator:
+      operatorUrl === undefined ? undefined : openOperatorPlatform(config, operatorUrl, logger, started),
     redis: backend.redis,
     logger,
     ready,

@@ -20,15 +20,17 @@ type FoundGame = {
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
  */
-export type DecisionResult =
-  | 'decided'
-  | 'content_moved'
-  | 'picture_moved'
-  | 'fetching'
-  | 'decided_before'
-  | 'unchanged'
-  | 'withdrawn'
-  | 'unknown';
+export const DECISION_RESULTS = [
+  'decided',
+  'content_moved',
+  'picture_moved',
+  'fetching',
+  'decided_before',
+  'unchanged',
+  'withdrawn',
+  'unknown',
+] as const;
+export type DecisionResult = (typeof DECISION_RESULTS)[number];
 
 /** The decision that is to be made, as far as the verdict depends on it. */
 export type WantedDecision = {
@@ -71,7 +73,14 @@ export const judgeDecision = (
  * - `decided_since`: a later decision stands on the game.
  * - `undone_before`: it was undone already.
  */
-export type UndoResult = 'undone' | 'content_moved' | 'status_moved' | 'decided_since' | 'undone_before';
+export const UNDO_RESULTS = [
+  'undone',
+  'content_moved',
+  'status_moved',
+  'decided_since',
+  'undone_before',
+] as const;
+export type UndoResult = (typeof UNDO_RESULTS)[number];
 
 /** May this decision be undone now? */
 export const judgeUndo = (

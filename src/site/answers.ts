@@ -59,15 +59,23 @@ const NOTICE = 'catalogue_notice';
 const NOTICE_MAX = 600;
 const TONES = ['good', 'info', 'bad', 'undo'] as const satisfies Notice['tone'][];
 
-/** Redirects to a page that then shows what happened. */
+/** Does a page request the one that comes next, which nobody sees yet (browser/next-game.ts)? */
+export const isPrefetch = ({ headers }: FastifyRequest): boolean => headers['x-prefetch'] !== undefined;
+
+/** Does a page that shows the next one already send a form? */
+export const isInBackground = ({ headers }: FastifyRequest): boolean => headers.accept === 'application/json';
+
+/** Redirects to a page that then shows what happened. A page that shows the next one already gets it as JSON. */
 export const redirectWith = (
   reply: FastifyReply,
   url: string,
   text: string,
   tone: Notice['tone'] = 'good',
 ): FastifyReply => {
+  if (isInBackground(reply.request) && tone !== 'bad') return reply.send({ url, text, tone });
   const value = `${tone} ${text.toWellFormed().slice(0, NOTICE_MAX).toWellFormed()}`;
-  return setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 }).redirect(url, 303);
+  setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 });
+  return isInBackground(reply.request) ? reply.send({ url, text, tone }) : reply.redirect(url, 303);
 };
 
 /** Answers by `work`. A CatalogueError becomes a notice on the page at `url`; a ForbiddenError is a page of its own. */
@@ -99,7 +107,7 @@ export const takeNotice = (reply: FastifyReply): Page['notice'] => {
 
 /** Sends a page for the signed-in operator. */
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
-  const content = { ...page, notice: takeNotice(reply) };
+  const content = isPrefetch(reply.request) ? page : { ...page, notice: takeNotice(reply) };
   return reply.type(HTML).send(String(signedInPage(operatorOf(reply.request), content, reply.server.frame)));
 };
 

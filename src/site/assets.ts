@@ -55,6 +55,7 @@ export const ASSETS = {
 /** The modules of every page. */
 export const SCRIPTS = [
   'console',
+  'next-game',
   'elements/shortcut-scope',
   'elements/toast-stack',
   'elements/picture-viewer',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { LIST, post, useTestApi } from '#test/support/api.ts';
 import { runCli } from '#test/support/cli.ts';
+import { addTestOperator } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 
@@ -12,6 +13,7 @@ let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'catalogue-tokens-'));
   await addApplication(api.sql, 'acme');
+  await addTestOperator(api.sql, 'olga', 'viewer');
 });
 afterAll(async () => {
   await rm(home, { recursive: true, force: true });
@@ -73,13 +75,18 @@ test('a token ends with its application, also after the id is registered again',
 });
 
 test('without --json, stdout has the token alone', async () => {
-  const { stdout, stderr } = await catalogue('token', 'create', '--operator');
+  const { stdout, stderr } = await catalogue('token', 'create', '--operator', 'olga');
   expect((await list(stdout.trim())).status).toBe(200);
   expect(stderr).not.toContain(stdout.trim());
 });
 
 test('exactly one owner that exists is required: exit 2', async () => {
-  for (const whose of [[], ['--operator', '--application', 'acme'], ['--application', 'nobody']]) {
+  for (const whose of [
+    [],
+    ['--operator', 'olga', '--application', 'acme'],
+    ['--application', 'nobody'],
+    ['--operator', 'nobody'],
+  ]) {
     const { exit, stdout } = await catalogue('token', 'create', ...whose);
     expect([exit, stdout]).toEqual([2, '']);
   }

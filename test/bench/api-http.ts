@@ -1,17 +1,14 @@
-import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
-import { insertToken } from '#db/queries/tokens.ts';
 import { buildApi } from '#src/api/app.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
-import { hashApiToken } from '#src/rules/api-token.ts';
 import { loadGames, say, withDatabase } from '#test/bench/api-database.ts';
 import type { Load, Measured } from '#test/bench/api-load.ts';
 import { median, type Row, tableOf } from '#test/bench/report.ts';
+import { addToken } from '#test/support/factories.ts';
 
 // Calls per second and latency over HTTP, 16 callers in a thread of this process, beside a bare Fastify route that reads
 // one row by its key: `node test/bench/api-http.ts 1000000 [directory to keep the database in]`. With a status, the games
@@ -38,14 +35,7 @@ export const measureHttp = async (
   audit_status: AuditStatus = 'pending',
 ): Promise<Row[]> => {
   const sql = openDatabase(databaseUrl, { max: 20, planOnce: true });
-  const token = createApiToken();
-  await insertToken(sql, {
-    token_id: randomUUIDv7(),
-    token_hash: hashApiToken(token),
-    application_id: null,
-    name: 'bench',
-    expires_at: null,
-  });
+  const { token } = await addToken(sql, null);
   const [row] = await sql`select game_id from games where application_game_id = 'game-7'`;
   const game_id: string = row?.game_id;
   const bare = fastify();

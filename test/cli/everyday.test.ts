@@ -36,7 +36,9 @@ beforeAll(async () => {
     await insertToken(sql, {
       token_id: randomUUID(),
       token_hash: Buffer.alloc(32, n),
-      application_id: n === 0 ? null : 'acme',
+      ...(n === 0
+        ? { application_id: null, login: 'vera', roles: ['viewer' as const] }
+        : { application_id: 'acme' }),
       name,
       expires_at: new Date(Date.now() + n * 60_000),
     });
@@ -91,7 +93,7 @@ it('"which application is unhealthy and why" is one command', async () => {
 it.each([
   ['token', 'tokens', 'name', ['--sort', '-expires_at'], ['mobile', 'batch', 'web']],
   ['token', 'tokens', 'name', ['--application', 'acme', '--newest'], ['mobile', 'batch']],
-  ['token', 'tokens', 'name', ['--operator'], ['web']],
+  ['token', 'tokens', 'name', ['--operator', 'vera'], ['web']],
   ['operator', 'operators', 'login', ['--sort', 'name'], ['adam', 'olga', 'vera']],
   ['operator', 'operators', 'login', ['--role', 'viewer', '--search', 'ER'], ['vera']],
   ['reason', 'reasons', 'code', ['--search', 'media'], ['broken_media']],

@@ -32,8 +32,10 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     await signInPage(page, served.url, 'olga', FILTERED);
     return { page, errors };
   };
-  const heading = (page: Page, name: string) =>
-    page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  const heading = async (page: Page, name: string) => {
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
+  };
   const focusedReason = (page: Page) => page.locator('input[name="reason"]:focus').first().waitFor();
   const cards = (page: Page) => page.locator('.game-card .name').allTextContents();
   const expectFiltered = (page: Page) => {

@@ -39,8 +39,10 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     return { page, errors, names, pass: new URL(page.url()).pathname };
   };
   const isKept = (page: Page) => page.evaluate('window.kept === true');
-  const heading = (page: Page, name: string | undefined) =>
-    page.getByRole('heading', { level: 1, name: name ?? 'none', exact: true }).waitFor();
+  const heading = async (page: Page, name: string | undefined) => {
+    await page.getByRole('heading', { level: 1, name: name ?? 'none', exact: true }).waitFor();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
+  };
   const decided = async () => {
     const rows = await database.sql<{ audit_status: string; text: string }[]>`
       select audit_status, coalesce(text, '') as text from game_audits order by decided_at`;
@@ -78,6 +80,9 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
 
   test('keys that are pressed before the next game is there do nothing', async () => {
     const { page, names, pass } = await openLane();
+    // The next game is not fetched ahead.
+    await page.route('**/review/next?**', (route) => route.abort());
+    await page.reload();
     const sent: string[] = [];
     page.on('request', (request) => {
       if (/^\/games\/[^/]+$/.test(new URL(request.url()).pathname)) sent.push(request.method());
@@ -108,12 +113,19 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await page.unroute(`**${pass}`);
     await reject.click();
     await heading(page, names[1]);
+    await page.getByText(`${names[0]}: rejected.`).waitFor();
     expect(await decided()).toEqual(['rejected The pictures are of another game.']);
     await page.close();
   });
 
   test('a session that has ended leads to the sign-in, and from there to the game', async () => {
     const { page, names } = await openLane();
+    // What was fetched ahead is shown without a session; the next request needs one.
+    await page.route('**/review/next?**', async (route) =>
+      route.request().headers()['x-prefetch'] === undefined ? route.continue() : route.abort(),
+    );
+    await page.reload();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await database.sql`delete from operator_sessions`;
     await page.keyboard.press('j');
     await page.getByLabel('Login').fill('olga');
@@ -154,6 +166,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await page.unroute(`**${pass}`);
     await reject.click();
     await heading(page, names[1]);
+    await page.getByText(`${names[0]}: rejected.`).waitFor();
     expect(await decided()).toEqual(['rejected The pictures are of another game.']);
     await page.close();
   });
@@ -206,6 +219,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     await page.getByRole('radio', { name: /other$/ }).check();
     await page.getByRole('button', { name: 'Reject', exact: true }).click();
     await heading(page, names[1]);
+    await page.getByText(`${names[0]}: rejected.`).waitFor();
     expect(await decided()).toEqual(['rejected A picture is missing.']);
     expect(errors).toEqual([]);
     await page.close();
@@ -219,6 +233,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
       await until('the form', () =>
         page.evaluate<boolean>("document.querySelector('#decision form') !== null"),
       );
+      await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
       await page.keyboard.press('p');
     }
     await page.getByText('Nothing waits in this lane.').waitFor();

@@ -66,6 +66,7 @@ describe.runIf(hasBrowser())('reviewing in Chromium', () => {
       });
       seen.add(name);
       await page.waitForLoadState();
+      await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
       if (n % 4 !== 3) {
         await page.keyboard.press('p');
         continue;

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { type Document, OpenAPIClientAxios } from 'openapi-client-axios';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openapiOperator } from '#src/api/openapi-operator.ts';
 import {
   applicationGameDetailSchema,
   applicationGameSummarySchema,
@@ -58,6 +59,7 @@ describe('the OpenAPI 3.1 documents', () => {
     for (const [name, document] of Object.entries({
       platform: openapiPlatform(),
       application: openapiApplication(),
+      operator: openapiOperator(),
     })) {
       const file = await save(`${name}.json`, document);
       expect(await redocly('lint', '--extends', 'recommended-strict', file)).toContain('valid');

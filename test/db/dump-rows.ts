@@ -34,18 +34,22 @@ export const fixTimes = (sql: Database): Promise<unknown> =>
 
 /** Dumps the rows of every table as SQL that inserts them, and the positions of the sequences. */
 export const dumpRows = async (sql: Database): Promise<string> => {
-  const tables = await sql<{ name: string }[]>`
-    select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = relnamespace
+  // Postgres computes a generated column itself.
+  const tables = await sql<{ name: string; columns: string }[]>`
+    select c.oid::regclass::text as name,
+           (select string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute
+            where attrelid = c.oid and attnum > 0 and not attisdropped and attgenerated = '') as columns
+    from pg_class c join pg_namespace n on n.oid = relnamespace
     where relkind = 'r' and nspname in ('public', 'drizzle') order by nspname, relname`;
   const statements: string[] = [];
-  for (const { name } of tables) {
+  for (const { name, columns } of tables) {
     const rows = await sql.unsafe<{ row: string }[]>(
       `select quote_literal(row_to_json(t)) as row from ${name} t order by t::text collate "C"`,
     );
     if (rows.length === 0) continue;
     const values = rows.map(({ row }) => `  (${row})`).join(',\n');
     statements.push(
-      `insert into ${name} select r.* from (values\n${values}\n) as v (row), json_populate_record(null::${name}, row::json) as r;`,
+      `insert into ${name} (${columns}) select ${columns} from (values\n${values}\n) as v (row), json_populate_record(null::${name}, row::json) as r;`,
     );
   }
   const sequences = await sql<{ name: string; last: number }[]>`

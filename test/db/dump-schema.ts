@@ -67,7 +67,8 @@ const TABLES = `
   cross join lateral (
     select array_agg(format('  %I %s', attname, case
         when serial is null then format_type(atttypid, atttypmod)
-          || coalesce(' default ' || pg_get_expr(adbin, adrelid), '')
+          || coalesce(case attgenerated when 's' then format(' generated always as (%s) stored', pg_get_expr(adbin, adrelid))
+                    else ' default ' || pg_get_expr(adbin, adrelid) end, '')
           || case when attnotnull then ' not null' else '' end
         when atttypid = 'bigint'::regtype then 'bigserial'
         else 'serial'

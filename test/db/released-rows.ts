@@ -6,6 +6,7 @@ import { recordAudit } from '#db/queries/audit.ts';
 import { takeDetailTurn } from '#db/queries/detail-turns.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { leaseGame } from '#db/queries/game-leases.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
 import { insertWaitingGames } from '#db/queries/imports.ts';
@@ -189,6 +190,7 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   const decision = { audit_time: new Date('2026-01-01'), decided_by: 'kim', reason: 'rights', text: 'No.' };
   await insertWaitingGames(sql, APPLICATION, [{ ...waiting, ...decision, audit_status: 'rejected' }]);
   await recordViewer(sql, game_id, 'kim');
+  await leaseGame(sql, game_id, 'kim');
   // Rows in the counters, and changes that are not folded into them.
   await sql`select fold_game_counts()`;
   await upsertGames(sql, APPLICATION, [game('waiting', '(no name)')]);

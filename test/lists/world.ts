@@ -75,7 +75,8 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     const expires_at = new Date(Date.now() + 60_000);
     const application_id = name === 'one' ? null : 'lantern-works';
     const token_hash = hashApiToken(createApiToken());
-    await insertToken(sql, { token_id, token_hash, application_id, name, expires_at });
+    const owner = name === 'one' ? { login: 'olga', roles: ['reviewer' as const] } : {};
+    await insertToken(sql, { token_id, token_hash, application_id, name, expires_at, ...owner });
     await recordTokenUse(sql, token_id);
   }
   for (const pid of [1, 2, 3]) await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid });

@@ -27,7 +27,7 @@ test.skipIf(withoutRedis())('every service starts with the environment of docker
       expect((await runCli([role], env)).exit).toBe(0);
       continue;
     }
-    const started = await startRole(role, env);
+    const started = await startRole(services[role]?.command?.[0] ?? role, env);
     await until(
       `${role} is ready`,
       async () => (await fetch(new URL('/readyz', started.metrics))).ok,

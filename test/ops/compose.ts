@@ -14,4 +14,4 @@ export const readCompose = async (): Promise<{
 }> => parse(await readFile('docker-compose.yml', 'utf8'), { merge: true });
 
 /** Our services; the others are Postgres and Redis. */
-export const ROLES = ['worker', 'api', 'console', 'kyc-desk', 'media', 'migrate'];
+export const ROLES = ['worker', 'api', 'operator-api', 'console', 'kyc-desk', 'media', 'migrate'];

@@ -146,12 +146,15 @@ test('every pod and service gets the secrets that it uses, and no other', async 
   expect([...ROLES, 'operator'].map(secrets)).toEqual([
     ['DATABASE_URL_WORKER', 'ENCRYPTION_KEYS'],
     ['DATABASE_URL_API'],
+    ['DATABASE_URL_API', 'DATABASE_URL_OPERATOR_API'],
     ['DATABASE_URL_CONSOLE', 'OIDC_CLIENT_SECRET'],
     ['DATABASE_URL_KYC_DESK', 'ENCRYPTION_KEYS', 'OIDC_CLIENT_SECRET'],
     ['DATABASE_URL_MEDIA'],
     [
       'DATABASE_URL',
-      ...['WORKER', 'API', 'CONSOLE', 'MEDIA', 'KYC_DESK', 'OPERATOR'].map((role) => `DATABASE_URL_${role}`),
+      ...['WORKER', 'API', 'CONSOLE', 'MEDIA', 'KYC_DESK', 'OPERATOR', 'OPERATOR_API'].map(
+        (role) => `DATABASE_URL_${role}`,
+      ),
     ],
     ['DATABASE_URL_OPERATOR', 'ENCRYPTION_KEYS'],
   ]);

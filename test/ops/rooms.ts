@@ -118,6 +118,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/sample-application': { imports: ['src/contract', 'src/egress', 'src/webhooks'] },
   'src/http': { imports: [], packages: ['fastify', 'node:http', 'node:net'] },
+  'src/lists': {
+    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/operations'],
+    types: ['src/queue'],
+  },
   'src/api': {
     imports: [
       'src/errors.ts',
@@ -125,14 +129,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/contract',
       'src/rules',
       'db',
+      'src/sealing',
       'src/picture-store',
       'src/events',
       'src/http',
+      'src/operations',
+      'src/lists',
     ],
-  },
-  'src/lists': {
-    imports: ['src/errors.ts', 'src/lib', 'src/contract', 'db', 'src/operations'],
-    types: ['src/queue'],
   },
   'src/site': {
     imports: [
@@ -288,6 +291,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/embedded',
       'src/logger.ts',
       'src/config.ts',
+      'src/api',
       'src/roles',
       'package.json',
       'src/lists',

@@ -60,7 +60,10 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await page.goto(`${served.url}/games/${ids[0]}?lane=new`);
     await until('three thumbnails', async () => (await loaded(page)) === 3);
     await until('the pictures of the next game', async () => {
-      if ((await page.locator('[data-next-pictures] img').count()) === 3) return true;
+      await page.locator('[data-ahead]').waitFor();
+      const fetched =
+        "performance.getEntriesByType('resource').filter(({ name }) => name.includes('w=1024')).length";
+      if ((await page.evaluate(fetched)) === 6) return true;
       await page.reload();
       return false;
     });

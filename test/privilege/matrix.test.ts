@@ -35,7 +35,9 @@ const STATEMENTS: Record<string, string> = {
   'open a session of the KYC desk':
     "insert into operator_sessions (session_hash, login, site) values ('\\x02', 'kim', 'kyc_desk')",
   'write an API token':
-    "insert into api_tokens (token_id, name, token_hash) values (gen_random_uuid(), 'x', decode(repeat('00', 32), 'hex'))",
+    "insert into api_tokens (token_id, application_id, name, token_hash) values (gen_random_uuid(), 'acme', 'x', decode(repeat('00', 32), 'hex'))",
+  'write a token of an operator':
+    "insert into api_tokens (token_id, login, roles, name, token_hash) values (gen_random_uuid(), 'kim', '{admin}', 'x', decode(repeat('00', 32), 'hex'))",
   'change a webhook': "update applications set query_cp_kyc_webhook = 'https://evil.example'",
   'remove an application': "update applications set status = 'removed'",
   'write an event':

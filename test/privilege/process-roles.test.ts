@@ -63,10 +63,10 @@ describe.each([
   ['a role of a process', roleName],
   ['a user of another name, as a member of such a role,', (role: DatabaseRole) => memberOf[role]],
 ])('%s', (_title, nameOf) => {
-  it('decides on games in the console and on the command line only', async () => {
+  it('decides on games in the console, by the operator API and on the command line only', async () => {
     for (const status of ['passed', 'rejected']) {
       const decide = `update games set audit_status = '${status}', audit_time = now()`;
-      expect(await whoMay(nameOf, decide)).toEqual(['console', 'operator']);
+      expect(await whoMay(nameOf, decide)).toEqual(['console', 'operator', 'operator_api']);
       const insert = `
         insert into games select (jsonb_populate_record(g, jsonb_build_object(
           'game_id', gen_random_uuid(), 'application_game_id', 'new', 'audit_status', '${status}', 'audit_time', now()))).* from games g`;
@@ -77,14 +77,15 @@ describe.each([
 
   it('returns a game to pending in the worker and in media too, and writes what is decided already', async () => {
     await database.sql`update games set audit_status = 'passed', audit_time = now()`;
-    const writers = ['worker', 'console', 'media', 'operator'];
+    const writers = ['worker', 'console', 'media', 'operator', 'operator_api'];
     const reopen = "update games set audit_status = 'pending', audit_time = null";
     expect(await whoMay(nameOf, reopen)).toEqual(writers);
     expect(await whoMay(nameOf, 'update games set audit_status = audit_status')).toEqual(writers);
   });
 
   it.each([
-    ['operator', 'olga', 'game.pass', ['console']],
+    ['operator', 'olga', 'game.pass', ['console', 'operator_api']],
+    ['operator', 'olga', 'operator.roles', ['console']],
     ['operator', 'kim', 'kyc.reveal', ['kyc_desk']],
     ['operator', 'kim', 'session.sign_in', ['console', 'kyc_desk']],
     ['application', 'acme', 'session.sign_in', ['console']],
@@ -96,7 +97,7 @@ describe.each([
     ['system', 'media', 'game.reopen', ['media']],
     ['system', 'media', 'game.pass', []],
     ['system', 'OIDC provider', 'operator.roles', ['console', 'kyc_desk']],
-    ['system', 'catalogue', 'approval.void', ['console', 'kyc_desk', 'operator']],
+    ['system', 'catalogue', 'approval.void', ['console', 'kyc_desk', 'operator', 'operator_api']],
   ])('writes to the audit log that the %s %s did %s in %j only', async (kind, actor, action, writers) => {
     const insert = `
       insert into audit_log (actor, actor_kind, action, subject)
@@ -108,7 +109,7 @@ describe.each([
     const ask = (kind: string) => `
       insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
       values (gen_random_uuid(), '${kind}', 'application:acme', '1', 'why', 'kim', now())`;
-    expect(await whoMay(nameOf, ask('withdrawals'))).toEqual(['console']);
+    expect(await whoMay(nameOf, ask('withdrawals'))).toEqual(['console', 'operator_api']);
     for (const kind of ['reveal', 'erase', 'cp-id'])
       expect(await whoMay(nameOf, ask(kind))).toEqual(['kyc_desk']);
   });

@@ -30,7 +30,7 @@ const whoMay = async (...command: [string, ...(string | Buffer)[]]): Promise<Dat
   }
   return may;
 };
-const EVERY_QUEUE: DatabaseRole[] = ['worker', 'console', 'operator'];
+const EVERY_QUEUE: DatabaseRole[] = ['worker', 'console', 'operator', 'operator_api'];
 
 test.skipIf(without)(
   'each user of Redis forges what its process could add itself, and nothing else',
@@ -44,7 +44,7 @@ test.skipIf(without)(
       'media',
       'operator',
     ]);
-    expect(await whoMay('set', 'catalogue-api-rate:a-token', '1000000000')).toEqual(['api']);
+    expect(await whoMay('set', 'catalogue-api-rate:a-token', '1000000000')).toEqual(['api', 'operator_api']);
     expect(await whoMay('set', '{catalogue}:probe', '', 'EX', '60')).toEqual(DATABASE_ROLES);
     // A script has the rights of its user.
     expect(
@@ -98,6 +98,7 @@ test.skipIf(without).each([
   ['worker', jobSpecs],
   ['console', jobSpecs],
   ['operator', jobSpecs],
+  ['operator_api', jobSpecs],
   ['media', mediaSpecs],
 ] as const)('%s pauses, counts and resumes each of its queues', async (role, specs) => {
   const errors: string[] = [];

@@ -106,7 +106,7 @@ describe('the function that encrypts', () => {
 });
 
 describe('the byte format', () => {
-  // The vectors of docs/kyc.md: bytes that a release once wrote are read by every later one.
+  // Vectors of the byte format (docs/kyc.md): bytes that a release once wrote are read by every later one.
   const vectors = [
     {
       place: {

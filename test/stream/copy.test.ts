@@ -1,7 +1,9 @@
 // A copy of the catalogue that is made from the stream alone equals the tables, whatever is killed.
 import { expect, it } from 'vitest';
-import { type Database, openDatabase } from '#db/client.ts';
+import { type Database, openDatabase, type Queryable } from '#db/client.ts';
+import { lockActiveApplication } from '#db/queries/applications.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { transact } from '#db/transact.ts';
 import { aCopy, aStreamReader, readCatalogue } from '#test/stream/reader.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGame, removeApplication, setPackageUrls, undoGameDecisions } from '#test/support/operate.ts';
@@ -15,6 +17,12 @@ const ACTS = 60;
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 const number = (below: number): number => Math.floor(Math.random() * below);
+
+/** A worker writes nothing of an application that is removed meanwhile. */
+const writeAsWorker = (sql: Database, application_id: string, write: (tx: Queryable) => Promise<unknown>) =>
+  transact(sql, async (tx) => {
+    if (await lockActiveApplication(tx, application_id)) await write(tx);
+  });
 
 /** One change, as a worker or an operator makes it. */
 const act = async (sql: Database): Promise<void> => {
@@ -31,7 +39,7 @@ const act = async (sql: Database): Promise<void> => {
       ),
     );
     const unique = [...new Map(batch.map((game) => [game.application_game_id, game])).values()];
-    await upsertGames(sql, application_id, unique);
+    await writeAsWorker(sql, application_id, (tx) => upsertGames(tx, application_id, unique));
   } else if (kind < 8) await decideGame(sql, { game_id, revision, audit_status: pick(['passed', 'passed']) });
   else if (kind === 8)
     await decideGame(sql, {
@@ -51,9 +59,13 @@ const act = async (sql: Database): Promise<void> => {
     await removeApplication(sql, application_id);
     await addApplication(sql, application_id);
   } else
-    await sql`
-      update games set withdrawn_at = case when withdrawn_at is null then now() end
-      where game_id = any(${rows.map((row) => row.game_id)}::uuid[])`;
+    await writeAsWorker(
+      sql,
+      application_id,
+      (tx) => tx`
+        update games set withdrawn_at = case when withdrawn_at is null then now() end
+        where game_id = any(${rows.map((row) => row.game_id)}::uuid[])`,
+    );
 };
 
 it('a copy made from the stream equals the tables after a random history with killed sessions', async () => {

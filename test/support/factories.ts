@@ -8,6 +8,7 @@ import {
 } from '#db/queries/applications.ts';
 import type { Actor } from '#db/queries/audit.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
+import { insertOperator } from '#db/queries/operators.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import {
@@ -15,6 +16,7 @@ import {
   type ApplicationGameSummary,
   EXAMPLE_DETAIL,
 } from '#src/contract/application.ts';
+import type { Role } from '#src/contract/roles.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { openRun } from '#src/ingest/steps.ts';
@@ -145,11 +147,15 @@ export const addToken = async (
   sql: Database,
   application_id: string | null,
   expires_at: Date | null = null,
+  { login, roles }: { login: string; roles: Role[] } = { login: 'reader', roles: ['viewer'] },
 ): Promise<{ token: string; token_id: string }> => {
   const token = createApiToken();
   const token_id = randomUUIDv7();
   const token_hash = hashApiToken(token);
-  await insertToken(sql, { token_id, token_hash, application_id, name: 'test', expires_at });
+  const row = { token_id, token_hash, application_id, name: 'test', expires_at };
+  if (application_id === null) await insertOperator(sql, { login, name: login, roles });
+  if (!(await insertToken(sql, application_id === null ? { ...row, login, roles } : row)))
+    throw new Error('the token has no owner');
   return { token, token_id };
 };
 

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '#db/client.ts';
-import { compareGames, type DetailAge, type NamedGame, type NewPage } from '#db/queries/run-pages.ts';
+import { compareGames, type DetailAge, type NamedGame } from '#db/queries/compare-games.ts';
+import type { NewPage } from '#db/queries/run-pages.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import type { ApplicationGameList } from '#src/contract/application.ts';
 import type { ListingEnd } from '#src/contract/words.ts';

@@ -178,7 +178,7 @@ export const register = (program: Command): void => {
       if ((application_id === undefined) === (all === undefined))
         throw new UsageError('Name one application, or use --all.');
       if (application_id !== undefined) return setStatus(context, 'resume', application_id);
-      const { resumeFailingApplications } = await loadOperations();
+      const { resumeFailingApplications } = await import('#src/operations/failing-applications.ts');
       const { application_ids } = await context.operate(resumeFailingApplications, {});
       const done = `Applications resumed: ${application_ids.length}.`;
       context.out.answer({ application_ids, status: 'active' }, done);

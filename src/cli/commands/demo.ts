@@ -190,6 +190,8 @@ export const register = (program: Command): void =>
           process.once(signal, () => process.exit(128 + constants.signals[signal]));
         const { exitCode, resources } = await start();
         await resources.disposeAsync();
+        out.line();
+        out.line('Review them in a browser: npm run demo');
         return exitCode;
       }
       const run = async () => {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
-import { DONE, exitCodeOf, explainResult } from '#src/cli/commands/decision-results.ts';
+import { exitCodeOf } from '#src/cli/commands/decision-results.ts';
 import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
 import { describeDiff, requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
@@ -11,14 +11,9 @@ import { integerBetween, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { CatalogueError, EXIT, type ExitCode, UsageError } from '#src/errors.ts';
-import {
-  type DecidedBatch,
-  type GameDecision,
-  passGames,
-  rejectGames,
-  type SeenRevision,
-} from '#src/operations/decisions.ts';
-import { type GameUndo, undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { DONE, explainResult, type GameDecision, type GameUndo } from '#src/operations/decision-results.ts';
+import { type DecidedBatch, passGames, rejectGames, type SeenRevision } from '#src/operations/decisions.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 
 /** A game as a decision names it; without a revision the operator is asked. */

@@ -7,6 +7,10 @@ const DOCUMENTS: Record<string, [string, () => Promise<object>]> = {
     'the operations that the platform offers to applications',
     async () => (await import('#src/contract/openapi-platform.ts')).openapiPlatform(),
   ],
+  operator: [
+    'the operator API: what operators do and see, for machines',
+    async () => (await import('#src/api/openapi-operator.ts')).openapiOperator(),
+  ],
   application: [
     'the webhooks that an application implements',
     async () => (await import('#src/contract/openapi-application.ts')).openapiApplication(),

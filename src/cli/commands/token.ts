@@ -1,8 +1,9 @@
-import type { Command } from '@commander-js/extra-typings';
+import { type Command, Option } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { ROLES } from '#src/contract/roles.ts';
 import { UsageError } from '#src/errors.ts';
 import { tokenList } from '#src/lists/tokens.ts';
 import { createToken, revokeApiToken } from '#src/operations/tokens.ts';
@@ -13,23 +14,31 @@ export const register = (program: Command): void => {
 
   defineCommand(token, 'create', {
     summary: 'create a token and print it once',
-    details: 'The token of an application reads the games of that application, the token of an operator all.',
-    examples: ['token create --application acme --name web --expires 90d', 'token create --operator --json'],
+    details:
+      'The token of an application reads the games of that application. The token of an operator reads all, and does at the operator API what the operator may do, with at most the given roles. It ends with the operator.',
+    examples: [
+      'token create --application acme --name web --expires 90d',
+      'token create --operator deploy-bot --role admin --expires 30d --json',
+    ],
     parameters: (command) =>
       command
         .option('--application <application_id>', 'create a token of this application', parseApplicationId)
-        .option('--operator', 'create a token of an operator')
-        .option('--name <name>', 'purpose of the token (default: its application, or "operator")')
-        .option('--expires <duration>', 'lifetime of the token (default: 365d)'),
-    run: async ({ operate, out }, { application, operator, name, expires }) => {
+        .option('--operator <login>', 'create a token that acts as this operator')
+        .addOption(
+          new Option('--role <role...>', 'a role of the token (default: all that the operator has)').choices(
+            ROLES,
+          ),
+        )
+        .option('--name <name>', 'purpose of the token (default: its application or its operator)')
+        .option('--expires <duration>', "lifetime of the token (default: 365d, an operator's 90d)"),
+    run: async ({ operate, out }, { application, operator, role, name, expires }) => {
       if ((application === undefined) === (operator === undefined))
-        throw new UsageError('Give the owner of the token: --application ID or --operator.');
-      const application_id = application ?? null;
-      const { token: secret, ...row } = await operate(createToken, { application_id, name, expires });
+        throw new UsageError('Give the owner of the token: --application ID or --operator LOGIN.');
+      const owner = { application_id: application, login: operator, roles: role };
+      const { token: secret, ...row } = await operate(createToken, { ...owner, name, expires });
       out.answer({ ...row, token: secret }, secret);
       out.note(`Token ${row.token_id} is not shown again. Send it as Authorization: Bearer <token>.`);
-      if (expires === undefined)
-        out.note(`It expires in a year, at ${row.expires_at.toISOString()}: see --expires.`);
+      if (expires === undefined) out.note(`It expires at ${row.expires_at.toISOString()}: see --expires.`);
     },
   });
 
@@ -38,7 +47,7 @@ export const register = (program: Command): void => {
     examples: [
       'token list',
       'token list --application acme --sort expires_at',
-      'token list --operator --newest',
+      'token list --operator deploy-bot --newest',
     ],
     newest: '-created_at',
     limit: { max: 10_000, byDefault: 100 },

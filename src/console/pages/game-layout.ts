@@ -7,7 +7,7 @@ import { similarIcons } from '#src/console/pages/game-hints.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, PICTURE_VIEWER, preloadPictures } from '#src/console/pages/pictures.ts';
+import { iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import { FILTERS, hiddenFields, html, link, type SafeHtml, select, statusBadges } from '#src/site/html.ts';
@@ -37,12 +37,12 @@ other bytes behind the same address than the last decision saw: both are shown.<
 
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, filters, next, pictures } = view;
+  const { game, diff, timeline, mayDecide, filters, pictures } = view;
   const { wide, texts } = gameContent(view);
   const body = html`${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
 ${texts}${timelineCard(timeline)}${compareForm(view)}
 </div><div class="stick">${similarIcons(view)}${gameFacts(view)}${packageSection(view)}
-</div></div>${next === undefined ? null : preloadPictures(next, pictures.pictures)}${PICTURE_VIEWER}
+</div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
   return {
     title: nameOr(game.game_name.trim(), game.application_game_id),

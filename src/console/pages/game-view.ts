@@ -23,6 +23,4 @@ export type GameView = {
   furtherUrl: string | undefined;
   backUrl: string | undefined;
   pictures: GamePictures;
-  /** The game that opens after a decision. */
-  next: Pick<GameRow, 'application_id' | 'game_icon' | 'game_store_pic'> | undefined;
 };

@@ -1,10 +1,13 @@
 /** `/games/:game_id`: everything of one game, and the decision. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import { leaseGame } from '#db/queries/game-leases.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
+import { leadOn } from '#src/console/next-game.ts';
 import { gamePage } from '#src/console/pages/game-layout.ts';
 import {
   loadGamePictures,
@@ -15,11 +18,14 @@ import {
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
-import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
+import type { GameDecision } from '#src/operations/decision-results.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import {
+  isInBackground,
+  isPrefetch,
   operatorOf,
   redirectAfter,
   redirectOnRefusal,
@@ -72,12 +78,22 @@ const decision = laneFilters.extend({
   note: z.string().default(''),
 });
 
-/** Other operators who look at the game now. */
-const viewersLine = (game_id: string, viewers: readonly string[]): SafeHtml => {
-  const look = viewers.length === 1 ? 'looks' : 'look';
-  const text = viewers.length === 0 ? '' : `${viewers.join(', ')} also ${look} at this game.`;
-  const url = `/games/${game_id}/viewers`;
-  return html`<span class="viewers" hx-get="${url}" hx-trigger="every 20s" hx-swap="outerHTML">${text}</span>`;
+/** Who looks at the game now, and who has it. A page that was fetched ahead says it when it is shown. */
+const viewersLine = (game_id: string, text: string, isAhead = false): SafeHtml => {
+  const when = isAhead ? 'load, every 20s' : 'every 20s';
+  return html`<span class="viewers" hx-get="/games/${game_id}/viewers" hx-trigger="${when}"
+ hx-swap="outerHTML">${text}</span>`;
+};
+
+/** Records that an operator looks at a game, and renews the lease. @returns what the page says of others */
+const seeGame = async (sql: Database, game_id: string, login: string): Promise<string> => {
+  const [holder, viewers] = await Promise.all([
+    leaseGame(sql, game_id, login),
+    recordViewer(sql, game_id, login),
+  ]);
+  if (holder !== login) return `${holder} reviews this game now.`;
+  if (viewers.length === 0) return '';
+  return `${viewers.join(', ')} also ${viewers.length === 1 ? 'looks' : 'look'} at this game.`;
 };
 
 type Params = ById<'game_id'>;
@@ -112,12 +128,13 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       );
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
-    const [diff, timeline, revisions, reasons, viewers] = await Promise.all([
+    const isAhead = isPrefetch(request);
+    const [diff, timeline, revisions, reasons, seen] = await Promise.all([
       compareRevisions(sql, game_id, { from, to }),
       readTimeline(sql, game.application_id, game.application_game_id),
       listRevisionNumbers(sql, game_id),
       listReasons(sql),
-      mayDecide ? recordViewer(sql, game_id, login) : [],
+      mayDecide && !isAhead ? seeGame(sql, game_id, login) : '',
     ]);
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
@@ -135,8 +152,12 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       upcoming.map((each) => each.game_id),
     );
     const pictures = await loadGamePictures(options, game, diff, comingPictures);
-    const nextUrl =
+    const direct =
       next === undefined ? undefined : link(`/games/${next.game_id}`, { ...filters, back: game_id });
+    const nextUrl =
+      mayDecide && direct !== undefined
+        ? link('/review/next', { ...filters, after: cursor, back: game_id })
+        : direct;
     const backUrl = back === undefined ? undefined : link(`/games/${back}`, filters);
     return sendPage(
       reply,
@@ -146,7 +167,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         timeline,
         revisions,
         reasons,
-        viewers: mayDecide ? viewersLine(game_id, viewers) : null,
+        viewers: mayDecide ? viewersLine(game_id, seen, isAhead) : null,
         mayDecide,
         filters,
         cursor,
@@ -157,7 +178,6 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
             : link('/review', { ...filters, cursor: further }),
         backUrl,
         pictures,
-        next: comingPictures.find((each) => each.game_id === next?.game_id),
       }),
     );
   });
@@ -181,8 +201,8 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get<Params>('/games/:game_id/viewers', { config: { right: 'decide' } }, async (request, reply) => {
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return reply.code(404).send();
-    const viewers = await recordViewer(sql, game_id, operatorOf(request).login);
-    return reply.type('text/html; charset=utf-8').send(String(viewersLine(game_id, viewers)));
+    const seen = await seeGame(sql, game_id, operatorOf(request).login);
+    return reply.type('text/html; charset=utf-8').send(String(viewersLine(game_id, seen)));
   });
 
   app.post<Params>(
@@ -193,6 +213,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       const form = decision.parse(request.body);
       const { act, lane, application, q, cursor, seen_status, seen_pictures, reason, text, note } = form;
       const filters = { lane, application, q };
+      const { login } = operatorOf(request);
       if (game_id === undefined) return redirectWith(reply, link('/review', filters), GAME_NOT_FOUND, 'bad');
       const here = link(`/games/${game_id}`, filters);
       const seen = { games: [{ game_id, revision: form.revision, seen_pictures }], seen_status, note };
@@ -204,20 +225,15 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         const [decided] = games;
         if (decided === undefined || decided.result === 'unknown')
           return redirectWith(reply, link('/review', filters), GAME_NOT_FOUND, 'bad');
+        // A page that fetched the next game ahead shows it already.
         const following =
-          lane === undefined || cursor === undefined
+          lane === undefined || cursor === undefined || isInBackground(request)
             ? undefined
-            : await readUpcoming(sources, { lane, application_id: application, search: q }, cursor, 1);
-        const next = following?.rows[0];
-        const url =
-          next !== undefined
-            ? link(`/games/${next.game_id}`, { ...filters, back: game_id })
-            : lane === undefined
-              ? here
-              : link('/review', { ...filters, cursor: following?.cursor });
+            : await leadOn(options, login, { filters: { ...filters, lane }, after: cursor, back: game_id });
+        const url = following?.url ?? (lane === undefined ? here : link('/review', filters));
         const name = nameInText(decided.game?.game_name ?? game_id);
         const why = explainUndecided(decided);
-        if (decided.result === 'decided_before' && next !== undefined)
+        if (decided.result === 'decided_before' && (following?.isFound || isInBackground(request)))
           return redirectWith(reply, url, `${name}: ${why} This is the next game.`, 'info');
         if (why !== undefined) {
           const from = decided.result === 'content_moved' ? { from: form.revision } : { after: cursor };

@@ -1,5 +1,5 @@
 /** How pages show pictures: our thumbnails, or the reason why there is none. A page never links to an application's picture. */
-import { addressesOf, type ContentView, type PictureSet, type PictureView } from '#db/queries/pictures.ts';
+import type { ContentView, PictureSet, PictureView } from '#db/queries/pictures.ts';
 import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
@@ -129,14 +129,4 @@ export const changedPicture = (
   return html`<div class="pair"><figure class="shot removed">${former}<figcaption>${badge('as decided', 'bad')}${
     before === undefined ? null : html`<span>${describeContent(before)}</span>`
   }</figcaption></figure>${picturePlace(url, picture, { alt: `${alt}, as it is now`, change: 'changed' })}</div>`;
-};
-
-/** Loads thumbnails into the browser's cache for the page that opens next. */
-export const preloadPictures = (game: Parameters<typeof addressesOf>[0], pictures: PictureSet): SafeHtml => {
-  const hashes = addressesOf(game).flatMap((address) => {
-    const picture = pictures.get(address);
-    return picture?.sha256 != null && picture.has_thumbnail ? [picture.sha256] : [];
-  });
-  const images = [...new Set(hashes)].map((sha256) => html`<img src="${thumbnailUrl(sha256, 1024)}" alt="">`);
-  return html`<div hidden data-next-pictures>${images}</div>`;
 };

@@ -7,6 +7,7 @@ import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import type { PictureSet } from '#db/queries/pictures.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
 import { linkTo } from '#src/console/links.ts';
+import { leadOn } from '#src/console/next-game.ts';
 import {
   DECISION_TEXTS_MAX_BYTES,
   rejectionFields,
@@ -21,7 +22,8 @@ import { LANES, type Lane } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 import { batchList, laneList } from '#src/lists/review.ts';
-import { type GameDecision, passGames, rejectGames } from '#src/operations/decisions.ts';
+import type { GameDecision } from '#src/operations/decision-results.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
@@ -43,7 +45,7 @@ import {
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { type ById, type LaneFilters, laneFilters, toId } from '#src/site/query.ts';
+import { type ById, type LaneFilters, laneFilters, optionalId, toId } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 60;
@@ -79,6 +81,9 @@ const form = laneFilters.extend({
 const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
   html`<input type="checkbox" autocomplete="off" name="game" value="${game_id}@${revision}"
  aria-label="Select ${nameOr(game_name)}">`;
+
+/** From one game of a lane to the next. */
+const step = laneFilters.extend({ after: z.string().max(100).optional().catch(undefined), back: optionalId });
 
 /** A game of the list `review.list`. */
 const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures: PictureSet): SafeHtml => {
@@ -171,8 +176,19 @@ ${awaitIcons(games, pictures)}`;
       body: html`${laneTabs(lane, filters, summary)}${list.filters}
 ${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
       lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
-      actions: mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', id: 'undo' }) : undefined,
+      actions: mayDecide
+        ? html`${action('/undo', 'Undo', { fields: filters, key: 'u', id: 'undo' })}
+${games.length === 0 ? null : html`<a class="button primary" href="${link('/review/next', filters)}">Start</a>`}`
+        : undefined,
     });
+  });
+
+  app.get('/review/next', { config: { right: 'decide' } }, async (request, reply) => {
+    const { lane = 'new', after, back, ...filters } = step.parse(request.query);
+    const { login } = operatorOf(request);
+    const next = await leadOn(options, login, { filters: { ...filters, lane }, after, back });
+    if (next.isFound || !next.hasOthers) return reply.redirect(next.url, 303);
+    return redirectWith(reply, next.url, 'Others review the remaining games of this lane now.', 'info');
   });
 
   app.post('/review', { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES }, async (request, reply) => {

@@ -178,3 +178,12 @@ showPage();
 addEventListener('htmx:after:swap', ({ target }) => {
   if (target === document.body) showPage();
 });
+addEventListener('game:restored', () => {
+  (globalThis as unknown as { htmx: { process: (element: Element) => void } }).htmx.process(document.body);
+  showPage();
+});
+
+// The lease of a game that nobody looks at ends.
+addEventListener('htmx:before:request', (event) => {
+  if (document.hidden && requestOf(event)?.sourceElement?.matches('.viewers')) event.preventDefault();
+});

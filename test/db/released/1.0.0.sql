@@ -14,6 +14,8 @@ create table api_tokens (
   token_id uuid not null,
   token_hash bytea not null,
   application_id text,
+  login text,
+  roles text[],
   name text not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone,
@@ -21,7 +23,8 @@ create table api_tokens (
   last_used_at timestamp with time zone,
   constraint api_tokens_pkey PRIMARY KEY (token_id),
   constraint api_tokens_token_hash_unique UNIQUE (token_hash),
-  constraint api_tokens_hash CHECK (octet_length(token_hash) = 32)
+  constraint api_tokens_hash CHECK (octet_length(token_hash) = 32),
+  constraint api_tokens_owner CHECK (num_nonnulls(application_id, login) = 1 AND (login IS NULL) = (roles IS NULL))
 );
 
 create table application_checks (
@@ -259,6 +262,14 @@ create table game_icon_hashes (
   constraint game_icon_hashes_pkey PRIMARY KEY (game_id)
 );
 
+create table game_leases (
+  game_id uuid not null,
+  holder text not null,
+  claimed_from uuid,
+  leased_until timestamp with time zone not null,
+  constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
 create table game_revisions (
   game_id uuid not null,
   revision integer not null,
@@ -437,6 +448,7 @@ create table operators (
   roles text[] not null,
   status text default 'active'::text not null,
   password_hash text,
+  has_password boolean generated always as ((password_hash IS NOT NULL)) stored not null,
   oidc_subject text,
   created_at timestamp with time zone default now() not null,
   counts_at timestamp with time zone default now() not null,
@@ -683,32 +695,32 @@ create table drizzle.migration_progress (
 
 -- Rows
 
-insert into drizzle.__drizzle_migrations select r.* from (values
-  ('{"id":1,"hash":"2de7d20e2494d4cd2030c3110cb1ac8278abc1d8088900b75dbc5da0096b203c","created_at":1795509821388}'),
-  ('{"id":2,"hash":"1b26f7741dd27d77ba5f6cc843d79e98501105857eec3e56e6077d621bd29114","created_at":1795509822667}')
+insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
+  ('{"id":1,"hash":"4335ba20480e713c83e7e483b0163d3b5b40e0802ce9bc401547089ced98f105","created_at":1795509821388}'),
+  ('{"id":2,"hash":"79e60ceae4b4cd990a59c3b59cbee1c74df85cf7c0ee7a9fb4f2ba5106be62f2","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
-insert into api_tokens select r.* from (values
-  (E'{"token_id":"019b76da-a808-7000-8000-000000000008","token_hash":"\\\\x347761bbcfec2bd2de6f5a2c36cb5ec8f0053b3764af1687715c70754c964eba","application_id":"acme","name":"test","created_at":"2026-01-01T00:00:00+00:00","expires_at":null,"revoked_at":null,"last_used_at":null}')
+insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
+  (E'{"token_id":"019b76da-a808-7000-8000-000000000008","token_hash":"\\\\x347761bbcfec2bd2de6f5a2c36cb5ec8f0053b3764af1687715c70754c964eba","application_id":"acme","login":null,"roles":null,"name":"test","created_at":"2026-01-01T00:00:00+00:00","expires_at":null,"revoked_at":null,"last_used_at":null}')
 ) as v (row), json_populate_record(null::api_tokens, row::json) as r;
 
-insert into application_checks select r.* from (values
+insert into application_checks (check_id, application_id, requested_by, requested_at, finished_at, passed, failed, skipped, cases, error) select check_id, application_id, requested_by, requested_at, finished_at, passed, failed, skipped, cases, error from (values
   ('{"check_id":"019b76da-a83a-7000-8000-00000000003a","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
 ) as v (row), json_populate_record(null::application_checks, row::json) as r;
 
-insert into applications select r.* from (values
+insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, created_at, updated_at) select application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, created_at, updated_at from (values
   (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"volatile_parameters":[],"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::applications, row::json) as r;
 
-insert into approvals select r.* from (values
+insert into approvals (approval_id, kind, subject, version, requested, reason, requested_by, requested_at, expires_at, approved_by, approved_at, used_at, closed_at, closed_as) select approval_id, kind, subject, version, requested, reason, requested_by, requested_at, expires_at, approved_by, approved_at, used_at, closed_at, closed_as from (values
   ('{"approval_id":"019b76da-a807-7000-8000-000000000007","kind":"erase","subject":"application:acme","version":"1","requested":{},"reason":"a request","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","approved_by":null,"approved_at":null,"used_at":null,"closed_at":null,"closed_as":null}')
 ) as v (row), json_populate_record(null::approvals, row::json) as r;
 
-insert into audit_head select r.* from (values
+insert into audit_head (is_single, entry_id, hash) select is_single, entry_id, hash from (values
   (E'{"is_single":true,"entry_id":6,"hash":"\\\\x2e5cb4847acc0d18929e42cfcc30e8b61d1a801975db9075b08faed9459615e0"}')
 ) as v (row), json_populate_record(null::audit_head, row::json) as r;
 
-insert into audit_log select r.* from (values
+insert into audit_log (entry_id, at, actor, actor_kind, os_user, action, subject, reason, details, previous_hash, hash) select entry_id, at, actor, actor_kind, os_user, action, subject, reason, details, previous_hash, hash from (values
   (E'{"entry_id":1,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a80f-7000-8000-00000000000f","reason":null,"details":{"audit_id": 1, "revision": 1},"previous_hash":"\\\\x0000000000000000000000000000000000000000000000000000000000000000","hash":"\\\\xbeb50d404d5cfb8ff3555bcbf176ac979bae94a7da525cdf2cec89c793896040"}'),
   (E'{"entry_id":2,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a810-7000-8000-000000000010","reason":null,"details":{"audit_id": 2, "revision": 1},"previous_hash":"\\\\xbeb50d404d5cfb8ff3555bcbf176ac979bae94a7da525cdf2cec89c793896040","hash":"\\\\xc8d5cc8d5b874ae3d2c6a6cc9beda53b4887b7b3fcacb160e59df1ac80d9b1d1"}'),
   (E'{"entry_id":3,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"game.pass","subject":"game:019b76da-a811-7000-8000-000000000011","reason":null,"details":{"audit_id": 3, "revision": 1},"previous_hash":"\\\\xc8d5cc8d5b874ae3d2c6a6cc9beda53b4887b7b3fcacb160e59df1ac80d9b1d1","hash":"\\\\xe068d6212b9e18b441ba8fd1fda0508577acb0369b9ca489e215adc17668a921"}'),
@@ -717,20 +729,20 @@ insert into audit_log select r.* from (values
   (E'{"entry_id":6,"at":"2026-01-01T00:00:00+00:00","actor":"kim","actor_kind":"operator","os_user":null,"action":"application.pause","subject":"application:acme","reason":null,"details":{},"previous_hash":"\\\\x3b215bcf12dd3a67388b0e6b44fa19d83278535e3b302bd5f416d25f296039ed","hash":"\\\\x2e5cb4847acc0d18929e42cfcc30e8b61d1a801975db9075b08faed9459615e0"}')
 ) as v (row), json_populate_record(null::audit_log, row::json) as r;
 
-insert into changed_games select r.* from (values
+insert into changed_games (game_id, application_id, decided_revision, since, carry_at) select game_id, application_id, decided_revision, since, carry_at from (values
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":null}'),
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
 
-insert into content_providers select r.* from (values
+insert into content_providers (cp_id, application_id, application_cp_id, mapped_at, accepted_by, replaced_at) select cp_id, application_id, application_cp_id, mapped_at, accepted_by, replaced_at from (values
   ('{"cp_id":"019b76da-a82c-7000-8000-00000000002c","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
 ) as v (row), json_populate_record(null::content_providers, row::json) as r;
 
-insert into detail_turns select r.* from (values
+insert into detail_turns (application_id, ends_at) select application_id, ends_at from (values
   ('{"application_id":"acme","ends_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::detail_turns, row::json) as r;
 
-insert into event_deliveries select r.* from (values
+insert into event_deliveries (event_id, application_id, state, attempts, requested_at, next_attempt_at, last_attempt_at, last_status, last_error, delivered_at) select event_id, application_id, state, attempts, requested_at, next_attempt_at, last_attempt_at, last_status, last_error, delivered_at from (values
   ('{"event_id":"019b7620-0000-7000-8000-000000000001","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000002","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000003","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
@@ -740,15 +752,15 @@ insert into event_deliveries select r.* from (values
   ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
 ) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
 
-insert into event_subscriptions select r.* from (values
+insert into event_subscriptions (subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
   (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":14,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::event_subscriptions, row::json) as r;
 
-insert into event_webhooks select r.* from (values
+insert into event_webhooks (application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
   (E'{"application_id":"acme","url":"http://127.0.0.1:9/events","secret":"\\\\x02d5a64436396318787141bd7b93a3a6c08db8abf5fc29aec018500a5c8c097e8865dd4563c5fd44e62d794818a0827cdbd6f1c6887f88f1b0d1e96fd4d0746526bf6894ec5ced08a1e2febef8ea6e","former_secret":null,"former_until":null,"secret_keys":[{"key_id": "test", "wrapped": "AWmovR0Hq3ewlKdzZwOte/Vh7RlCOKEi631370nFekN10eiMJlBryT3EklMjS3uskUX1aZrCX9r6Gxe4fQ=="}],"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::event_webhooks, row::json) as r;
 
-insert into events select r.* from (values
+insert into events (event_id, event_number, application_id, type, game_id, data, created_at, "position") select event_id, event_number, application_id, type, game_id, data, created_at, "position" from (values
   ('{"event_id":"019b7620-0000-7000-8000-000000000001","event_number":1,"application_id":"acme","type":"game.passed","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "decided", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000002","event_number":2,"application_id":"acme","type":"game.passed","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "decided", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000003","event_number":3,"application_id":"acme","type":"game.passed","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "decided", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 1, "game_name": "纸船", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
@@ -758,22 +770,22 @@ insert into events select r.* from (values
   ('{"event_id":"019b7620-0000-7000-8000-000000000007","event_number":7,"application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}')
 ) as v (row), json_populate_record(null::events, row::json) as r;
 
-insert into game_absences select r.* from (values
+insert into game_absences (game_id, withdrawn_at, returned_at) select game_id, withdrawn_at, returned_at from (values
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","withdrawn_at":"2026-01-01T00:00:00+00:00","returned_at":null}')
 ) as v (row), json_populate_record(null::game_absences, row::json) as r;
 
-insert into game_audits select r.* from (values
+insert into game_audits (audit_id, game_id, revision, audit_status, decided_by, reason, text, note, batch_id, carried_over_from, waiting_since, decided_at, undone_at, undone_by) select audit_id, game_id, revision, audit_status, decided_by, reason, text, note, batch_id, carried_over_from, waiting_since, decided_at, undone_at, undone_by from (values
   ('{"audit_id":1,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
   ('{"audit_id":2,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
   ('{"audit_id":3,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
   ('{"audit_id":4,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"audit_status":"rejected","decided_by":"kim","reason":"other","text":"Too wet.","note":null,"batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}')
 ) as v (row), json_populate_record(null::game_audits, row::json) as r;
 
-insert into game_count_changes select r.* from (values
+insert into game_count_changes (application_id, audit_status, bucket, games) select application_id, audit_status, bucket, games from (values
   ('{"application_id":"acme","audit_status":"pending","bucket":13806450000,"games":1}')
 ) as v (row), json_populate_record(null::game_count_changes, row::json) as r;
 
-insert into game_counts select r.* from (values
+insert into game_counts (application_id, audit_status, level, bucket, games, upto) select application_id, audit_status, level, bucket, games, upto from (values
   ('{"application_id":"","audit_status":"passed","level":0,"bucket":0,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
   ('{"application_id":"","audit_status":"passed","level":1,"bucket":51,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
   ('{"application_id":"","audit_status":"passed","level":2,"bucket":6583,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}'),
@@ -803,11 +815,15 @@ insert into game_counts select r.* from (values
   ('{"application_id":"acme","audit_status":"rejected","level":3,"bucket":842678,"games":1,"upto":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}')
 ) as v (row), json_populate_record(null::game_counts, row::json) as r;
 
-insert into game_icon_hashes select r.* from (values
+insert into game_icon_hashes (game_id, dhash) select game_id, dhash from (values
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","dhash":1}')
 ) as v (row), json_populate_record(null::game_icon_hashes, row::json) as r;
 
-insert into game_revisions select r.* from (values
+insert into game_leases (game_id, holder, claimed_from, leased_until) select game_id, holder, claimed_from, leased_until from (values
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","holder":"kim","claimed_from":null,"leased_until":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_leases, row::json) as r;
+
+insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at) select game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at from (values
   ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","fetched_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"game_name":"纸船","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"K6EuL7XLAp9sAg-9bMdovdxlD1IZ8yuQyr41V3nibiE","fetched_at":"2026-01-01T00:00:00+00:00"}'),
@@ -817,11 +833,11 @@ insert into game_revisions select r.* from (values
   ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_revisions, row::json) as r;
 
-insert into game_viewers select r.* from (values
+insert into game_viewers (game_id, viewer, seen_at) select game_id, viewer, seen_at from (values
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","viewer":"kim","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_viewers, row::json) as r;
 
-insert into games select r.* from (values
+insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, created_at, updated_at) select game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, created_at, updated_at from (values
   ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"passed","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","addresses_end_at":null,"list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","addresses_end_at":null,"list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
@@ -830,57 +846,57 @@ insert into games select r.* from (values
   ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
 
-insert into imported_games select r.* from (values
+insert into imported_games (application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by, reason, text) select application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by, reason, text from (values
   ('{"application_id":"acme","application_game_id":"imported","game_id":"019b76da-a81a-7000-8000-00000000001a","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","decided_by":"kim","reason":"rights","text":"No."}')
 ) as v (row), json_populate_record(null::imported_games, row::json) as r;
 
-insert into ingest_failures select r.* from (values
+insert into ingest_failures (application_id, operation, application_game_id, kind, reasons, first_at, last_at, count, final, list_hash) select application_id, operation, application_game_id, kind, reasons, first_at, last_at, count, final, list_hash from (values
   ('{"application_id":"acme","operation":"query_game_detail","application_game_id":"new","kind":"timeout","reasons":[],"first_at":"2026-01-01T00:00:00+00:00","last_at":"2026-01-01T00:00:00+00:00","count":1,"final":false,"list_hash":""}')
 ) as v (row), json_populate_record(null::ingest_failures, row::json) as r;
 
-insert into kyc_access_log select r.* from (values
+insert into kyc_access_log (entry_id, application_id, record_id, action, accessed_by, reason, accessed_at) select entry_id, application_id, record_id, action, accessed_by, reason, accessed_at from (values
   ('{"entry_id":1,"application_id":"acme","record_id":null,"action":"reveal","accessed_by":"kim","reason":"a request","accessed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::kyc_access_log, row::json) as r;
 
-insert into kyc_former_records select r.* from (values
+insert into kyc_former_records (record_id, application_id, cp_id, cp_name, cp_short_name, legal_entity, id_type, id_number, tax_id, registered_address, corporate_account, opening_bank, data_keys, received_at, replaced_at, changed_fields) select record_id, application_id, cp_id, cp_name, cp_short_name, legal_entity, id_type, id_number, tax_id, registered_address, corporate_account, opening_bank, data_keys, received_at, replaced_at, changed_fields from (values
   (E'{"record_id":"019b76da-a820-7000-8000-000000000020","application_id":"acme","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x011bb65f0fa92f81ea417b953cf493b948bc703a8fbe13631aa997839b9b8806de47ca83","cp_short_name":"\\\\x01303aae3b0c6ef40546b920795705a84468f04592abf2a83546ede296c5a8a1e16c96ad","legal_entity":"\\\\x01b792dfb46e150e56edbf684e852745080d08dd97ea156439fbf46c1c742b5b3c8bde64f28ee50a","id_type":"\\\\x010a297c7e2b2f7f045b9eb08631fa7fc1ec86f1da3ad8c289dfde53311cbff40d0c909272","id_number":"\\\\x019d65babb9b12fb9573765d4f6e54d61df995d8e309107a5d4bdd3a767120","tax_id":"\\\\x019669536a9d4f824b127334fcd4dcbcae6b4cad285afba54e840a6e4600e8b7c73251714053e6","registered_address":"\\\\x017236e0de59aab7d74990f4de142bba0d678c01f00f2a67547549facf8ef73993ab0a6d06a9c9a759f025","corporate_account":"\\\\x01a1d650099ec75539ce9f078b2e44020c366ca06a4896408c188dc6ab8961f22f20efedb809","opening_bank":"\\\\x01eb97c89d7f66f9031983d367273518318c6a434f86e19ed4e74079c7f6cd55014fe15ca57b4bfc9b","data_keys":[{"key_id": "test", "wrapped": "Ac2FnYvfyeTot07/LbCDggjL5JgvTCz+X7lhgzqyor+ZnNSbb50omFJ4E0f7Qb0uM7WHtgX6CzctKK8+jw=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
 ) as v (row), json_populate_record(null::kyc_former_records, row::json) as r;
 
-insert into kyc_keys select r.* from (values
+insert into kyc_keys (purpose, data_keys) select purpose, data_keys from (values
   ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AftzeNAW4oY1sdhX88VwLq0b6yiVITgoul1jD44AtvhKxeA5DmFKf1017Tray3hbJ49fWFnXWzDEXTF6Aw=="}]}')
 ) as v (row), json_populate_record(null::kyc_keys, row::json) as r;
 
-insert into kyc_records select r.* from (values
+insert into kyc_records (application_id, record_id, cp_id, cp_name, cp_short_name, legal_entity, id_type, id_number, tax_id, registered_address, corporate_account, opening_bank, data_keys, fingerprint, tax_id_fingerprint, received_at, changed_fields, field_fingerprints) select application_id, record_id, cp_id, cp_name, cp_short_name, legal_entity, id_type, id_number, tax_id, registered_address, corporate_account, opening_bank, data_keys, fingerprint, tax_id_fingerprint, received_at, changed_fields, field_fingerprints from (values
   (E'{"application_id":"acme","record_id":"019b76da-a82d-7000-8000-00000000002d","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x019d9a9e1bca33a9dc5c658943f4cfede584cb6890b64d9d8016792bceeb892592a8ab49e47d251eb0a639","cp_short_name":"\\\\x016d101d16b87a059463a4fa470a4c405cd3d28bc3b659fb3fb1c314454add32c0229c8a","legal_entity":"\\\\x01bd5293f9465da9accc5560b3d4ccccb6c7ef78236ff7be3670057f53c45c571bd62d6d19d1e824","id_type":"\\\\x01d2a9c46c444f4914add67a667de9bae97a64f03aba4893d8aff6508932372f3f5299770c","id_number":"\\\\x017a98aae352c58802376739711aebcd29968a4eb6b847caa9118b592b991e","tax_id":"\\\\x012a4447081c0e662f52360297c3eade635334c8f057633d696ebc3854ab439e9bc4f82dfd007f","registered_address":"\\\\x010c27c4fc829b0dd0c137ca9c608ce3d23d82a7eb6efb73c1b3d0a1479ba98db20a7a47b9593a1be2c533","corporate_account":"\\\\x014caa0030bbaf6702b59ed04d96d1cdb95e19e5e42b4838bc6c1cf95199507c87864ecbb409","opening_bank":"\\\\x01120c3e425c9c775b7ec8604b7ffd9baf64d223f0a10ecc04ed8c13120d64f8e935631bbd2e515326","data_keys":[{"key_id": "test", "wrapped": "AQ/0IW4HmIpdSfbajKYEtvRVaZKJ14Wu8NA0ZVTeAg0uYgWSMIPr7BVbO+/jP9dxETgqTBStMNFozNkt6g=="}],"fingerprint":"\\\\xb08b7a0f0317d9829caea151624c0da091c1941f06bb92c7b801d62bec7eb5c3","tax_id_fingerprint":"\\\\xc3f4a8e00898061ab4c082cdf571a0a8d448ad22c05c4ab0420b66ba5356a85b","received_at":"2026-01-01T00:00:00+00:00","changed_fields":["cp_name"],"field_fingerprints":"\\\\xe65fb33d79c47d856d8ca64fccdf08d3339cb877121a5a927544f585ad39b224a1d7f3a9cd7b11d8104565a5149b7e1197319bf90049b7a6403e911353ba3d157ee54572c95976cd9b959c6e86d2af73ce8445b5e7a8d7acaeea37dfc37558fc08f48842f22f3c435ed8b9cfd774f9a1ef47b2d8d709f3c8db031a9645ee1f8d5567d85bfb84bdece4a50339116d1177"}')
 ) as v (row), json_populate_record(null::kyc_records, row::json) as r;
 
-insert into kyc_states select r.* from (values
+insert into kyc_states (application_id, state, pulled_at, requested_at, refused_cp_id, reason) select application_id, state, pulled_at, requested_at, refused_cp_id, reason from (values
   ('{"application_id":"acme","state":"sealed","pulled_at":"2026-01-01T00:00:00+00:00","requested_at":null,"refused_cp_id":null,"reason":null}')
 ) as v (row), json_populate_record(null::kyc_states, row::json) as r;
 
-insert into oidc_flows select r.* from (values
+insert into oidc_flows (flow_hash, site, state, nonce, code_verifier, next, expires_at) select flow_hash, site, state, nonce, code_verifier, next, expires_at from (values
   (E'{"flow_hash":"\\\\xcc2dc8d8adb6439605fa188ed5f0d8a43930b8e1eb8fc46e63dd9ab6a643910d","site":"console","state":"s","nonce":"n","code_verifier":"v","next":"/","expires_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::oidc_flows, row::json) as r;
 
-insert into operator_sessions select r.* from (values
+insert into operator_sessions (session_hash, login, site, started_at, seen_at, confirmed_at) select session_hash, login, site, started_at, seen_at, confirmed_at from (values
   (E'{"session_hash":"\\\\x1d8a904c4fff579bc28fd3a8065762b958f81089579cf2177ae7489a90f7d396","login":"kim","site":"console","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00","confirmed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::operator_sessions, row::json) as r;
 
-insert into operators select r.* from (values
-  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}'),
-  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}')
+insert into operators (login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at) select login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at from (values
+  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}'),
+  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}')
 ) as v (row), json_populate_record(null::operators, row::json) as r;
 
-insert into picture_changes select r.* from (values
+insert into picture_changes (game_id, found_at, picture_id, audit_id, before, after) select game_id, found_at, picture_id, audit_id, before, after from (values
   (E'{"game_id":"019b76da-a810-7000-8000-000000000010","found_at":"2026-01-01T00:00:00+00:00","picture_id":"e9ad7028-e54b-9183-0daf-98330ad5af4f","audit_id":2,"before":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","after":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795"}')
 ) as v (row), json_populate_record(null::picture_changes, row::json) as r;
 
-insert into picture_contents select r.* from (values
+insert into picture_contents (sha256, outcome, bytes, format, width, height, frames, dhash, whole, pinned, stored, looked_at) select sha256, outcome, bytes, format, width, height, frames, dhash, whole, pinned, stored, looked_at from (values
   (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":false,"stored":null,"looked_at":"2026-01-01T00:00:00+00:00"}'),
   (E'{"sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","outcome":"shown","bytes":9,"format":"png","width":64,"height":64,"frames":1,"dhash":1,"whole":true,"pinned":true,"stored":null,"looked_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::picture_contents, row::json) as r;
 
-insert into picture_pins select r.* from (values
+insert into picture_pins (audit_id, is_icon, place, picture_id, sha256) select audit_id, is_icon, place, picture_id, sha256 from (values
   ('{"audit_id":1,"is_icon":false,"place":0,"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","sha256":null}'),
   ('{"audit_id":1,"is_icon":false,"place":1,"picture_id":"9e950c2b-b88b-060f-bfed-0e163c72c7ae","sha256":null}'),
   ('{"audit_id":1,"is_icon":true,"place":0,"picture_id":"9d781a60-d1ef-12b1-d6f8-f6a33ea7cc6e","sha256":null}'),
@@ -895,16 +911,16 @@ insert into picture_pins select r.* from (values
   ('{"audit_id":4,"is_icon":true,"place":0,"picture_id":"598be3b7-bcc4-390e-1153-87b5b5521ba5","sha256":null}')
 ) as v (row), json_populate_record(null::picture_pins, row::json) as r;
 
-insert into picture_rules select r.* from (values
+insert into picture_rules (application_id, tag, volatile_parameters, after) select application_id, tag, volatile_parameters, after from (values
   ('{"application_id":"acme","tag":"Ae7wdT","volatile_parameters":[],"after":null}')
 ) as v (row), json_populate_record(null::picture_rules, row::json) as r;
 
-insert into picture_thumbnails select r.* from (values
+insert into picture_thumbnails (sha256, width, webp) select sha256, width, webp from (values
   (E'{"sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","width":64,"webp":"\\\\x77656270"}'),
   (E'{"sha256":"\\\\xd67e08ade6e823c063affb00fea95adabffa75cf1a660d8fcea3223d68e8e44d","width":64,"webp":"\\\\x77656270"}')
 ) as v (row), json_populate_record(null::picture_thumbnails, row::json) as r;
 
-insert into pictures select r.* from (values
+insert into pictures (picture_id, url, sha256, outcome, http_status, note, etag, fetched_at, fresh_until, next_check_at) select picture_id, url, sha256, outcome, http_status, note, etag, fetched_at, fresh_until, next_check_at from (values
   ('{"picture_id":"4f6548fc-15ef-294f-ca33-4f6fa005d2c8","url":"https://cdn.example/1.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"picture_id":"598be3b7-bcc4-390e-1153-87b5b5521ba5","url":"https://cdn.example/rejected.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"picture_id":"6f99d785-dba1-9512-f873-eb153fa30583","url":"https://cdn.example/changed.png","sha256":null,"outcome":null,"http_status":null,"note":null,"etag":null,"fetched_at":null,"fresh_until":null,"next_check_at":"2026-01-01T00:00:00+00:00"}'),
@@ -913,11 +929,11 @@ insert into pictures select r.* from (values
   (E'{"picture_id":"e9ad7028-e54b-9183-0daf-98330ad5af4f","url":"https://cdn.example/drifted.png","sha256":"\\\\xa3ead5eedad5df82318c51685dbc1c147a36d1ff8584fc82de6b08d0bf63a795","outcome":"shown","http_status":200,"note":null,"etag":null,"fetched_at":"2026-01-01T00:00:00+00:00","fresh_until":"2026-01-01T00:00:00+00:00","next_check_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::pictures, row::json) as r;
 
-insert into portal_sessions select r.* from (values
+insert into portal_sessions (session_hash, token_id, started_at, seen_at) select session_hash, token_id, started_at, seen_at from (values
   (E'{"session_hash":"\\\\x136d9fda60260db541102444f9d106652d4931737a832b2de40e0828feddc1f4","token_id":"019b76da-a808-7000-8000-000000000008","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::portal_sessions, row::json) as r;
 
-insert into reasons select r.* from (values
+insert into reasons (code, label, text, "position", retired_at) select code, label, text, "position", retired_at from (values
   ('{"code":"broken_media","label":"An icon, a picture or the video does not load","text":"","position":2,"retired_at":null}'),
   ('{"code":"duplicate","label":"The game is in the catalogue already","text":"","position":6,"retired_at":null}'),
   ('{"code":"inappropriate","label":"The content is not appropriate for the platform","text":"","position":4,"retired_at":null}'),
@@ -927,27 +943,27 @@ insert into reasons select r.* from (values
   ('{"code":"rights","label":"Rights to the game, its name or its pictures are in doubt","text":"","position":5,"retired_at":null}')
 ) as v (row), json_populate_record(null::reasons, row::json) as r;
 
-insert into refresh_requests select r.* from (values
+insert into refresh_requests (application_id, application_game_id, is_full, requested_at, by_operator, attempts) select application_id, application_game_id, is_full, requested_at, by_operator, attempts from (values
   ('{"application_id":"acme","application_game_id":"live","is_full":false,"requested_at":"2026-01-01T00:00:00+00:00","by_operator":false,"attempts":0}')
 ) as v (row), json_populate_record(null::refresh_requests, row::json) as r;
 
-insert into refresh_turns select r.* from (values
+insert into refresh_turns (application_id, next_at, idle_turns, stored_bytes, day_started_at) select application_id, next_at, idle_turns, stored_bytes, day_started_at from (values
   ('{"application_id":"acme","next_at":"2026-01-01T00:00:00+00:00","idle_turns":0,"stored_bytes":0,"day_started_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::refresh_turns, row::json) as r;
 
-insert into run_days select r.* from (values
+insert into run_days (application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) select application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn from (values
   ('{"application_id":"acme","day":"2026-01-01","outcome":"succeeded","runs":1,"listed":1,"inserted":1,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0}')
 ) as v (row), json_populate_record(null::run_days, row::json) as r;
 
-insert into sign_in_attempts select r.* from (values
+insert into sign_in_attempts (attempt_key, attempts, window_ends_at) select attempt_key, attempts, window_ends_at from (values
   ('{"attempt_key":"login:kim","attempts":1,"window_ends_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sign_in_attempts, row::json) as r;
 
-insert into sign_in_links select r.* from (values
+insert into sign_in_links (link_hash, login, sets_password, expires_at) select link_hash, login, sets_password, expires_at from (values
   (E'{"link_hash":"\\\\x172f84a65934fc29776758a22ad080b341b497b1967d89a20dbd8420f4d4507b","login":"lee","sets_password":true,"expires_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sign_in_links, row::json) as r;
 
-insert into stream_events select r.* from (values
+insert into stream_events (event_number, event_id, type, application_id, game_id, revision, facts, created_at, "position") select event_number, event_id, type, application_id, game_id, revision, facts, created_at, "position" from (values
   ('{"event_number":1,"event_id":null,"type":"application.added","application_id":"acme","game_id":null,"revision":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
   ('{"event_number":10,"event_id":"019b7620-0000-7000-8000-000000000004","type":"game.rejected","application_id":"acme","game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":10}'),
   ('{"event_number":11,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.pending","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":11}'),
@@ -968,20 +984,20 @@ insert into stream_events select r.* from (values
   ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000003","type":"game.passed","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9}')
 ) as v (row), json_populate_record(null::stream_events, row::json) as r;
 
-insert into sync_run_pages select r.* from (values
+insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at) select run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at from (values
   ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
 
-insert into sync_runs select r.* from (values
+insert into sync_runs (run_id, run_number, application_id, trigger, "full", accept_withdrawals, outcome, fault, reason, note, fence, next_page, listing_end, row_count, largest_page, total_first, total_last, total_max, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_bytes, stored_bytes, storable_bytes, storable_games, started_at, progress_at, finished_at) select run_id, run_number, application_id, trigger, "full", accept_withdrawals, outcome, fault, reason, note, fence, next_page, listing_end, row_count, largest_page, total_first, total_last, total_max, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_bytes, stored_bytes, storable_bytes, storable_games, started_at, progress_at, finished_at from (values
   ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"run_id":"019b76da-a81d-7000-8000-00000000001d","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
 ) as v (row), json_populate_record(null::sync_runs, row::json) as r;
 
-insert into vanishing_games select r.* from (values
+insert into vanishing_games (run_id, game_id) select run_id, game_id from (values
   ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","game_id":"019b76da-a813-7000-8000-000000000013"}')
 ) as v (row), json_populate_record(null::vanishing_games, row::json) as r;
 
-insert into workers select r.* from (values
+insert into workers (worker_id, host, pid, started_at, seen_at) select worker_id, host, pid, started_at, seen_at from (values
   ('{"worker_id":"019b76da-a83b-7000-8000-00000000003b","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::workers, row::json) as r;
 
@@ -1068,7 +1084,8 @@ AS $function$
 declare
   roles constant text[] := process_roles();
   writers constant text[] := case
-    when new.kind in ('withdrawals', 'reviewer') or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
+    when new.kind = 'withdrawals' then array['catalogue_console', 'catalogue_operator_api']
+    when new.kind = 'reviewer' or new.kind = 'officer' and tg_op = 'INSERT' then array['catalogue_console']
     when new.kind <> 'officer' or (new.approved_by, new.approved_at) is distinct from (old.approved_by, old.approved_at)
     then array['catalogue_kyc_desk']
     else array['catalogue_console', 'catalogue_kyc_desk']
@@ -1119,6 +1136,8 @@ begin
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
+      ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
@@ -1532,7 +1551,7 @@ AS $function$
     then '{}'::text[]
     else array(select rolname::text from pg_roles
                where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
-                                 'catalogue_kyc_desk', 'catalogue_operator')
+                                 'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
                  and pg_has_role(current_user, oid, 'usage'))
   end
 $function$;
@@ -1563,7 +1582,7 @@ AS $function$
     and exists (
       select from pg_roles r
       where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
+                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1875,6 +1894,7 @@ AS $function$ select array(select split_part(address, '?', 1) from unnest(addres
 
 -- Indexes
 
+CREATE INDEX api_tokens_login ON api_tokens USING btree (login);
 CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
 CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
 CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, requested_by) WHERE used_at IS NULL AND closed_at IS NULL;
@@ -1897,6 +1917,7 @@ CREATE INDEX events_without_position ON events USING btree (event_number) WHERE 
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
@@ -1928,6 +1949,7 @@ CREATE INDEX workers_seen ON workers USING btree (seen_at);
 -- Foreign keys
 
 alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
+alter table api_tokens add constraint api_tokens_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
 alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
@@ -1960,7 +1982,7 @@ alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_
 CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
-  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator');
+  EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER applications_stream_insert AFTER INSERT ON applications
   FOR EACH ROW
@@ -2047,12 +2069,12 @@ CREATE TRIGGER games_count_update AFTER UPDATE ON games
 CREATE TRIGGER games_decided_insert BEFORE INSERT ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text)
-  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER games_decided_update BEFORE UPDATE OF audit_status, audit_time ON games
   FOR EACH ROW
   WHEN (new.audit_status <> 'pending'::text AND (new.audit_status <> old.audit_status OR new.audit_time IS DISTINCT FROM old.audit_time))
-  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator');
+  EXECUTE FUNCTION refuse_to_roles('decide on games', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
@@ -2110,48 +2132,51 @@ CREATE TRIGGER sync_runs_stream AFTER UPDATE OF outcome ON sync_runs
 
 -- Rights of the database roles, and of everybody (public)
 
+grant select, insert (application_id, expires_at, name, token_hash, token_id), update (last_used_at, revoked_at) on api_tokens to catalogue_operator_api;
 grant select, insert, update (revoked_at) on api_tokens to catalogue_operator;
-grant select, update (last_used_at) on api_tokens to catalogue_api, catalogue_console;
+grant select, update (last_used_at) on api_tokens to catalogue_api;
+grant select, update (last_used_at, revoked_at) on api_tokens to catalogue_console;
 grant select on application_checks to catalogue_operator;
-grant select, insert, update on application_checks to catalogue_console;
+grant select, insert, update on application_checks to catalogue_console, catalogue_operator_api;
 grant select, insert, update, delete on application_checks to catalogue_worker;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
-grant select, insert, update on applications to catalogue_operator;
+grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
-grant select on audit_head to catalogue_console, catalogue_operator;
+grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant insert on audit_log to catalogue_media;
-grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_worker;
-grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_worker;
-grant select on content_providers to catalogue_console;
+grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on content_providers to catalogue_console, catalogue_operator_api;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
-grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
-grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select ("position", created_at, failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
 grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update, delete on event_subscriptions to catalogue_operator;
+grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
 grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update, delete on event_webhooks to catalogue_operator;
+grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
-grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator;
+grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function count_games() from public;
-grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
 grant execute on function end_overdue_sessions() to catalogue_worker;
 revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
-grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
@@ -2163,92 +2188,97 @@ revoke execute on function stream_kyc() from public;
 revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
-grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_worker;
+grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
-grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator;
-grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
-grant select on game_revisions to catalogue_console, catalogue_media;
+grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
 grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
 grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
 grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
-grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console;
+grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator_api;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select on imported_games to catalogue_console, catalogue_worker;
 grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
 grant select on ingest_failures to catalogue_console;
-grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
+grant select (application_id, changed_fields, received_at, record_id, replaced_at) on kyc_former_records to catalogue_operator_api;
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
 grant select, delete on kyc_former_records to catalogue_kyc_desk;
 grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
 grant select on kyc_keys to catalogue_kyc_desk;
 grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
 grant select, update (data_keys) on kyc_keys to catalogue_operator;
+grant select (application_id, changed_fields, received_at, record_id, tax_id_fingerprint) on kyc_records to catalogue_operator_api;
 grant select, delete on kyc_records to catalogue_kyc_desk;
 grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
-grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
-grant select, delete on operator_sessions to catalogue_operator;
+grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
+grant select (login, roles, status) on operators to catalogue_api;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
 grant select, insert, update on operators to catalogue_operator;
-grant select on picture_changes to catalogue_console, catalogue_operator;
+grant select on picture_changes to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert on picture_changes to catalogue_media;
 grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
-grant select, update (pinned, stored) on picture_contents to catalogue_operator;
+grant select, update (pinned, stored) on picture_contents to catalogue_operator, catalogue_operator_api;
 grant select, update, delete on picture_contents to catalogue_worker;
 grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
-grant select, insert on picture_pins to catalogue_console, catalogue_operator;
+grant select, insert on picture_pins to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (picture_id, sha256) on picture_pins to catalogue_media;
 grant select, insert, update on picture_rules to catalogue_media;
 grant select on picture_thumbnails to catalogue_console;
 grant select, delete on picture_thumbnails to catalogue_worker;
 grant select, insert on picture_thumbnails to catalogue_media;
-grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator;
+grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update on pictures to catalogue_media;
 grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
-grant select, insert, update on reasons to catalogue_console, catalogue_operator;
+grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
 grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
-grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_worker;
+grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
-grant select on run_days to catalogue_console, catalogue_operator;
+grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on run_days to catalogue_worker;
-grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker, public;
-grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
-grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_worker;
+grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker, public;
+grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
-grant select, delete on sign_in_links to catalogue_kyc_desk;
+grant select, delete on sign_in_links to catalogue_kyc_desk, catalogue_operator_api;
 grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
 grant select on stream_events to catalogue_console;
-grant select, update ("position") on stream_events to catalogue_api, catalogue_operator;
+grant select, update ("position") on stream_events to catalogue_api, catalogue_operator, catalogue_operator_api;
 grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
-grant select, update on sync_run_pages to catalogue_console, catalogue_operator;
+grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update on sync_runs to catalogue_console, catalogue_operator;
+grant select, insert, update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on sync_runs to catalogue_worker;
-grant select, delete on vanishing_games to catalogue_console, catalogue_operator;
+grant select, delete on vanishing_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, delete on vanishing_games to catalogue_worker;
-grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator;
+grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on workers to catalogue_worker;

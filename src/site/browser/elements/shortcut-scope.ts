@@ -87,15 +87,24 @@ const sendForm = (target: EventTarget | null): boolean => {
   return true;
 };
 
+let isFirst = true;
+
 customElements.define(
   'shortcut-scope',
   class extends HTMLElement {
     #listening: AbortController | undefined;
 
+    /** In a page that took the place of another, a key counts once it was painted: it may be meant for the one before. */
     connectedCallback(): void {
-      this.#listening = new AbortController();
-      const { signal } = this.#listening;
-      document.addEventListener('keydown', (event) => this.#onKey(event), { signal });
+      const listening = new AbortController();
+      this.#listening = listening;
+      const listen = (): void => {
+        document.addEventListener('keydown', (event) => this.#onKey(event), { signal: listening.signal });
+        this.setAttribute('ready', '');
+      };
+      if (isFirst) listen();
+      else requestAnimationFrame(() => requestAnimationFrame(listen));
+      isFirst = false;
     }
 
     disconnectedCallback(): void {

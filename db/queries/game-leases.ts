@@ -1,0 +1,72 @@
+import type { Queryable } from '#db/client.ts';
+import { onlyRow, readColumn } from '#db/rows.ts';
+
+/** Twice the time between two renewals of an open page, and a third for a slow one. */
+const LEASE_S = 60;
+
+/** Leases that have ended are deleted some at a time, so that the table stays small. */
+const ENDED_MAX = 100;
+
+/**
+ * Leases a game to who opens its page, unless somebody else has it, and renews the lease of the game that the page
+ * fetched ahead.
+ * @returns who has the game
+ */
+export const leaseGame = async (sql: Queryable, game_id: string, holder: string): Promise<string> => {
+  const row = await onlyRow(sql<{ holder: string }[]>`
+    with taken as (
+      insert into game_leases (game_id, holder, leased_until)
+      values (${game_id}, ${holder}, now() + ${LEASE_S} * interval '1 second')
+      on conflict (game_id) do update
+        set holder = excluded.holder, leased_until = excluded.leased_until, claimed_from = null
+        where game_leases.holder = excluded.holder or game_leases.leased_until < now()
+      returning holder
+    ), ahead as (
+      update game_leases set leased_until = now() + ${LEASE_S} * interval '1 second'
+      where holder = ${holder} and claimed_from = ${game_id} and game_id <> ${game_id} and leased_until > now()
+    )
+    select coalesce((select holder from taken),
+                    (select holder from game_leases where game_id = ${game_id}), ${holder}) as holder`);
+  return row.holder;
+};
+
+/** The games among these that nobody else has, in their order. */
+const listFree = (sql: Queryable, game_ids: readonly string[], holder: string): Promise<string[]> =>
+  readColumn(sql<{ game_id: string }[]>`
+    select w.game_id from unnest(${game_ids as string[]}::uuid[]) with ordinality as w (game_id, place)
+    where not exists (
+      select from game_leases l where l.game_id = w.game_id and l.holder <> ${holder} and l.leased_until > now())
+    order by w.place`);
+
+/** @returns undefined if somebody else was faster */
+const claim = (sql: Queryable, game_id: string, holder: string, from: string | null) =>
+  readColumn(sql<{ game_id: string }[]>`
+    with ended as (
+      delete from game_leases where ctid = any(array(
+        select ctid from game_leases where leased_until < now() - interval '1 hour' and game_id <> ${game_id}
+        limit ${ENDED_MAX} for update skip locked))
+    )
+    insert into game_leases (game_id, holder, claimed_from, leased_until)
+    values (${game_id}, ${holder}, ${from}, now() + ${LEASE_S} * interval '1 second')
+    on conflict (game_id) do update
+      set holder = excluded.holder, claimed_from = excluded.claimed_from, leased_until = excluded.leased_until
+      where game_leases.holder = excluded.holder or game_leases.leased_until < now()
+    returning game_id`);
+
+/**
+ * Leases the first of these games that nobody else has.
+ * @param from the game whose page the holder looks at
+ * @returns undefined if others have all of them
+ */
+export const claimFirstGame = async (
+  sql: Queryable,
+  game_ids: readonly string[],
+  holder: string,
+  from: string | null,
+): Promise<string | undefined> => {
+  for (const game_id of await listFree(sql, game_ids, holder)) {
+    const [claimed] = await claim(sql, game_id, holder, from);
+    if (claimed !== undefined) return claimed;
+  }
+  return undefined;
+};

@@ -1,0 +1,165 @@
+/** The endpoints of the operator API: one for each operation and each list. Their definitions say what each does. */
+import { z } from 'zod';
+import { operatorActor } from '#db/queries/audit.ts';
+import { ApiError } from '#src/api/api-error.ts';
+import type { TokenCaller } from '#src/api/authenticate.ts';
+import type { PlatformFailure } from '#src/contract/platform-codes.ts';
+import { namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
+import { streamRequestSchema, streamSchema } from '#src/contract/stream.ts';
+import type { FormatAuditTime } from '#src/events/document.ts';
+import { GonePlaceError, listStream } from '#src/events/read-stream.ts';
+import { LISTS } from '#src/lists/index.ts';
+import type { AnyList } from '#src/lists/list.ts';
+import { readList } from '#src/lists/read.ts';
+import { operations } from '#src/operations/index.ts';
+import { operate, requireRole } from '#src/operations/operate.ts';
+import type { AnyOperation, Caller, Platform } from '#src/operations/operation.ts';
+
+/** What the operator API works with. */
+export type ApiPlatform = Platform & { formatAuditTime: FormatAuditTime };
+
+export type Endpoint = {
+  /** Of its operation or list: `<subject>.<verb>`. */
+  name: string;
+  path: string;
+  title: string;
+  /** Who may call it. */
+  who: string;
+  request: z.ZodObject;
+  /** Of `data`. Undefined: it refuses every token, in words. */
+  answer: z.ZodType | undefined;
+  /** Failures beside those of every endpoint. */
+  failures: PlatformFailure[];
+  /** A statement of it may take minutes. */
+  isLong: boolean;
+  run(body: unknown, caller: Caller, platform: ApiPlatform): Promise<unknown>;
+};
+
+const pathOf = (name: string): string => `/operator-api/${name.replace('.', '/').replaceAll('_', '-')}`;
+
+/** Who calls, as operations know it. @throws ApiError forbidden for an application's token */
+export const operatorOf = ({ login, roles, token_id }: TokenCaller): Caller => {
+  if (login === null)
+    throw new ApiError('forbidden', "This operation takes an operator's token, not an application's.");
+  return { actor: operatorActor(login), roles, token_id };
+};
+
+const APPROVAL = {
+  approval_id: z
+    .guid()
+    .optional()
+    .describe('The approved request that this uses, where it takes two persons.'),
+};
+
+const whoMay = ({ right }: AnyOperation): string => {
+  if (right === 'own' || right === 'system') return 'Each operator, for itself.';
+  if (typeof right === 'function') return 'The role depends on the input.';
+  return `Takes the role ${namesOfRoles(RIGHTS[right])}.`;
+};
+
+const toEndpoint = (operation: AnyOperation): Endpoint => {
+  const { name, title, answer, secondPerson, notByToken, knownBy, input, isLong = false } = operation;
+  if (!(input instanceof z.ZodObject)) throw new Error(`the input of ${name} is no object`);
+  const isInPerson = notByToken !== undefined || knownBy === 'session';
+  if (!isInPerson && answer === undefined) throw new Error(`${name} has no answer`);
+  return {
+    name,
+    path: pathOf(name),
+    title,
+    who: isInPerson
+      ? `Refuses tokens: an operator does this ${notByToken ?? 'signed in'}.`
+      : whoMay(operation),
+    // A misspelt field is refused, because a machine would not notice that it was ignored.
+    request: (secondPerson === undefined ? input : input.safeExtend(APPROVAL)).strict(),
+    answer: isInPerson ? undefined : answer,
+    failures: ['secondPerson', 'notFound', 'conflict'],
+    isLong,
+    run: async (body, caller, platform) => {
+      const final = await operate(operation, body as never, caller, platform);
+      const refusal = operation.refusal?.(final);
+      if (refusal !== undefined) throw new ApiError('conflict', refusal);
+      return final;
+    },
+  };
+};
+
+/** Rows of a page. */
+const LIMIT = { max: 1_000, byDefault: 100 };
+
+const toListEndpoint = (list: AnyList): Endpoint => {
+  const { name, nouns, right, sorts, order, row, compared, document = (each: object) => each } = list;
+  const filter = list.filter.strict();
+  const mayBeAbsent = filter.safeParse({}).success;
+  const title = `List ${nouns[1]}`;
+  const request = z.strictObject({
+    filter: mayBeAbsent ? filter.optional() : filter,
+    sort: z
+      .string()
+      .optional()
+      .describe(
+        sorts.length === 0
+          ? 'The order is fixed.'
+          : `One of ${sorts.join(', ')}; "-" before it: descending. By default ${order}.`,
+      ),
+    limit: z.int().min(1).max(LIMIT.max).optional().describe(`Rows, at most. By default ${LIMIT.byDefault}.`),
+    cursor: z
+      .string()
+      .max(4_000)
+      .optional()
+      .describe('`next` of the page before, with the same filter and sort.'),
+  });
+  const next =
+    compared === undefined ? '' : ' A search may give fewer rows than the limit, or none, and go on.';
+  return {
+    name,
+    path: pathOf(name),
+    title,
+    who: `Takes the role ${namesOfRoles(RIGHTS[right])}.`,
+    request,
+    answer: z.object({
+      list: z.array(row),
+      total: z
+        .int()
+        .nullable()
+        .describe('Rows of the whole list; 10001: more than 10,000. Null: not counted.'),
+      next: z.string().nullable().describe(`The cursor of the next page; null on the last.${next}`),
+    }),
+    failures: [],
+    isLong: false,
+    run: async (body, { roles }, { sql, producer }) => {
+      if (roles !== 'all') requireRole(title, right, roles);
+      const { filter: given = {}, limit = LIMIT.byDefault, ...page } = request.parse(body);
+      const { rows, total, cursor } = await readList(list, { sql, producer }, given, { ...page, limit });
+      return { list: rows.map(document), total, next: cursor ?? null };
+    },
+  };
+};
+
+/** The platform's stream. Its pages have no filter and no sort: a reader continues at `next` for ever. */
+const streamEndpoint: Endpoint = {
+  name: 'event.list',
+  path: pathOf('event.list'),
+  title: "Read the platform's stream of events",
+  who: `Takes the role ${namesOfRoles(RIGHTS.view)}.`,
+  request: streamRequestSchema.strict(),
+  answer: streamSchema,
+  failures: ['goneEvent'],
+  isLong: false,
+  run: async (body, { roles }, { sql, formatAuditTime }) => {
+    if (roles !== 'all') requireRole("Read the platform's stream of events", 'view', roles);
+    try {
+      return await listStream(sql, streamRequestSchema.parse(body), formatAuditTime);
+    } catch (error) {
+      throw error instanceof GonePlaceError
+        ? new ApiError('goneEvent', error.message, { cause: error })
+        : error;
+    }
+  },
+};
+
+/** Every endpoint, in the order of their paths. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  ...[...operations.values()].filter(({ right }) => right !== 'system').map(toEndpoint),
+  ...LISTS.map(toListEndpoint),
+  streamEndpoint,
+].toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -1,0 +1,55 @@
+/** What became of the games of a decision or an undo. */
+import type { DecidableGame } from '#db/queries/decisions.ts';
+import type { DecisionResult, UndoResult } from '#src/rules/verdicts.ts';
+
+/** `game` is the game after a decision or an undo, with the last decision that stands; null if there is none. */
+type Outcome<Result> = {
+  game_id: string;
+  revision: number;
+  result: Result;
+  game: DecidableGame | null;
+};
+export type GameDecision = Outcome<DecisionResult>;
+export type GameUndo = Outcome<UndoResult> & { audit_id: number };
+
+/** The result for a game, in words. */
+export const explainResult = ({ result, game, revision }: GameDecision | GameUndo): string => {
+  switch (result) {
+    case 'decided':
+    case 'undone':
+      return String(game?.audit_status);
+    case 'content_moved':
+      return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
+    case 'fetching':
+      return `a picture of it is still being fetched: ${game?.audit_status}`;
+    case 'picture_moved':
+      return `a picture has changed behind its address: ${game?.audit_status}`;
+    case 'status_moved':
+      return `its status has changed meanwhile: ${game?.audit_status}`;
+    case 'unchanged':
+      return `${game?.audit_status} already, by ${game?.last?.decided_by}`;
+    case 'decided_before':
+    case 'decided_since':
+      return `${game?.audit_status} by ${game?.last?.decided_by} meanwhile`;
+    case 'undone_before':
+      return `undone already: ${game?.audit_status}`;
+    case 'withdrawn':
+      return `withdrawn: ${game?.audit_status}`;
+    case 'unknown':
+      return 'there is no such game';
+  }
+};
+
+/** The results after which a game is as the operator wants it. */
+export const DONE: readonly string[] = ['decided', 'unchanged', 'undone', 'undone_before'];
+
+/** Games that a sentence names. */
+const NAMED_MAX = 10;
+
+/** Why no game is as the operator wanted it; undefined: one is. */
+export const explainNothingDone = (games: readonly (GameDecision | GameUndo)[]): string | undefined => {
+  if (games.some(({ result }) => DONE.includes(result))) return undefined;
+  const named = games.slice(0, NAMED_MAX).map((game) => `${game.game_id}: ${explainResult(game)}`);
+  const others = games.length > NAMED_MAX ? ` (and ${games.length - NAMED_MAX} others)` : '';
+  return `Nothing was changed. ${named.join('; ')}${others}.`;
+};

@@ -1,0 +1,176 @@
+/**
+ * The next game of a lane is fetched ahead and shown in the frame of the key. The decision is sent behind it; if it was
+ * refused, the page of the game comes back as it was left. A decision names the revision and the pictures that its page
+ * showed, so none is made on what was not shown.
+ */
+export {};
+
+/** A page that was fetched ahead. `images` keeps its pictures decoded. */
+type Ahead = { from: string; url: string; text: string; images: HTMLImageElement[] };
+let ahead: Ahead | undefined;
+
+/** Decisions that are being sent. */
+const sending = new Set<Promise<unknown>>();
+
+const nextLink = (): HTMLAnchorElement | null =>
+  document.querySelector<HTMLAnchorElement>('main:has(#decision) a[href^="/review/next"]');
+
+const PICTURES = 'a.frame img, .heading .picture img';
+
+const fetchAhead = async (): Promise<void> => {
+  ahead = undefined;
+  const link = nextLink();
+  if (link === null) return;
+  const response = await fetch(link.href, { headers: { 'x-prefetch': '1' } });
+  if (!response.ok || !new URL(response.url).pathname.startsWith('/games/')) return;
+  const text = await response.text();
+  const page = new DOMParser().parseFromString(text, 'text/html');
+  const images = [...page.querySelectorAll<HTMLImageElement>(PICTURES)].map(({ src }) =>
+    Object.assign(new Image(), { src }),
+  );
+  await Promise.allSettled(images.map((image) => image.decode()));
+  if (!link.isConnected) return;
+  link.dataset.ahead = '';
+  ahead = { from: link.href, url: response.url, text, images };
+};
+
+/** What htmx tells of a request, and lets one replace. */
+type Request = {
+  sourceElement: Element;
+  request: RequestInit & { action: string; headers: Record<string, string> };
+  fetch: (url: string, init: RequestInit) => Promise<Response>;
+};
+
+/** The page that was fetched ahead, as if it were fetched now. */
+const answerOf = ({ url, text }: Ahead): Response =>
+  Object.defineProperty(new Response(text, { headers: { 'content-type': 'text/html' } }), 'url', {
+    value: url,
+  });
+
+type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
+
+const toast = (text: string, tone: string, ...more: Node[]): void => {
+  const notice = document.createElement('p');
+  notice.className = `notice ${tone}`;
+  notice.append(text, ...more.flatMap((node) => [' ', node]));
+  document.querySelector<ToastStack>('toast-stack')?.show(notice);
+};
+
+const undoButton = (): HTMLButtonElement => {
+  const button = document.createElement('button');
+  button.className = 'button quiet';
+  button.setAttribute('form', 'undo');
+  button.textContent = 'Undo';
+  return button;
+};
+
+const linkTo = (url: string): HTMLAnchorElement =>
+  Object.assign(document.createElement('a'), { href: url, textContent: 'Open the game' });
+
+/** The page of a decision, and the address of the one that took its place. */
+type Former = { nodes: ChildNode[]; title: string; url: string; next: string };
+
+/** Has the reviewer gone on from the page that took the place, or does the form of a rejection have words? */
+const isBusy = ({ next }: Former): boolean =>
+  location.href !== next || document.querySelector('details[open] [data-sends], dialog[open]') !== null;
+
+const showFormer = ({ nodes, title, url }: Former): void => {
+  document.body.replaceChildren(...nodes);
+  document.title = title;
+  history.replaceState({ htmx: true }, '', url);
+  dispatchEvent(new CustomEvent('game:restored'));
+};
+
+const NO_ANSWER =
+  'The console did not answer. It is not known if anything was stored: retry, or load this page again.';
+
+/** The session has ended: the sign-in opens a tab, so that what was typed stays. */
+const signInLink = (answer: Document): Node[] => {
+  const link = answer.querySelector<HTMLAnchorElement>('main a.button[href^="/sign-in"]');
+  if (link === null) return [];
+  return [Object.assign(link, { target: '_blank', className: '', textContent: 'Sign in in another tab' })];
+};
+
+/** Takes the next game back. */
+const takeBack = (former: Former, reason: string, ...more: Node[]): void => {
+  if (isBusy(former)) toast(`${former.title.split(' · ')[0]}: ${reason}`, 'bad', linkTo(former.url), ...more);
+  else {
+    showFormer(former);
+    toast(reason, 'bad', ...more);
+  }
+};
+
+/** Resolves when htmx has replaced the page and its address. */
+const nextPage = (): Promise<void> =>
+  new Promise((resolve) => {
+    const listen = ({ target }: Event): void => {
+      if (target !== document.body) return;
+      removeEventListener('htmx:after:swap', listen);
+      setTimeout(resolve);
+    };
+    addEventListener('htmx:after:swap', listen);
+  });
+
+const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Former): Promise<void> => {
+  const response = await sent.catch(() => undefined);
+  await shown;
+  if (response === undefined) return takeBack(former, NO_ANSWER);
+  if (!response.ok) {
+    const answer = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const reason = answer.querySelector('main > h1 + p')?.textContent;
+    return takeBack(
+      former,
+      reason ?? `The console answered with the status ${response.status}.`,
+      ...signInLink(answer),
+    );
+  }
+  const { url, text, tone }: { url: string; text: string; tone: string } = await response.json();
+  if (tone === 'undo') toast(text, 'good', undoButton());
+  else if (tone !== 'bad') toast(text, tone);
+  else if (isBusy(former)) toast(text, 'bad', linkTo(url));
+  else location.replace(url);
+};
+
+const decideBehind = (context: Request, next: Ahead): void => {
+  const { action, signal: _signal, ...request } = context.request;
+  // htmx keeps the body and replaces what is in it.
+  const former = {
+    nodes: [...document.body.childNodes],
+    title: document.title,
+    url: location.href,
+    next: next.url,
+  };
+  const headers = new Headers(request.headers);
+  headers.set('accept', 'application/json');
+  const sent = context.fetch(action, { ...request, headers, keepalive: true });
+  context.fetch = async () => answerOf(next);
+  const heard = hear(sent, nextPage(), former).finally(() => sending.delete(heard));
+  sending.add(heard);
+};
+
+addEventListener('htmx:before:request', (event) => {
+  const { ctx: context } = (event as CustomEvent<{ ctx?: Request }>).detail;
+  if (context?.sourceElement.hasAttribute('hx-boost') !== true) return;
+  const { sourceElement: source, fetch: send } = context;
+  const next = ahead;
+  if (next !== undefined && source instanceof HTMLAnchorElement && source.href === next.from) {
+    ahead = undefined;
+    context.fetch = async () => answerOf(next);
+  } else if (next !== undefined && source.closest('#decision') !== null) {
+    ahead = undefined;
+    decideBehind(context, next);
+  } else if (sending.size > 0) {
+    // An undo, or the game before, follows the decisions.
+    context.fetch = async (...call) => {
+      await Promise.allSettled(sending);
+      return send(...call);
+    };
+  }
+});
+
+const begin = (): void => void fetchAhead().catch(() => {});
+begin();
+addEventListener('htmx:after:swap', ({ target }) => {
+  if (target === document.body) begin();
+});
+addEventListener('game:restored', begin);

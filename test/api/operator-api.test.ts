@@ -1,0 +1,58 @@
+// The operator API: who may call what, what it answers, and what it refuses.
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ENDPOINTS } from '#src/api/endpoints.ts';
+import { openapiOperator } from '#src/api/openapi-operator.ts';
+import { ROLES } from '#src/contract/roles.ts';
+import { LISTS } from '#src/lists/index.ts';
+import { operations } from '#src/operations/index.ts';
+import { type Filters, fillLists } from '#test/lists/world.ts';
+import { createBodyCheck } from '#test/support/openapi.ts';
+import { useOperatorApi } from '#test/support/operator-api.ts';
+
+const api = useOperatorApi();
+const checkBody = createBodyCheck(openapiOperator());
+let filters: Filters;
+let every: string;
+beforeAll(async () => {
+  filters = await fillLists(api.database.sql);
+  every = (await api.addToken('every', ...ROLES)).token;
+});
+
+const pathOf = (name: string): string => ENDPOINTS.find((each) => each.name === name)?.path ?? '';
+
+test('has one path for each operation and each list', () => {
+  expect(new Set(ENDPOINTS.map(({ path }) => path)).size).toBe(ENDPOINTS.length);
+  const acts = [...operations.values()].filter(({ right }) => right !== 'system').map(({ name }) => name);
+  const names = [...acts, ...LISTS.map(({ name }) => name), 'event.list'];
+  expect(ENDPOINTS.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
+});
+
+describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (name, list) => {
+  test('has the rows of the command line, each field in its row, page by page', async () => {
+    for (const filter of filters[name] ?? [{}]) {
+      const all = await api.call(every, name, { filter, limit: 1_000 });
+      expect(all.body.ret_msg).toBe('success');
+      checkBody(pathOf(name), 200, all.body);
+      const rows: object[] = all.body.data.list;
+      for (const row of rows)
+        expect(Object.keys(list.row.shape)).toEqual(expect.arrayContaining(Object.keys(row)));
+      const read: object[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await api.call(every, name, { filter, limit: Math.ceil(rows.length / 3) || 1, cursor });
+        read.push(...page.body.data.list);
+        cursor = page.body.data.next ?? undefined;
+      } while (cursor !== undefined);
+      expect(read).toEqual(rows);
+    }
+  });
+  test('refuses a field that it does not know, and another sort', async () => {
+    const [filter = {}] = filters[name] ?? [{}];
+    for (const body of [
+      { filter: { ...filter, nonsense: 1 } },
+      { filter, nonsense: 1 },
+      { filter, sort: 'x' },
+    ])
+      expect((await api.call(every, name, body)).body.ret_code).toBe(40001);
+  });
+});
