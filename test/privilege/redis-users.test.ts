@@ -43,6 +43,7 @@ test.skipIf(without)(
       'console',
       'media',
       'operator',
+      'operator_api',
     ]);
     expect(await whoMay('set', 'catalogue-api-rate:a-token', '1000000000')).toEqual(['api', 'operator_api']);
     expect(await whoMay('set', '{catalogue}:probe', '', 'EX', '60')).toEqual(DATABASE_ROLES);
