@@ -128,6 +128,14 @@ const importFile = async (
   const sums = { imported: 0, decided: 0, waiting: 0, existing: 0 };
   const progress = openProgress(out, [path], 'games');
   let done = 0;
+  const importBatch = async (games: GameLine[]): Promise<void> => {
+    const result = await operate(importGames, { application_id, games }, { by });
+    for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += result[key];
+    done += games.length;
+    progress?.update(path, done, total);
+  };
+  // One batch is checked and hashed while Postgres writes the other.
+  let writing: Promise<void> = Promise.resolve();
   try {
     for await (const batch of inBatches(readLines(path), IMPORT_MAX)) {
       const games = batch.map((text) => {
@@ -136,12 +144,15 @@ const importFile = async (
           throw new UsageError(`${path} was changed meanwhile: line ${read.line} ${read.problem}`);
         return read.game;
       });
-      const result = await operate(importGames, { application_id, games }, { by });
-      for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += result[key];
-      done += games.length;
-      progress?.update(path, done, total);
+      const next = importBatch(games);
+      // Its error is thrown where it is awaited.
+      next.catch(() => {});
+      await writing;
+      writing = next;
     }
+    await writing;
   } finally {
+    await writing.catch(() => {});
     progress?.stop();
   }
   return sums;
