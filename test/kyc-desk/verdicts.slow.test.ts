@@ -58,7 +58,10 @@ describe.runIf(hasBrowser())('verdicts at the KYC desk, in Chromium', () => {
       await page.keyboard.press('v');
       await page.keyboard.type(`register extract ${n}`);
       await page.keyboard.press('Enter');
-      await page.getByText(/^register extract \d+$/).first().waitFor();
+      await page
+        .getByText(/^register extract \d+$/)
+        .first()
+        .waitFor();
       if (n === 0) {
         const text = await page.content();
         for (const canary of CANARIES) expect(text).not.toContain(canary);
