@@ -73,6 +73,8 @@ const play = async (sql: Database, steps: readonly Step[]): Promise<void> => {
   const keys = { current: ringOf(KEYS) };
   const model = { verdict: null as Verdict | null, gate: false, held: false };
   const record = { ...PLANTED, cp_id: `cp-${application_id}` };
+  const materialOf = ({ cp_short_name: _short, ...material }: typeof record) => JSON.stringify(material);
+  let stored: string | undefined = materialOf(record);
   let clock = Date.now();
   const contents = Array.from({ length: GAMES }, (_, n) => ({ game_id: `g${n}`, game_info: 'first' }));
   const list = (n: number) => {
@@ -91,7 +93,9 @@ const play = async (sql: Database, steps: readonly Step[]): Promise<void> => {
     pull: async ({ field = 'none' }) => {
       if (field !== 'none') Object.assign(record, { [field]: randomUUIDv7() });
       const outcome = await store(sql, keys.current, application_id, record);
-      if (outcome === 'sealed' && field !== 'cp_short_name') model.verdict = null;
+      // A pull in the millisecond of the one before writes nothing: the next one then stores both changes.
+      if (outcome === 'sealed' && materialOf(record) !== stored) model.verdict = null;
+      if (outcome === 'sealed') stored = materialOf(record);
     },
     'new cp_id': async () => {
       Object.assign(record, { cp_id: `cp-${randomUUIDv7()}` });
@@ -126,6 +130,7 @@ const play = async (sql: Database, steps: readonly Step[]): Promise<void> => {
     erase: async () => {
       await eraseKyc(sql, application_id, { ...actor, reason: 'a request' }, ALONE);
       await reopenErased(sql, application_id);
+      stored = undefined;
       model.verdict = null;
     },
     'register again': async () => {
