@@ -48,7 +48,6 @@ const ALONE: Record<string, string> = {
   'run show': 'run.list has the same fields',
   'event show': 'event.deliveries has the same fields',
   'operator show': 'operator.list has the same fields',
-  'game show': 'for a person: group A has the content, game.list the state',
   'game diff': 'for a person: it marks words',
   'game why': 'for a person: it tells a story',
   'game review': 'for a person: it asks game by game',
