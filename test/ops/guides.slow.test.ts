@@ -70,9 +70,9 @@ const follow = async (blocks: readonly string[], directory: string, env: Record<
 };
 
 test.skipIf(withoutRedis())(
-  'a stranger follows "Run it" and "Operate it" from a fresh clone through rotate, retry and restore',
+  'a stranger follows "Run it", "Operate it" and "The console" from a fresh clone through rotate, retry and restore',
   async ({ skip }) => {
-    const pages = ['docs/run.md', 'docs/operate.md'].map((page) => readFile(page, 'utf8'));
+    const pages = ['docs/run.md', 'docs/operate.md', 'docs/console.md'].map((page) => readFile(page, 'utf8'));
     const guide = (await Promise.all(pages)).join('\n');
     expect(guide, 'a password is no argument').not.toMatch(
       /^(pg_dump|pg_restore|psql) .*\$(url|DATABASE_URL)/m,
