@@ -257,7 +257,7 @@ const OPERATOR_API: Readonly<Record<string, string | null>> = {
     'select, insert (token_id, token_hash, application_id, name, expires_at), update (last_used_at, revoked_at)',
   application_checks: 'select, insert, update',
   // A session of a person approves.
-  approvals: 'select, insert, update (used_at, closed_at, closed_as)',
+  approvals: `select, insert (${REQUEST}), update (used_at, closed_at, closed_as)`,
   content_providers: 'select',
   // Games are imported on the command line alone.
   game_revisions: 'select',

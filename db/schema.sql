@@ -1258,7 +1258,7 @@ AS $function$
     and exists (
       select from pg_roles r
       where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
+                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -1820,7 +1820,7 @@ grant select (application_id, created_at, every_ms, failing_since, last_success_
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
-grant select, insert, update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant insert on audit_log to catalogue_media;

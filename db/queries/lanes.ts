@@ -132,6 +132,27 @@ export const listLanePage = async (
   };
 };
 
+type LaneContent = Pick<GameRow, 'game_icon' | 'game_store_pic' | 'game_store_video'>;
+
+/** The decided and the present content of games of the changed lane. Postgres compares the texts, which may be long. */
+export const listLaneContents = (sql: Queryable, games: readonly LaneGame[]) =>
+  sql<
+    (Pick<LaneGame, 'game_id' | 'application_id'> & {
+      name: boolean;
+      description: boolean;
+      before: LaneContent;
+      after: LaneContent;
+    })[]
+  >`
+    select g.game_id, g.application_id, r.game_name <> g.game_name as name, r.game_desc <> g.game_desc as description,
+           jsonb_build_object('game_icon', r.game_icon, 'game_store_pic', r.game_store_pic,
+                              'game_store_video', r.game_store_video) as before,
+           jsonb_build_object('game_icon', g.game_icon, 'game_store_pic', g.game_store_pic,
+                              'game_store_video', g.game_store_video) as after
+    from unnest(${games.map(({ game_id }) => game_id)}::uuid[],
+                ${games.map(({ decided_revision }) => decided_revision)}::int[]) as decided (game_id, revision)
+    join game_revisions r using (game_id, revision) join games g using (game_id)`;
+
 export type LaneCounts = { new: number; changed: number };
 
 /** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */

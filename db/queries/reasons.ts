@@ -44,3 +44,20 @@ export const saveReason = (
 export const retireReason = (sql: Queryable, code: string) =>
   firstRow(sql<ReasonRow[]>`
     update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`);
+
+/** Rejected games that are read: a developer with more has the same few reasons. */
+const REJECTED_MAX = 5_000;
+
+export type RejectionCount = { label: string | null; games: number; text: string | null };
+
+/** Counts the rejected games of an application by reason, with a text of one of them. */
+export const countRejections = (sql: Queryable, application_id: string) =>
+  sql<RejectionCount[]>`
+    with rejected as (
+      select game_id from games
+      where application_id = ${application_id} and audit_status = 'rejected' and withdrawn_at is null
+      order by game_id desc limit ${REJECTED_MAX}
+    )
+    select r.label, count(*)::int as games, max(d.text) as text
+    from rejected g cross join lateral standing_decision(g.game_id) d left join reasons r on r.code = d.reason
+    group by r.code, r.label order by games desc, r.code`;

@@ -1,11 +1,14 @@
 /** The endpoints of the operator API: one for each operation and each list. Their definitions say what each does. */
 import { z } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
+import { findGame, findRevision } from '#db/queries/games.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import type { TokenCaller } from '#src/api/authenticate.ts';
+import { auditTime, gameDetailSchema } from '#src/contract/platform.ts';
 import type { PlatformFailure } from '#src/contract/platform-codes.ts';
 import { namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
 import { streamRequestSchema, streamSchema } from '#src/contract/stream.ts';
+import { NotFoundError } from '#src/errors.ts';
 import type { FormatAuditTime } from '#src/events/document.ts';
 import { GonePlaceError, listStream } from '#src/events/read-stream.ts';
 import { LISTS } from '#src/lists/index.ts';
@@ -157,9 +160,52 @@ const streamEndpoint: Endpoint = {
   },
 };
 
+const SHOW_TITLE = 'Read one game, with the content of one of its revisions';
+
+/** What a reader of the stream reads of the game that an event names. */
+const showEndpoint: Endpoint = {
+  name: 'game.show',
+  path: pathOf('game.show'),
+  title: SHOW_TITLE,
+  who: `Takes the role ${namesOfRoles(RIGHTS.view)}.`,
+  request: z.strictObject({
+    game_id: z.guid().toLowerCase(),
+    revision: z
+      .int()
+      .min(1)
+      .max(2 ** 31 - 1)
+      .optional()
+      .describe('Of the content. By default the present one.'),
+  }),
+  answer: gameDetailSchema.extend({
+    application_id: z.string(),
+    application_game_id: z.string(),
+    revision: z.int().describe('Of this content.'),
+    audit_time: auditTime,
+    withdrawn: z.boolean().describe('Its application no longer lists it.'),
+  }),
+  failures: ['notFound'],
+  isLong: false,
+  run: async (body, { roles }, { sql, formatAuditTime }) => {
+    if (roles !== 'all') requireRole(SHOW_TITLE, 'view', roles);
+    const { game_id, revision } = body as { game_id: string; revision?: number };
+    const game = await findGame(sql, game_id);
+    const content = game && (await findRevision(sql, game_id, revision ?? game.revision));
+    if (content === undefined)
+      throw new NotFoundError('game', revision === undefined ? game_id : `${game_id}@${revision}`);
+    return {
+      ...game,
+      ...content,
+      audit_time: formatAuditTime(game?.audit_time ?? null),
+      withdrawn: game?.withdrawn_at !== null,
+    };
+  },
+};
+
 /** Every endpoint, in the order of their paths. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...operations.values()].filter(({ right }) => right !== 'system').map(toEndpoint),
   ...LISTS.map(toListEndpoint),
   streamEndpoint,
+  showEndpoint,
 ].toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -16,6 +16,7 @@ const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Comm
   'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
   migrate: ['migrate the database and the queue schema', loadRoles],
   app: ['register, show, pause, resume and remove applications', () => import('#src/cli/commands/app.ts')],
+  apply: ['make applications and reasons what a file says', () => import('#src/cli/commands/apply.ts')],
   sync: ['pull the games of applications now', () => import('#src/cli/commands/sync.ts')],
   pull: ['pull the details of single games now', () => import('#src/cli/commands/pull.ts')],
   kyc: ['pull, show, accept, erase and reseal KYC records', () => import('#src/cli/commands/kyc.ts')],

@@ -133,7 +133,7 @@ export const applicationList = defineList({
       key: 'since',
       kind: 'age',
       value: (row) => row.failing_since,
-      note: ({ pause_reason }) => pause_reason,
+      note: ({ pause_reason, last_reason }) => pause_reason ?? last_reason,
       on: 'none',
     },
     {

@@ -56,13 +56,15 @@ export const queueList = defineList({
       key: 'backlog',
       title: 'Waiting',
       kind: 'number',
-      value: ({ waiting, prioritized, delayed }) => waiting + prioritized + delayed,
+      value: ({ waiting, prioritized }) => waiting + prioritized,
       on: 'page',
     },
     ...STATES.map((state) => ({
       ...countColumn(state),
       ...(state === 'active' && { width: 'medium' as const }),
-      ...(state !== 'active' && state !== 'failed' && { on: 'terminal' as const }),
+      // Delayed jobs are due later: no worker is late with them.
+      ...(state === 'delayed' && { title: 'Due later', width: 'medium' as const }),
+      ...(!['active', 'delayed', 'failed'].includes(state) && { on: 'terminal' as const }),
     })),
   ],
   empty: 'There is no queue.',

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
-import { recordAudit } from '#db/queries/audit.ts';
+import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
@@ -99,13 +99,13 @@ const approve = async <Schema extends z.ZodType>(
   throw new ApprovalError('What was approved is gone: there is nothing left to do.');
 };
 
-/** The transaction of an operation. Entries come last: they lock the audit log until the commit. */
-const runLogged = async <Schema extends z.ZodType, Result>(
+/** Makes the change of an operation. @returns the entries for the audit log, too */
+const runUnlogged = async <Schema extends z.ZodType, Result>(
   tx: Queryable,
   operation: Operation<Schema, Result, unknown>,
   input: z.infer<Schema>,
   run: Run,
-): Promise<Result> => {
+): Promise<{ result: Result; entries: AuditEntry[] }> => {
   if (operation.isLong) await allowLongStatements(tx);
   const { approval, entries, details } = await approve(tx, operation, input, run);
   const context: Context = { ...run, approval };
@@ -126,7 +126,18 @@ const runLogged = async <Schema extends z.ZodType, Result>(
     ...entry,
     details: { ...entry.details, ...noteToken(run.caller) },
   }));
-  await recordAudit(tx, [...used, ...own]);
+  return { result, entries: [...used, ...own] };
+};
+
+/** The transaction of an operation. Entries come last: they lock the audit log until the commit. */
+const runLogged = async <Schema extends z.ZodType, Result>(
+  tx: Queryable,
+  operation: Operation<Schema, Result, unknown>,
+  input: z.infer<Schema>,
+  run: Run,
+): Promise<Result> => {
+  const { result, entries } = await runUnlogged(tx, operation, input, run);
+  await recordAudit(tx, entries);
   return result;
 };
 
@@ -162,6 +173,38 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
     }
     throw error;
   }
+};
+
+/** An operation with its input, as one of several. */
+export type Planned = { operation: AnyOperation; given: object };
+
+/**
+ * Runs operations in one transaction: all of them, or none. None of them takes two persons, or has something to follow.
+ * @throws what `operate` throws
+ */
+export const operateAll = async (
+  planned: readonly Planned[],
+  caller: Caller,
+  { sql, ...platform }: Platform,
+): Promise<void> => {
+  const checked = planned.map(({ operation, given }) => {
+    const { name, after, secondPerson } = operation;
+    if (after !== undefined || secondPerson !== undefined) throw new Error(`${name} runs alone`);
+    const input = checkInput(operation.input, given);
+    requireRight(operation, input, caller);
+    return { operation, input };
+  });
+  await transact(sql, async (tx) => {
+    const all: AuditEntry[] = [];
+    for (const [done, { operation, input }] of checked.entries()) {
+      const subject = await operation.subject(input, { sql: tx, caller });
+      requireOwn(operation, subject, caller);
+      const run: Run = { ...platform, caller, subject, approval_id: undefined };
+      all.push(...(await runUnlogged(tx, operation, input, run)).entries);
+      platform.onProgress?.(done + 1, checked.length);
+    }
+    await recordAudit(tx, all);
+  });
 };
 
 const needsNothing = (): Promise<never> =>

@@ -6,6 +6,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
+import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { deliveryList } from '#src/lists/events.ts';
@@ -41,15 +42,34 @@ const RUN_COLUMNS = [
   ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
 ];
 
+const rejection = ({ label, games, text }: RejectionCount): SafeHtml => html`<li>
+<strong>${number(games)}</strong> ${label ?? 'without a reason'}
+${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
+
+/** What a developer mends first: the games that a reviewer has rejected. */
+const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null => {
+  const games = rejections.reduce((sum, each) => sum + each.games, 0);
+  if (games === 0) return null;
+  const title = games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`;
+  return section(
+    title,
+    html`<div class="body"><ul class="reasons-of">${rejections.map(rejection)}</ul>
+<p class="soft">A game returns to review when its content changes in your answers.</p></div>`,
+    { aside: html`<a href="/portal/games?status=rejected">Read why for each game</a>` },
+  );
+};
+
 const problemSection = (groups: readonly FailureGroup[]): SafeHtml => {
   const shown = listTable(failureGroupList, groups, {
     linkTo,
     only: ['reasons', 'example', 'games'],
     cells: { reasons: explainFailure },
-    empty: 'Nothing: every game that you list was stored.',
-    label: 'What to fix',
+    empty: 'Every game that you list was stored.',
+    label: 'What could not be stored',
   });
-  return section('What to fix', shown, { aside: html`<a href="/portal/runs">Runs and failures</a>` });
+  return section('What could not be stored', shown, {
+    aside: html`<a href="/portal/runs">Runs and failures</a>`,
+  });
 };
 
 const NO_EVENT = 'No status of your games has changed yet.';
@@ -61,9 +81,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
   const sources = sourcesOf(options);
   portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, games, groups, runs, webhook] = await Promise.all([
+    const [application, games, rejections, groups, runs, webhook] = await Promise.all([
       findApplication(sql, application_id),
       countGamesOf(sql, application_id),
+      countRejections(sql, application_id),
       readFirst(failureGroupList, sources, { application_id }, GROUPS_SHOWN),
       readFirst(runList, sources, { application_id }, 1),
       findEventWebhook(sql, application_id),
@@ -80,6 +101,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       (status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span>
 <strong>${number(games[status])}</strong></a>`,
     )}</div>
+${rejectedSection(rejections)}${problemSection(groups)}
 ${section(
   'State',
   facts([
@@ -97,8 +119,7 @@ ${section(
         : html`${addressBadge(webhook)} ${describeAddress(webhook)}`,
     ],
   ]),
-)}
-${problemSection(groups)}`;
+)}`;
     return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',

@@ -72,6 +72,7 @@ export const startApi = async (config: Config, databaseUrl: string, logger: Logg
       maxConnections: DATABASE_CONNECTIONS,
       planOnce: true,
       statementMs: STATEMENT_MS.api,
+      specs: [],
       logger,
     }),
   );

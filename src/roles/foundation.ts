@@ -4,6 +4,7 @@ import type { Config } from '#src/config.ts';
 import { safeMessage } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
+import type { AnySpec } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { loadQueueTelemetry } from '#src/tracing/queue-telemetry.ts';
 
@@ -35,7 +36,7 @@ type Queues = Pick<Foundation, 'backend' | 'producer' | typeof Symbol.asyncDispo
 type QueueConfig = Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Config, 'telemetry'>>;
 
 /**
- * Opens the queues. They connect on first use.
+ * Opens the queues of these specifications. They connect on first use.
  * @param role `producer` fails within seconds if the queue is unreachable, `worker` waits for it
  */
 export const openQueues = (
@@ -43,6 +44,7 @@ export const openQueues = (
   databaseUrl: string,
   role: 'producer' | 'worker',
   onError: (error: Error) => void,
+  specs: readonly AnySpec[] = jobSpecs,
 ): Queues => {
   let closing = false;
   const onOpenError = (error: Error): void => {
@@ -52,7 +54,7 @@ export const openQueues = (
   const { redisUrl, queuePrefix: prefix } = config;
   const telemetry = config.telemetry?.traces ? loadQueueTelemetry() : undefined;
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role, telemetry, onError: onOpenError });
-  const producer = createProducer(backend, jobSpecs, onOpenError);
+  const producer = createProducer(backend, specs, onOpenError);
   return {
     backend,
     producer,
@@ -77,6 +79,8 @@ export const openFoundation = (
     maxConnections: number;
     planOnce?: boolean;
     statementMs?: number;
+    /** The queues that the process uses. Its user of Redis has rights on no other. Default: all. */
+    specs?: readonly AnySpec[];
     logger: Logger;
   },
 ): Foundation => {
@@ -86,7 +90,13 @@ export const openFoundation = (
     planOnce: options.planOnce ?? false,
     ...(options.statementMs !== undefined && { statementMs: options.statementMs }),
   });
-  const queues = openQueues(config, databaseUrl, options.role, createQueueErrorLog(options.logger));
+  const queues = openQueues(
+    config,
+    databaseUrl,
+    options.role,
+    createQueueErrorLog(options.logger),
+    options.specs,
+  );
   return {
     sql,
     ...queues,

@@ -5,7 +5,7 @@ import { mediaJobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
-import { carryOverDecisions, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
+import { carryOverDecisions, mediaSpecs, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { openPictureStore } from '#src/picture-store/open-store.ts';
 import { createDecoder, requireConfined } from '#src/pictures/decoder.ts';
@@ -39,6 +39,7 @@ export const startMedia = async (config: Config, databaseUrl: string, logger: Lo
       role: 'worker',
       name: 'media',
       maxConnections: DATABASE_CONNECTIONS,
+      specs: mediaSpecs,
       logger,
     }),
   );

@@ -2,16 +2,21 @@ import type { Logger } from 'pino';
 import { probeWrites } from '#db/queries/probe.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
+import { jobSpecs, mediaSpecs } from '#src/ingest/specs.ts';
 import { buildMetricsApp } from '#src/metrics/app.ts';
 import { addFleetMetrics } from '#src/metrics/fleet-metrics.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { sendMetrics } from '#src/metrics/send-metrics.ts';
+import type { AnySpec } from '#src/queue/job.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 
 /** A separate pool: metrics do not wait for the connections of the role. */
 const DATABASE_CONNECTIONS = 2;
+
+/** Processes that have no rights on every queue of Redis. The others report the length of each. */
+const QUEUES_OF: Record<string, readonly AnySpec[]> = { api: [], 'kyc-desk': [], media: mediaSpecs };
 
 /** Why a process is not ready before its roles have started. */
 export const STARTING = 'the process starts';
@@ -36,6 +41,7 @@ export const startMetrics = async (
       role: 'producer',
       name: 'metrics',
       maxConnections: DATABASE_CONNECTIONS,
+      specs: QUEUES_OF[role] ?? jobSpecs,
       logger,
     }),
   );

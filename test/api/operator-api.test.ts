@@ -1,12 +1,16 @@
 // The operator API: who may call what, what it answers, and what it refuses.
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
 import { ENDPOINTS } from '#src/api/endpoints.ts';
 import { openapiOperator } from '#src/api/openapi-operator.ts';
 import { ROLES } from '#src/contract/roles.ts';
 import { LISTS } from '#src/lists/index.ts';
 import { operations } from '#src/operations/index.ts';
 import { type Filters, fillLists } from '#test/lists/world.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { createBodyCheck } from '#test/support/openapi.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
 
 const api = useOperatorApi();
@@ -23,7 +27,7 @@ const pathOf = (name: string): string => ENDPOINTS.find((each) => each.name === 
 test('has one path for each operation and each list', () => {
   expect(new Set(ENDPOINTS.map(({ path }) => path)).size).toBe(ENDPOINTS.length);
   const acts = [...operations.values()].filter(({ right }) => right !== 'system').map(({ name }) => name);
-  const names = [...acts, ...LISTS.map(({ name }) => name), 'event.list'];
+  const names = [...acts, ...LISTS.map(({ name }) => name), 'event.list', 'game.show'];
   expect(ENDPOINTS.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
 });
 
@@ -55,4 +59,36 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (n
     ])
       expect((await api.call(every, name, body)).body.ret_code).toBe(40001);
   });
+});
+
+test('game.show has the content of each revision, and the status of now', async () => {
+  const { sql } = api.database;
+  await addApplication(sql, 'shown');
+  const game = fetchedGame({ game_id: 'g-1' });
+  await upsertGames(sql, 'shown', [game]);
+  await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
+  await upsertGames(sql, 'shown', [fetchedGame({ game_id: 'g-1', game_info: 'Later.' }, new Date())]);
+  const show = (body: object) => api.call(every, 'game.show', body);
+  const first = await show({ game_id: game.game_id, revision: 1 });
+  checkBody(pathOf('game.show'), 200, first.body);
+  const about = { game_id: game.game_id, application_id: 'shown', application_game_id: 'g-1' };
+  const now = { audit_status: 'pending', audit_time: '', withdrawn: false };
+  expect(first.body.data).toEqual({
+    ...about,
+    ...now,
+    revision: 1,
+    game_package_url: '',
+    game_name: game.game_name,
+    game_icon: game.game_icon,
+    game_desc: game.game_desc,
+    game_store_video: game.game_store_video,
+    game_store_pic: game.game_store_pic,
+  });
+  expect((await show({ game_id: game.game_id })).body.data).toMatchObject({
+    revision: 2,
+    game_desc: 'Later.',
+  });
+  expect((await show({ game_id: game.game_id, revision: 3 })).body.ret_code).toBe(40402);
+  expect((await show({ game_id: randomUUID() })).body.ret_code).toBe(40402);
+  expect((await show({ game_id: 'g-1' })).body.ret_code).toBe(40001);
 });

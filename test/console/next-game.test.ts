@@ -48,7 +48,7 @@ describe.runIf(hasBrowser())('the next game in Chromium', () => {
     await fetchedAhead(page);
     const first = await name(page);
     const gate = Promise.withResolvers<void>();
-    await page.route(new URL(page.url()).pathname, async (route) => {
+    await page.route(`**${new URL(page.url()).pathname}`, async (route) => {
       await gate.promise;
       await route.continue();
     });

@@ -36,6 +36,7 @@ const BY_PICTURE = [
 /** Tables of a game or of a run, which get a column `application_id` when they are distributed. */
 const BY_PARENT: Record<string, string> = {
   game_absences: 'games',
+  game_leases: 'games',
   game_audits: 'games',
   game_revisions: 'games',
   game_viewers: 'games',
@@ -56,6 +57,7 @@ const KEYS: Record<string, string> = {
       'event_deliveries (event_id)',
       'events (event_id)',
       'games (game_id)',
+      'imported_games (game_id)',
       'kyc_access_log (entry_id)',
       'kyc_former_records (record_id)',
       'kyc_records (record_id)',

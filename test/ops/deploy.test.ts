@@ -130,13 +130,13 @@ test('every pod and service gets the secrets that it uses, and no other', async 
     ]),
   );
   expect(Object.fromEntries(given)).toEqual({
-    worker: ['catalogue-redis', 'catalogue-worker', 'catalogue-keys'],
-    api: ['catalogue-redis', 'catalogue-api'],
-    console: ['catalogue-redis', 'catalogue-console'],
-    'kyc-desk': ['catalogue-redis', 'catalogue-kyc-desk', 'catalogue-keys'],
-    media: ['catalogue-redis', 'catalogue-media'],
-    migrate: ['catalogue-redis', 'catalogue-owner'],
-    operator: ['catalogue-redis', 'catalogue-operator', 'catalogue-keys'],
+    worker: ['catalogue-worker', 'catalogue-keys'],
+    api: ['catalogue-api'],
+    console: ['catalogue-console'],
+    'kyc-desk': ['catalogue-kyc-desk', 'catalogue-keys'],
+    media: ['catalogue-media'],
+    migrate: ['catalogue-owner'],
+    operator: ['catalogue-operator', 'catalogue-keys'],
   });
   const { services } = await readCompose();
   const secrets = (role: string) =>
@@ -258,7 +258,13 @@ test('our containers are read-only, without capabilities, and cannot gain privil
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
-  expect(services.redis?.command).toContain('--requirepass');
+  expect(services.redis?.command).toEqual(expect.arrayContaining(['--aclfile', '--proto-max-bulk-len']));
+  for (const role of [...ROLES, 'operator']) {
+    const user = role === 'migrate' ? 'operator' : role.replace('-', '_');
+    expect(services[role]?.environment?.REDIS_URL).toMatch(
+      new RegExp(`^redis://catalogue_${user}:\\$\\{REDIS_PASSWORD_${user.toUpperCase()}:`),
+    );
+  }
   for (const { spec } of [...ofKind('Deployment'), ...ofKind('Job')])
     expect(spec.template.spec.containers[0]).toMatchObject({
       securityContext: {
@@ -275,12 +281,16 @@ test('network policies close every pod, and open webhooks to those that call the
     spec: {
       podSelector: { matchLabels: Record<string, string>; matchExpressions?: { values: string[] }[] };
       policyTypes: string[];
+      egress?: { to: unknown[] }[];
     };
   }[];
   const all = policies.find(({ metadata }) => metadata.name === 'catalogue');
   expect(all?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
   for (const { spec } of [...ofKind('Deployment'), ...ofKind('Job')])
     expect(spec.template.metadata?.labels).toMatchObject(all?.spec.podSelector.matchLabels ?? { none: '' });
+  // A port without an address would be open to every destination.
+  for (const { egress = [] } of policies.map(({ spec }) => spec))
+    for (const { to } of egress) expect(to).not.toHaveLength(0);
   const webhooks = policies.find(({ metadata }) => metadata.name === 'catalogue-webhooks');
   expect(webhooks?.spec.podSelector.matchExpressions?.[0]?.values).toEqual(['worker', 'media', 'operator']);
 });

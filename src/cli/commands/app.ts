@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { isRegistered, wasRegistered } from '#db/queries/applications.ts';
 import { defineCheck } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
+import { defineExport } from '#src/cli/commands/app-export.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
 import {
   readGivenToken,
@@ -185,6 +186,7 @@ export const register = (program: Command): void => {
     },
   });
   defineCheck(app);
+  defineExport(app);
 
   defineCommand(app, 'remove', {
     summary: 'remove an application',

@@ -4,6 +4,7 @@ import { commandLineCaller } from '#src/cli/kit/actor.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
+import type { Planned } from '#src/operations/operate.ts';
 import type { Given, Operation, Platform } from '#src/operations/operation.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -30,6 +31,8 @@ export type CommandContext = {
     given: Given<Schema>,
     options?: OperateOptions,
   ) => Promise<Final>;
+  /** Runs operations in one transaction. */
+  operateAll: (planned: readonly Planned[], options?: OperateOptions) => Promise<void>;
 };
 
 type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
@@ -65,6 +68,14 @@ export const createContext = (
     return foundation;
   });
   const openKeys = once(async () => (await import('#src/sealing/key-ring.ts')).openKeyRing(config));
+  const openPlatform = async (following: Partial<Platform>): Promise<Platform> => ({
+    sql: await openDatabase(),
+    fourEyes: config.fourEyes,
+    keepsPictures: config.pictures.store !== undefined,
+    producer: async () => (await openQueues()).producer,
+    keys: openKeys,
+    ...following,
+  });
   return {
     config: shared,
     argv,
@@ -78,15 +89,11 @@ export const createContext = (
       const { checkInput, operate } = await import('#src/operations/operate.ts');
       // A wrong option is named even if the database is unreachable.
       checkInput(operation.input, given);
-      const platform: Platform = {
-        sql: await openDatabase(),
-        fourEyes: config.fourEyes,
-        keepsPictures: config.pictures.store !== undefined,
-        producer: async () => (await openQueues()).producer,
-        keys: openKeys,
-        ...following,
-      };
-      return operate(operation, given, commandLineCaller(by), platform);
+      return operate(operation, given, commandLineCaller(by), await openPlatform(following));
+    },
+    operateAll: async (planned, { by, ...following } = {}) => {
+      const { operateAll } = await import('#src/operations/operate.ts');
+      await operateAll(planned, commandLineCaller(by), await openPlatform(following));
     },
   };
 };

@@ -56,7 +56,11 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
     return html`Its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>.`;
   }
   const failed = row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`;
-  return html`${failed} failed, the first ${ago(row.failing_since)}. The next attempt is ${due(row.next_attempt_at)}.`;
+  const last = runs.find(({ outcome, reason }) => outcome === 'failed' && reason !== null);
+  const why =
+    last === undefined ? null : html` <a href="/runs/${last.run_id}">The last one</a>: ${last.reason}.`;
+  return html`${failed} failed, the first ${ago(row.failing_since)}.${why}
+The next attempt is ${due(row.next_attempt_at)}.`;
 };
 
 export type ApplicationView = {

@@ -10,7 +10,17 @@ import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
-import { FILTERS, hiddenFields, html, link, type SafeHtml, select, statusBadges } from '#src/site/html.ts';
+import {
+  badge,
+  FILTERS,
+  hiddenFields,
+  html,
+  link,
+  type SafeHtml,
+  select,
+  statusBadges,
+  toneOf,
+} from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
 import { timelineCard } from '#src/site/timeline.ts';
 
@@ -35,6 +45,14 @@ const formerNote = ({ former: { size } }: GamePictures): SafeHtml | null =>
     : html`<p class="notice warn">${size === 1 ? 'A picture has' : `${size} pictures have`}
 other bytes behind the same address than the last decision saw: both are shown.</p>`;
 
+/** What the game of the changed lane was before. */
+const formerBadge = ({ timeline: { waiting, entries } }: GameView): SafeHtml | null => {
+  const last = entries.findLast(({ kind }) => kind === 'passed' || kind === 'rejected');
+  return waiting?.lane === 'changed' && last !== undefined
+    ? badge(`was ${last.kind}`, toneOf(last.kind))
+    : null;
+};
+
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
   const { game, diff, timeline, mayDecide, filters, pictures } = view;
@@ -50,7 +68,7 @@ ${awaitIcons([game], pictures.pictures, 'large')}`;
     at: filters.lane === undefined ? '/games' : '/review',
     parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
     mark: iconPlace(game, view.pictures.pictures, 'large'),
-    lead: html`<span>${statusBadges(game)}</span>
+    lead: html`<span>${statusBadges(game)} ${formerBadge(view)}</span>
 <a href="/applications/${game.application_id}">${game.application_id}</a> ${view.viewers}`,
     // The decision is last, at the edge: it stays where it is when there is no game before or after.
     actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decisionForms(view) : null}`,

@@ -25,6 +25,7 @@ import { batchList, laneList } from '#src/lists/review.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { describeChanges } from '#src/review/lane-changes.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
@@ -41,6 +42,7 @@ import {
   nameInText,
   number,
   type SafeHtml,
+  toneOf,
 } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
@@ -85,15 +87,25 @@ const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
 /** From one game of a lane to the next. */
 const step = laneFilters.extend({ after: z.string().max(100).optional().catch(undefined), back: optionalId });
 
+type LaneView = {
+  filters: LaneFilters;
+  mayDecide: boolean;
+  pictures: PictureSet;
+  /** What changed since the decision, by game. */
+  changes: ReadonlyMap<string, readonly string[]>;
+};
+
 /** A game of the list `review.list`. */
-const card = (game: LaneGame, filters: LaneFilters, mayDecide: boolean, pictures: PictureSet): SafeHtml => {
+const card = (game: LaneGame, { filters, mayDecide, pictures, changes }: LaneView): SafeHtml => {
   const { game_id, game_name, application_name, since, decided_status } = game;
-  const before = decided_status === null ? '' : `, ${decided_status} before`;
+  const was = decided_status === null ? null : badge(`was ${decided_status}`, toneOf(decided_status));
+  const changed = changes.get(game_id)?.map((each) => html` ${badge(each, 'info')}`);
   return html`<li class="game-card" data-item>${mayDecide ? selection(game) : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
-<span class="meta">waits ${formatDuration(Date.now() - since.getTime())}${before}</span></div></li>`;
+<span class="meta">waits ${formatDuration(Date.now() - since.getTime())}</span>
+${was === null ? null : html`<div class="marks">${was}${changed}</div>`}</div></li>`;
 };
 
 const laneTabs = (lane: Lane, filters: LaneFilters, summary: LaneSummary): SafeHtml =>
@@ -162,7 +174,9 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       games.map((game) => opened.find(({ game_id }) => game_id === game.game_id) ?? game),
     );
     const filters = { ...typed, lane };
-    const cards = html`<ul class="cards">${games.map((game) => card(game, filters, mayDecide, pictures))}</ul>
+    const changes = lane === 'changed' ? await describeChanges(sql, games) : new Map<string, string[]>();
+    const view = { filters, mayDecide, pictures, changes };
+    const cards = html`<ul class="cards">${games.map((game) => card(game, view))}</ul>
 ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
       ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields(filters)}${cards}${bulk(reasons)}</form>`

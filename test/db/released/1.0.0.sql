@@ -697,7 +697,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"4335ba20480e713c83e7e483b0163d3b5b40e0802ce9bc401547089ced98f105","created_at":1795509821388}'),
-  ('{"id":2,"hash":"b882d06813f16c77edd0a7b8509a2dac380df2b7f53a59543753086bbd87b603","created_at":1795509822667}')
+  ('{"id":2,"hash":"79e60ceae4b4cd990a59c3b59cbee1c74df85cf7c0ee7a9fb4f2ba5106be62f2","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1582,7 +1582,7 @@ AS $function$
     and exists (
       select from pg_roles r
       where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator') and pg_has_role(s.usesysid, r.oid, 'member'))
+                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
@@ -2144,7 +2144,7 @@ grant select (application_id, created_at, every_ms, failing_since, last_success_
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
 grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
-grant select, insert, update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
+grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant insert on audit_log to catalogue_media;

@@ -1,0 +1,125 @@
+/** The file of `apply`: what applications and reasons should be. */
+import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { isMap, isNode, LineCounter, parseDocument } from 'yaml';
+import { z } from 'zod';
+import { accessToken, applicationId } from '#src/contract/application-settings.ts';
+import { UsageError } from '#src/errors.ts';
+import { addApplication } from '#src/operations/applications.ts';
+import { addReason } from '#src/operations/reasons.ts';
+
+const TOKEN = {
+  /** Relative to the file that names it. */
+  access_token_file: z.string().min(1).optional(),
+  access_token_env: z.string().min(1).optional(),
+};
+
+/** Its address for events is not part of it, because its secret is shown once. */
+const application = addApplication.input
+  .omit({ application_id: true, access_token: true, events_webhook: true })
+  .extend(TOKEN)
+  .strict()
+  .refine(
+    ({ access_token_file, access_token_env }) =>
+      access_token_file === undefined || access_token_env === undefined,
+    { path: ['access_token_env'], message: 'is given beside access_token_file: keep one' },
+  );
+
+const fileSchema = z.strictObject({
+  applications: z.record(applicationId, application).default({}),
+  reasons: z.record(addReason.input.shape.code, addReason.input.omit({ code: true }).strict()).default({}),
+});
+type File = z.infer<typeof fileSchema>;
+
+export type WantedApplication = {
+  application_id: string;
+  /** With defaults, as `addApplication` takes them. */
+  settings: File['applications'][string];
+  /** As the file has them: durations are texts. */
+  given: Record<string, unknown>;
+  /** Reads its access token. Undefined: the file names none. */
+  readToken: (() => Promise<string>) | undefined;
+};
+export type Wanted = {
+  applications: WantedApplication[];
+  reasons: { code: string; label: string; text: string }[];
+};
+
+/** @throws UsageError that names the file, the line and the field */
+const parseFile = (
+  path: string,
+  text: string,
+): { file: File; plain: { applications?: Record<string, object> } } => {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    const line = lines.linePos(broken.pos[0]).line;
+    throw new UsageError(`${path}, line ${line}: ${broken.message.split('\n')[0]}`);
+  }
+  const plain = document.toJS() ?? {};
+  const parsed = fileSchema.safeParse(plain);
+  if (parsed.success) return { file: parsed.data, plain };
+  const lineOf = (fields: readonly PropertyKey[]): number => {
+    for (let depth = fields.length; depth >= 0; depth -= 1) {
+      const parent = depth === 0 ? document.contents : document.getIn(fields.slice(0, depth - 1), true);
+      const key = isMap(parent)
+        ? parent.items.find((pair) => isNode(pair.key) && String(pair.key) === String(fields[depth - 1]))?.key
+        : undefined;
+      if (isNode(key) && key.range) return lines.linePos(key.range[0]).line;
+    }
+    return 1;
+  };
+  const problems = parsed.error.issues.flatMap((issue) => {
+    const unknown =
+      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+    return unknown.map((fields) => {
+      const what = issue.code === 'unrecognized_keys' ? 'is no field of it' : issue.message;
+      return `${path}, line ${lineOf(fields)}: ${fields.map(String).join('.')} ${what}`;
+    });
+  });
+  throw new UsageError(`${problems.join('\n')}\nNothing was changed.`);
+};
+
+/** How the access token of an application is read. */
+const tokenReader = (
+  application_id: string,
+  { access_token_file: file, access_token_env: variable }: File['applications'][string],
+  { directory, env }: { directory: string; env: NodeJS.ProcessEnv },
+): (() => Promise<string>) | undefined => {
+  if (file === undefined && variable === undefined) return undefined;
+  const source = file === undefined ? `access_token_env ${variable}` : `access_token_file ${file}`;
+  const fail = (problem: string, cause?: unknown): never => {
+    throw new UsageError(`${application_id}: ${source} ${problem}. Nothing was changed.`, { cause });
+  };
+  return async () => {
+    const text =
+      file === undefined
+        ? (env[variable ?? ''] ?? '')
+        : await readFile(resolve(directory, file), 'utf8').catch((error: NodeJS.ErrnoException) =>
+            fail(`cannot be read (${error.code})`, error),
+          );
+    const parsed = accessToken.safeParse(text.trim());
+    return parsed.success
+      ? parsed.data
+      : fail(text === '' ? 'is empty' : 'is not one line of visible ASCII characters');
+  };
+};
+
+/** Reads a file. @throws UsageError that names each wrong field with its line */
+export const readWanted = async (path: string, env: NodeJS.ProcessEnv): Promise<Wanted> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${path} cannot be read (${error.code}).`, { cause: error });
+  });
+  const { file, plain } = parseFile(path, text);
+  const sources = { directory: dirname(path), env };
+  return {
+    applications: Object.entries(file.applications).map(([application_id, settings]) => ({
+      application_id,
+      settings,
+      given: { ...plain.applications?.[application_id] },
+      readToken: tokenReader(application_id, settings, sources),
+    })),
+    reasons: Object.entries(file.reasons).map(([code, reason]) => ({ code, ...reason })),
+  };
+};

@@ -1,0 +1,39 @@
+/** What changed in the games of the changed lane since they were decided. */
+import type { Queryable } from '#db/client.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
+import { type LaneGame, listLaneContents } from '#db/queries/lanes.ts';
+import { addressIdentity } from '#src/rules/address-identity.ts';
+
+/** A signature alone moves no picture: the identities of the addresses are compared. */
+const isSame = (
+  before: readonly string[],
+  after: readonly string[],
+  identify: (url: string) => string,
+): boolean =>
+  before.length === after.length && before.every((url, n) => identify(url) === identify(after[n] ?? ''));
+
+/** @returns the names of the changed fields, by game; the bytes of a picture if no field differs */
+export const describeChanges = async (
+  sql: Queryable,
+  games: readonly LaneGame[],
+): Promise<Map<string, string[]>> => {
+  const contents = await listLaneContents(sql, games);
+  const ruleOf = await readIdentityRules(
+    sql,
+    contents.map(({ application_id }) => application_id),
+  );
+  return new Map(
+    contents.map((content) => {
+      const identify = (url: string): string => addressIdentity(url, ruleOf(content.application_id));
+      const { before, after } = content;
+      const changes = [
+        content.name && 'name',
+        !isSame(before.game_icon, after.game_icon, identify) && 'icon',
+        !isSame(before.game_store_pic, after.game_store_pic, identify) && 'pictures',
+        content.description && 'description',
+        !isSame([before.game_store_video], [after.game_store_video], identify) && 'video',
+      ].filter((each) => each !== false);
+      return [content.game_id, changes.length === 0 ? ['bytes of a picture'] : changes];
+    }),
+  );
+};

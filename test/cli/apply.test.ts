@@ -1,0 +1,129 @@
+// `apply`: a file says what applications and reasons should be.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { runCli } from '#test/support/cli.ts';
+import { asOperator } from '#test/support/roles.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+let home: string;
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), 'catalogue-apply-'));
+  await writeFile(join(home, 'acme.token'), 'the-token-of-acme\n');
+});
+afterAll(async () => {
+  await rm(home, { recursive: true });
+});
+
+const TOKEN = 'the-token-of-others';
+const catalogue = (...args: string[]) =>
+  runCli(args, { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home, OTHERS_TOKEN: TOKEN });
+const apply = async (text: string, ...args: string[]) => {
+  const file = join(home, 'catalogue.yaml');
+  await writeFile(file, text);
+  return catalogue('apply', '--file', file, ...args);
+};
+
+const application = (id: string, more = '') => `  ${id}:
+    name: ${id} Games
+    query_game_list_webhook: https://${id}.example/list
+    query_game_detail_webhook: https://${id}.example/detail
+    query_cp_kyc_webhook: https://${id}.example/kyc
+${more}`;
+const FILE = `applications:
+${application('acme', '    access_token_file: acme.token\n    every: 30m')}
+${application('mizu', '    access_token_env: OTHERS_TOKEN')}
+reasons:
+  gambling: { label: Misleading, text: The pictures promise what the game does not have. }
+`;
+
+test('prints what it would change, changes it, and says 0 changes the second time, without a write', async () => {
+  const dry = await apply(FILE, '--dry-run');
+  expect(dry).toMatchObject({ exit: 0 });
+  expect(dry.stdout).toBe(
+    '+ application acme\n+ application mizu\n+ reason gambling\n3 changes, not made.\n',
+  );
+  expect(await database.sql`select from applications`).toHaveLength(0);
+  expect((await apply(FILE)).stdout).toContain('3 changes.');
+  const before = await everyRow(database.sql);
+  expect((await apply(FILE)).stdout).toBe('0 changes.\n');
+  expect((await apply(FILE, '--prune', '--dry-run')).stdout).toContain('- reason ');
+  expect(await everyRow(database.sql)).toEqual(before);
+});
+
+test('shows each field of a change but no token, and takes one back', async () => {
+  const changed = FILE.replace('30m', '1h').replace('Misleading,', 'Misleading pictures,');
+  const { stdout } = await apply(changed);
+  expect(stdout).toContain('~ application acme\n    every: "30m" -> "1h"\n');
+  expect(stdout).toContain('~ reason gambling\n    label: "Misleading" -> "Misleading pictures"\n');
+  await writeFile(join(home, 'acme.token'), 'another-token-of-acme\n');
+  const rotated = await apply(changed);
+  expect(rotated.stdout).toBe('~ application acme\n    access_token: another one\n1 change.\n');
+  expect((await apply(changed)).stdout).toBe('0 changes.\n');
+  expect((await apply(FILE)).stdout).toContain('2 changes.');
+  const [row] = await database.sql`select every_ms from applications where application_id = 'acme'`;
+  expect(row?.every_ms).toBe(1_800_000);
+  const entries = JSON.stringify(await listAudit(database.sql, { limit: 100 }));
+  expect(stdout + rotated.stdout + entries).not.toContain('token-of');
+});
+
+const WRONG: [what: string, text: string, ...says: string[]][] = [
+  ['no YAML', 'applications: [', 'line 1: '],
+  [
+    'a field that is none',
+    FILE.replace('every:', 'evry:'),
+    'line 8: applications.acme.evry is no field of it',
+  ],
+  ['a wrong value', FILE.replace('30m', '30 parsecs'), 'line 8: applications.acme.every must be a duration'],
+  ['no name', FILE.replace('    name: mizu Games\n', ''), 'line 9: applications.mizu.name '],
+  ['a wrong id', FILE.replace('  mizu:', '  MIZU!:'), 'line 9: applications.MIZU! '],
+  [
+    'a missing file of a token',
+    FILE.replace('acme.token', 'none.token'),
+    'acme: access_token_file none.token cannot be read (ENOENT)',
+  ],
+  ['an unset variable', FILE.replace('OTHERS_TOKEN', 'NO_TOKEN'), 'mizu: access_token_env NO_TOKEN is empty'],
+  [
+    'a new application without a token',
+    `${application('new')}`.replace(/^/, 'applications:\n'),
+    'new is new: give it access_token_file',
+  ],
+  [
+    'the same id twice',
+    `applications:\n${application('acme')}${application('acme')}`,
+    'line 7: Map keys must be unique',
+  ],
+];
+test.each(WRONG)('%s changes nothing, and the line and the field are named', async (_what, text, ...says) => {
+  const before = await everyRow(database.sql);
+  const { exit, stderr, stdout } = await apply(text.replace('name: acme Games', 'name: Changed'));
+  expect([exit, stdout]).toEqual([2, '']);
+  for (const each of says) expect(stderr).toContain(each);
+  expect(await everyRow(database.sql)).toEqual(before);
+});
+
+test('--prune takes a confirmation, then removes what the file does not name', async () => {
+  const one = FILE.slice(0, FILE.indexOf('  mizu:'));
+  const refused = await apply(one, '--prune');
+  expect(refused).toMatchObject({ exit: 2 });
+  expect(refused.stderr).toContain('--prune removes 1 application (mizu): add --yes. Nothing was changed.');
+  const { stdout } = await apply(one, '--prune', '--yes');
+  expect(stdout).toContain('- application mizu');
+  expect((await apply(one, '--prune', '--yes')).stdout).toBe('0 changes.\n');
+  const [row] = await database.sql`select status from applications where application_id = 'mizu'`;
+  expect(row?.status).toBe('removed');
+});
+
+test('app export writes a file that changes nothing', async () => {
+  await apply(FILE.replace('  mizu:', '  fjord:'));
+  const { stdout } = await catalogue('app', 'export');
+  expect(stdout).toContain('every: 30m');
+  expect(stdout).not.toContain('kyc_every');
+  expect((await apply(stdout, '--prune')).stdout).toBe('0 changes.\n');
+  const json = await catalogue('app', 'export', '--json');
+  expect((await apply(json.stdout, '--prune')).stdout).toBe('0 changes.\n');
+});

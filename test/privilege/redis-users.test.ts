@@ -1,0 +1,125 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { DATABASE_ROLES, type DatabaseRole } from '#db/roles.ts';
+import { jobSpecs, mediaSpecs } from '#src/ingest/specs.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
+import { createProducer } from '#src/queue/producer.ts';
+import { type RedisWithUsers, startRedisWithUsers } from '#test/support/redis-users.ts';
+
+const without = inject('redisUrl') === null;
+let redis: RedisWithUsers;
+const clients = {} as Record<DatabaseRole, Redis>;
+beforeAll(async () => {
+  if (without) return;
+  redis = await startRedisWithUsers();
+  for (const role of DATABASE_ROLES) clients[role] = new Redis(redis.urlOf(role));
+});
+afterAll(async () => {
+  for (const client of Object.values(clients)) client.disconnect();
+  await redis?.[Symbol.asyncDispose]();
+});
+
+/** @returns the roles that may, in the order of `DATABASE_ROLES` */
+const whoMay = async (...command: [string, ...(string | Buffer)[]]): Promise<DatabaseRole[]> => {
+  const may: DatabaseRole[] = [];
+  for (const role of DATABASE_ROLES) {
+    const answer = await clients[role].call(...command).catch((error: Error) => error);
+    if (answer instanceof Error)
+      expect(answer.message).toMatch(/NOPERM|permissions|can't (run|access)|DEBUG command not allowed/);
+    else may.push(role);
+  }
+  return may;
+};
+const EVERY_QUEUE: DatabaseRole[] = ['worker', 'console', 'operator', 'operator_api'];
+
+test.skipIf(without)(
+  'each user of Redis forges what its process could add itself, and nothing else',
+  async () => {
+    expect(await whoMay('hset', '{catalogue}:pull-game-detail:1', 'data', '{}')).toEqual(EVERY_QUEUE);
+    expect(await whoMay('lpush', '{catalogue}:query-cp-kyc:wait', '1')).toEqual(EVERY_QUEUE);
+    expect(await whoMay('hset', '{catalogue}:tick:meta', 'paused', '1')).toEqual(EVERY_QUEUE);
+    expect(await whoMay('hset', '{catalogue}:fetch-pictures:1', 'data', '{}')).toEqual([
+      'worker',
+      'console',
+      'media',
+      'operator',
+      'operator_api',
+    ]);
+    expect(await whoMay('set', 'catalogue-api-rate:a-token', '1000000000')).toEqual(['api', 'operator_api']);
+    expect(await whoMay('set', '{catalogue}:probe', '', 'EX', '60')).toEqual(DATABASE_ROLES);
+    // A script has the rights of its user.
+    expect(
+      await whoMay('eval', "return redis.call('hset', KEYS[1], 'a', 1)", '1', '{catalogue}:tick:meta'),
+    ).toEqual(EVERY_QUEUE);
+    expect(await whoMay('eval', "return redis.call('hset', '{catalogue}:tick:meta', 'a', 1)", '0')).toEqual(
+      EVERY_QUEUE,
+    );
+  },
+);
+
+test.skipIf(without)('no user reads keys of others, or changes, stops or empties the server', async () => {
+  for (const command of [
+    ['keys', '*'],
+    ['flushall'],
+    ['flushdb'],
+    ['config', 'get', '*'],
+    ['config', 'set', 'maxmemory', '1'],
+    ['acl', 'list'],
+    ['acl', 'setuser', 'evil'],
+    ['client', 'kill', 'type', 'normal'],
+    ['client', 'list'],
+    ['monitor'],
+    ['debug', 'sleep', '0'],
+    ['shutdown', 'nosave'],
+    ['replicaof', 'no', 'one'],
+    ['script', 'flush'],
+    ['save'],
+    ['slowlog', 'get'],
+    ['get', 'another-program:key'],
+  ] as const)
+    expect([command, await whoMay(...(command as unknown as [string]))]).toEqual([command, []]);
+});
+
+test.skipIf(without)('a job of megabytes is refused before anything parses it', async () => {
+  const huge = Buffer.alloc(2_000_000, 'x');
+  const client = new Redis(redis.urlOf('worker'), { maxRetriesPerRequest: 0, retryStrategy: () => null });
+  client.on('error', () => {});
+  await expect(client.hset('{catalogue}:pull-game-detail:9', 'data', huge)).rejects.toThrow();
+  expect(await redis.admin.exists('{catalogue}:pull-game-detail:9')).toBe(0);
+});
+
+test.skipIf(without)('without a password, Redis answers PING and nothing else', async () => {
+  const nobody = new Redis(redis.server.port, { enableReadyCheck: false });
+  expect(await nobody.ping()).toBe('PONG');
+  await expect(nobody.get('{catalogue}:probe')).rejects.toThrow('NOPERM');
+  nobody.disconnect();
+});
+
+test.skipIf(without).each([
+  ['worker', jobSpecs],
+  ['console', jobSpecs],
+  ['operator', jobSpecs],
+  ['operator_api', jobSpecs],
+  ['media', mediaSpecs],
+] as const)('%s pauses, counts and resumes each of its queues', async (role, specs) => {
+  const errors: string[] = [];
+  const onError = (error: Error) => void errors.push(error.message);
+  const backend = openQueueBackend({
+    databaseUrl: '',
+    redisUrl: redis.urlOf(role),
+    prefix: '{catalogue}',
+    role: 'producer',
+    onError,
+  });
+  const producer = createProducer(backend, specs, onError);
+  await backend.check();
+  await backend.probe();
+  for (const queue of producer.queues()) {
+    await queue.pause();
+    await queue.getJobCounts();
+    await queue.resume();
+  }
+  await producer.close();
+  await backend.close();
+  expect(errors).toEqual([]);
+});
