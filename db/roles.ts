@@ -51,6 +51,11 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select, insert, update',
     operator: 'select',
   },
+  application_holds: {
+    ...READ_BY_ALL,
+    console: 'select, insert, delete',
+    operator: 'select, insert, delete',
+  },
   applications: {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
@@ -84,6 +89,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
   },
+  // `migrate` writes it.
+  decision_rules: READ_BY_ALL,
   detail_turns: { worker: 'select, insert, update' },
   event_deliveries: {
     worker: EVERYTHING,
@@ -146,6 +153,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     media: 'select, update (audit_status, audit_time, updated_at)',
     operator: `select, insert (game_id, application_id, application_game_id, game_package_url, audit_status, audit_time, withdrawn_at, ${INGEST}), update (audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at)`,
   },
+  held_games: { console: 'select, insert, delete', operator: 'select, insert, delete' },
   // A trigger applies and deletes them, with the rights of its owner.
   imported_games: { worker: 'select', console: 'select', operator: 'select, insert' },
   ingest_failures: {
@@ -178,6 +186,12 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select',
     kyc_desk: 'select, insert, update',
     operator: 'select, insert, update',
+  },
+  // Triggers end verdicts, with the rights of their owner.
+  kyc_verdicts: {
+    console: 'select',
+    kyc_desk: 'select, insert, update (ended_at, ended_as)',
+    operator: 'select, insert, update (ended_at, ended_as)',
   },
   oidc_flows: { console: 'select, insert, delete', kyc_desk: 'select, insert, delete' },
   operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
@@ -267,6 +281,8 @@ const OPERATOR_API: Readonly<Record<string, string | null>> = {
   kyc_access_log: null,
   kyc_former_records: 'select (record_id, application_id, received_at, replaced_at, changed_fields)',
   kyc_keys: null,
+  // Officers give verdicts in person.
+  kyc_verdicts: 'select',
   kyc_records: 'select (record_id, application_id, received_at, changed_fields, tax_id_fingerprint)',
   operators:
     'select (login, name, roles, status, created_at, counts_at, last_sign_in_at, oidc_subject, has_password), update (status)',
@@ -300,11 +316,18 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = [
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'apply_imports()': [],
   'audit_log_chain()': [],
+  'bind_verdict()': [],
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
+  'check_pass()': [],
   'count_games()': [],
+  'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,
   'end_overdue_sessions()': ['worker'],
   'fold_game_counts()': [],
+  'follow_erased_record()': [],
+  'follow_kyc_record()': [],
+  'follow_provider()': [],
+  'follow_removal()': [],
   'process_sessions()': DATABASE_ROLES,
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],

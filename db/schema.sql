@@ -41,6 +41,14 @@ create table application_checks (
   constraint application_checks_pkey PRIMARY KEY (check_id)
 );
 
+create table application_holds (
+  application_id text not null,
+  reason text not null,
+  held_by text not null,
+  held_at timestamp with time zone default now() not null,
+  constraint application_holds_pkey PRIMARY KEY (application_id)
+);
+
 create table applications (
   application_id text not null,
   name text not null,
@@ -87,7 +95,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'verdict'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -135,6 +143,13 @@ create table content_providers (
   replaced_at timestamp with time zone,
   constraint content_providers_pkey PRIMARY KEY (cp_id),
   constraint content_providers_application_cp UNIQUE (application_id, application_cp_id)
+);
+
+create table decision_rules (
+  is_single boolean default true not null,
+  games_need_verdict boolean default false not null,
+  constraint decision_rules_pkey PRIMARY KEY (is_single),
+  constraint decision_rules_one CHECK (is_single)
 );
 
 create unlogged table detail_turns (
@@ -317,6 +332,13 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
 );
 
+create table held_games (
+  game_id uuid not null,
+  application_id text not null,
+  audit_id bigint not null,
+  constraint held_games_pkey PRIMARY KEY (game_id)
+);
+
 create table imported_games (
   application_id text not null,
   application_game_id text not null,
@@ -417,6 +439,24 @@ create table kyc_states (
   reason text,
   constraint kyc_states_pkey PRIMARY KEY (application_id),
   constraint kyc_states_known CHECK (state = ANY (ARRAY['pending'::text, 'sealed'::text, 'not_provided'::text, 'cp_id_changed'::text, 'failed'::text, 'erased'::text]))
+);
+
+create table kyc_verdicts (
+  verdict_id bigserial,
+  application_id text not null,
+  record_id uuid not null,
+  verdict text not null,
+  reason text not null,
+  text text,
+  decided_by text not null,
+  decided_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  ended_as text,
+  constraint kyc_verdicts_pkey PRIMARY KEY (verdict_id),
+  constraint kyc_verdicts_ended CHECK ((ended_at IS NULL) = (ended_as IS NULL)),
+  constraint kyc_verdicts_ended_as CHECK (ended_as = ANY (ARRAY['changed'::text, 'erased'::text, 'expired'::text, 'removed'::text, 'replaced'::text])),
+  constraint kyc_verdicts_known CHECK (verdict = ANY (ARRAY['verified'::text, 'refused'::text, 'incomplete'::text]))
 );
 
 create table oidc_flows (
@@ -719,10 +759,13 @@ begin
     delete from imported_games i using fresh_revisions r, games g
     where r.revision = 1 and g.game_id = r.game_id
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
-    returning i.*, r.game_id as stored_id
+    -- A game that cannot be passed now waits for review.
+    returning i.*, r.game_id as stored_id,
+              i.audit_status <> 'passed' or pass_obstacle(i.application_id) is null as may_apply
   ), applied as (
     update games g
-    set audit_status = w.audit_status, audit_time = w.audit_time, game_package_url = w.game_package_url
+    set audit_status = case when w.may_apply then w.audit_status else 'pending' end,
+        audit_time = case when w.may_apply then w.audit_time end, game_package_url = w.game_package_url
     from waiting w where g.game_id = w.stored_id
   ), decided as (
     insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
@@ -807,13 +850,13 @@ begin
       ('catalogue_media', 'system', 'media', '^game\.reopen$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
       ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
+      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
@@ -873,6 +916,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION bind_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- A removal ends the verdict, or comes before it.
+  perform from applications where application_id = new.application_id and status <> 'removed' for share;
+  if not found then
+    raise exception 'There is no application %.', new.application_id using errcode = 'check_violation';
+  end if;
+  perform from kyc_records r join content_providers p using (cp_id)
+  where r.application_id = new.application_id and r.record_id = new.record_id and p.replaced_at is null
+  for share of r;
+  if not found then
+    raise exception 'The record % is not the current one of %.', new.record_id, new.application_id
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -885,11 +951,15 @@ declare
   carried bigint;
   waiting_since timestamptz;
 begin
+  -- A hold locks the application before its games.
+  perform from applications where application_id = (select application_id from games where game_id = carried_game)
+    for key share;
   select * into game from games where game_id = carried_game for update;
   select * into former from game_audits
     where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
   if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
     or former.audit_id is distinct from decision or former.revision >= game.revision
+    or former.audit_status = 'passed' and pass_obstacle(game.application_id) is not null
     or exists (select from game_audits where game_id = carried_game and revision = game.revision)
     or not exists (
       select from game_revisions r
@@ -932,6 +1002,33 @@ begin
     'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
     'audit_status', former.audit_status));
   return carried;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_pass()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  obstacle text;
+begin
+  perform from applications where application_id = new.application_id for key share;
+  perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
+  obstacle := pass_obstacle(new.application_id);
+  if obstacle is null then
+    return new;
+  end if;
+  if tg_op = 'UPDATE' and old.audit_status = 'passed' and old.withdrawn_at is not null and new.withdrawn_at is null then
+    new.audit_status := 'pending';
+    new.audit_time := null;
+    return new;
+  end if;
+  raise exception 'No game of % can be passed: %.', new.application_id, case obstacle
+    when 'held' then 'an operator holds the application'
+    else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
+    using errcode = 'GC001';
 end
 $function$;
 
@@ -978,6 +1075,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION count_verdicts()
+ RETURNS TABLE(unverified integer, ending integer, waiting integer, oldest_waiting timestamp with time zone, held integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select (select count(*)::int from unverified_applications()),
+         (select count(*)::int from kyc_verdicts
+          where ended_at is null and expires_at between now() and now() + interval '30 days'),
+         waits.records, waits.since, (select count(*)::int from application_holds)
+  from (
+    select count(*)::int as records, min(greatest(r.received_at, (
+             select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
+             where v.application_id = r.application_id))) as since
+    from kyc_records r join applications a using (application_id)
+    where a.status <> 'removed' and not exists (
+      select from kyc_verdicts v
+      where v.application_id = r.application_id and v.ended_at is null and v.expires_at > now())
+  ) as waits
+$function$;
+
 CREATE OR REPLACE FUNCTION count_wraps()
  RETURNS TABLE(table_name text, key_id text, wraps integer)
  LANGUAGE sql
@@ -1004,6 +1122,15 @@ CREATE OR REPLACE FUNCTION end_overdue_sessions()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
+
+CREATE OR REPLACE FUNCTION end_verdict(of_application text, how text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update kyc_verdicts set ended_at = clock_timestamp(), ended_as = case when expires_at <= now() then 'expired' else how end
+  where application_id = of_application and ended_at is null
+$function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
  RETURNS uuid
@@ -1040,6 +1167,68 @@ begin
   group by 1, 2, 3, 4
   on conflict (application_id, audit_status, level, bucket) do update
     set games = counted.games + excluded.games, upto = add_upto(counted.upto, excluded.upto);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_erased_record()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from kyc_records where application_id = old.application_id) then
+    perform end_verdict(old.application_id, 'erased');
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_kyc_record()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  -- Every other field matters, and so does cp_id.
+  immaterial constant text[] := array['cp_short_name'];
+begin
+  if new.changed_fields <> '{}' and new.changed_fields <@ immaterial then
+    update kyc_verdicts set record_id = new.record_id
+    where application_id = new.application_id and ended_at is null and record_id = (
+      select record_id from kyc_former_records where application_id = new.application_id
+      order by replaced_at desc, record_id desc limit 1);
+    if found then
+      return null;
+    end if;
+  end if;
+  perform end_verdict(new.application_id, 'changed');
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_provider()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform end_verdict(old.application_id, 'changed');
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_removal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform end_verdict(old.application_id, 'removed');
+  return null;
 end
 $function$;
 
@@ -1172,6 +1361,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION pass_obstacle(of_application text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case
+    when exists (select from application_holds where application_id = of_application) then 'held'
+    when (select games_need_verdict from decision_rules) and not exists (
+      select from kyc_verdicts where application_id = of_application and verdict = 'verified'
+        and ended_at is null and expires_at > now()) then 'needs_verdict'
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
  RETURNS record
  LANGUAGE plpgsql
@@ -1282,9 +1484,15 @@ begin
   elsif exists (select from game_audits where game_id = new.game_id and undone_at = statement_timestamp()) then
     why := 'decision_undone';
   elsif new.audit_status = 'pending' and old.audit_status <> 'pending' then
-    why := case when new.revision = old.revision then 'pictures_changed' else 'content_changed' end;
+    why := case
+      when new.revision <> old.revision then 'content_changed'
+      when exists (select from application_holds where application_id = new.application_id) then 'held'
+      when old.withdrawn_at is not null and new.withdrawn_at is null then 'needs_verdict'
+      else 'pictures_changed' end;
   elsif old.withdrawn_at is not null and new.withdrawn_at is null then
     why := 'returned';
+  elsif new.audit_status = 'passed' and exists (select from held_games where game_id = new.game_id) then
+    why := 'released';
   else
     why := 'decided';
   end if;
@@ -1295,8 +1503,8 @@ begin
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
-  if why = 'returned' and new.audit_status = 'passed' then
-    -- Pictures of a withdrawn game are not compared with its decision.
+  if why in ('returned', 'released') and new.audit_status = 'passed' then
+    -- Pictures of a game that is withdrawn or held are not compared with its decision.
     update pictures set next_check_at = now()
     where picture_id in (
       select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
@@ -1382,6 +1590,15 @@ begin
   if repair then
     delete from game_counts where games = 0;
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_ended_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'The verdict % has ended.', old.verdict_id using errcode = 'insufficient_privilege';
 end
 $function$;
 
@@ -1549,6 +1766,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION unverified_applications()
+ RETURNS TABLE(application_id text, name text, verdict text, until timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select a.application_id, a.name, last.verdict, case when not last.stands then last.until end
+  from applications a left join lateral (
+    select v.verdict, coalesce(v.ended_at, v.expires_at) as until, v.ended_at is null and v.expires_at > now() as stands
+    from kyc_verdicts v where v.application_id = a.application_id order by v.verdict_id desc limit 1
+  ) last on true
+  where a.status <> 'removed' and (select games_need_verdict from decision_rules)
+    and not (coalesce(last.stands, false) and last.verdict = 'verified')
+    and exists (select from games g where g.application_id = a.application_id and g.audit_status = 'passed'
+                and g.withdrawn_at is null)
+$function$;
+
 CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
  RETURNS boolean
  LANGUAGE sql
@@ -1597,12 +1831,16 @@ CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
+CREATE INDEX held_games_application ON held_games USING btree (application_id);
 CREATE INDEX ingest_failures_last ON ingest_failures USING btree (last_at);
 CREATE INDEX kyc_access_log_application ON kyc_access_log USING btree (application_id);
 CREATE INDEX kyc_former_records_application ON kyc_former_records USING btree (application_id);
 CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (replaced_at);
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
 CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
+CREATE INDEX kyc_verdicts_application ON kyc_verdicts USING btree (application_id, verdict_id);
+CREATE INDEX kyc_verdicts_expires ON kyc_verdicts USING btree (expires_at) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX kyc_verdicts_one_open ON kyc_verdicts USING btree (application_id) WHERE ended_at IS NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
 CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole OR NOT pinned AND stored IS NULL;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
@@ -1627,6 +1865,7 @@ CREATE INDEX workers_seen ON workers USING btree (seen_at);
 alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table api_tokens add constraint api_tokens_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table application_holds add constraint application_holds_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
 alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
 alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
@@ -1645,6 +1884,7 @@ alter table kyc_former_records add constraint kyc_former_records_cp_id_content_p
 alter table kyc_records add constraint kyc_records_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table kyc_records add constraint kyc_records_cp_id_content_providers_cp_id_fk FOREIGN KEY (cp_id) REFERENCES content_providers(cp_id);
 alter table kyc_states add constraint kyc_states_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_verdicts add constraint kyc_verdicts_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
@@ -1668,6 +1908,11 @@ CREATE TRIGGER applications_stream_update AFTER UPDATE ON applications
   FOR EACH ROW
   WHEN (old.status IS DISTINCT FROM new.status OR old.name IS DISTINCT FROM new.name OR old.query_game_list_webhook IS DISTINCT FROM new.query_game_list_webhook OR old.query_game_detail_webhook IS DISTINCT FROM new.query_game_detail_webhook OR old.query_cp_kyc_webhook IS DISTINCT FROM new.query_cp_kyc_webhook OR old.access_token IS DISTINCT FROM new.access_token OR old.every_ms IS DISTINCT FROM new.every_ms OR old.kyc_every_ms IS DISTINCT FROM new.kyc_every_ms OR old.detail_max_age_ms IS DISTINCT FROM new.detail_max_age_ms OR old.concurrency IS DISTINCT FROM new.concurrency OR old.rate IS DISTINCT FROM new.rate OR old.volatile_parameters IS DISTINCT FROM new.volatile_parameters)
   EXECUTE FUNCTION stream_application();
+
+CREATE TRIGGER applications_verdict AFTER UPDATE OF status ON applications
+  FOR EACH ROW
+  WHEN (old.status <> 'removed'::text AND new.status = 'removed'::text)
+  EXECUTE FUNCTION follow_removal();
 
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
@@ -1701,6 +1946,11 @@ CREATE TRIGGER audit_log_chain BEFORE INSERT ON audit_log
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT
   EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER content_providers_verdict AFTER UPDATE OF replaced_at ON content_providers
+  FOR EACH ROW
+  WHEN (old.replaced_at IS NULL AND new.replaced_at IS NOT NULL)
+  EXECUTE FUNCTION follow_provider();
 
 CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
@@ -1757,6 +2007,16 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
   WHEN ((old.withdrawn_at IS NULL OR new.withdrawn_at IS NULL) AND (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL)))
   EXECUTE FUNCTION record_event();
 
+CREATE TRIGGER games_pass_insert BEFORE INSERT ON games
+  FOR EACH ROW
+  WHEN (new.audit_status = 'passed'::text)
+  EXECUTE FUNCTION check_pass();
+
+CREATE TRIGGER games_pass_update BEFORE UPDATE OF audit_status, withdrawn_at ON games
+  FOR EACH ROW
+  WHEN (new.audit_status = 'passed'::text AND (old.audit_status <> 'passed'::text OR old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL))
+  EXECUTE FUNCTION check_pass();
+
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
@@ -1767,9 +2027,26 @@ CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
   WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
   EXECUTE FUNCTION stream_package();
 
+CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW
+  EXECUTE FUNCTION follow_erased_record();
+
+CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
+  FOR EACH ROW
+  EXECUTE FUNCTION follow_kyc_record();
+
 CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
   FOR EACH ROW
   EXECUTE FUNCTION stream_kyc();
+
+CREATE TRIGGER kyc_verdicts_bound BEFORE INSERT ON kyc_verdicts
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_verdict();
+
+CREATE TRIGGER kyc_verdicts_ended BEFORE UPDATE ON kyc_verdicts
+  FOR EACH ROW
+  WHEN (old.ended_at IS NOT NULL)
+  EXECUTE FUNCTION refuse_ended_verdict();
 
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
@@ -1815,6 +2092,8 @@ grant select, update (last_used_at, revoked_at) on api_tokens to catalogue_conso
 grant select on application_checks to catalogue_operator;
 grant select, insert, update on application_checks to catalogue_console, catalogue_operator_api;
 grant select, insert, update, delete on application_checks to catalogue_worker;
+grant select on application_holds to catalogue_api, catalogue_kyc_desk, catalogue_media, catalogue_worker;
+grant select, insert, delete on application_holds to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
@@ -1828,6 +2107,7 @@ grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, cata
 grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
@@ -1844,14 +2124,22 @@ grant select, update ("position") on events to catalogue_api, catalogue_console,
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
+revoke execute on function bind_verdict() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
+revoke execute on function check_pass() from public;
 revoke execute on function count_games() from public;
+grant execute on function count_verdicts() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
 grant execute on function end_overdue_sessions() to catalogue_worker;
 revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
+revoke execute on function follow_erased_record() from public;
+revoke execute on function follow_kyc_record() from public;
+revoke execute on function follow_provider() from public;
+revoke execute on function follow_removal() from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
@@ -1882,6 +2170,7 @@ grant select, insert (addresses_end_at, application_game_id, application_id, aud
 grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator_api;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
+grant select, insert, delete on held_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on imported_games to catalogue_console, catalogue_worker;
 grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
@@ -1901,6 +2190,8 @@ grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
 grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on kyc_verdicts to catalogue_console, catalogue_operator_api;
+grant select, insert, update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
@@ -1940,6 +2231,7 @@ grant usage on sequence event_positions to catalogue_api, catalogue_console, cat
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence kyc_verdicts_verdict_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;

@@ -61,6 +61,7 @@ const environmentSchema = z.object({
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   OIDC_ROLES_CLAIM: z.string().min(1).default('groups'),
   OIDC_ROLES: parsed(parseRoleMap).optional(),
+  GAMES_NEED_VERDICT: flag,
   FOUR_EYES: parsed(parseFourEyes).default(FOUR_EYES_BY_DEFAULT),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
@@ -181,6 +182,8 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     kycDesk: { host: e.KYC_DESK_HOST, port: e.KYC_DESK_PORT, url: e.KYC_DESK_URL },
     kycRetention: { formerMs: e.KYC_KEEP_FORMER, removedMs: e.KYC_KEEP_REMOVED },
     fourEyes: e.FOUR_EYES,
+    /** `migrate` writes it into the database: it holds for every process. */
+    gamesNeedVerdict: e.GAMES_NEED_VERDICT,
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
     telemetry: {
       traces: isSent(e, 'TRACES'),

@@ -57,7 +57,7 @@ CREATE TABLE "approvals" (
 	"used_at" timestamp with time zone,
 	"closed_at" timestamp with time zone,
 	"closed_as" text,
-	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer', 'reviewer')),
+	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'verdict', 'withdrawals', 'officer', 'reviewer')),
 	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."requested_by"),
 	CONSTRAINT "approvals_approved" CHECK (("approvals"."approved_at" is null) = ("approvals"."approved_by" is null)),
 	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."requested_at" + interval '1 hour'),
@@ -299,6 +299,12 @@ CREATE TABLE "content_providers" (
 	CONSTRAINT "content_providers_application_cp" UNIQUE("application_id","application_cp_id")
 );
 --> statement-breakpoint
+CREATE TABLE "decision_rules" (
+	"is_single" boolean PRIMARY KEY DEFAULT true NOT NULL,
+	"games_need_verdict" boolean DEFAULT false NOT NULL,
+	CONSTRAINT "decision_rules_one" CHECK ("decision_rules"."is_single")
+);
+--> statement-breakpoint
 CREATE TABLE "kyc_access_log" (
 	"entry_id" bigserial PRIMARY KEY NOT NULL,
 	"application_id" text NOT NULL,
@@ -364,6 +370,23 @@ CREATE TABLE "kyc_states" (
 	"refused_cp_id" text,
 	"reason" text,
 	CONSTRAINT "kyc_states_known" CHECK ("kyc_states"."state" in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'))
+);
+--> statement-breakpoint
+CREATE TABLE "kyc_verdicts" (
+	"verdict_id" bigserial PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"record_id" uuid NOT NULL,
+	"verdict" text NOT NULL,
+	"reason" text NOT NULL,
+	"text" text,
+	"decided_by" text NOT NULL,
+	"decided_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp with time zone NOT NULL,
+	"ended_at" timestamp with time zone,
+	"ended_as" text,
+	CONSTRAINT "kyc_verdicts_known" CHECK ("kyc_verdicts"."verdict" in ('verified', 'refused', 'incomplete')),
+	CONSTRAINT "kyc_verdicts_ended_as" CHECK ("kyc_verdicts"."ended_as" in ('changed', 'erased', 'expired', 'removed', 'replaced')),
+	CONSTRAINT "kyc_verdicts_ended" CHECK (("kyc_verdicts"."ended_at" is null) = ("kyc_verdicts"."ended_as" is null))
 );
 --> statement-breakpoint
 CREATE TABLE "game_icon_hashes" (
@@ -475,6 +498,13 @@ CREATE TABLE "refresh_turns" (
 	"day_started_at" timestamp with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "application_holds" (
+	"application_id" text PRIMARY KEY NOT NULL,
+	"reason" text NOT NULL,
+	"held_by" text NOT NULL,
+	"held_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "changed_games" (
 	"game_id" uuid PRIMARY KEY NOT NULL,
 	"application_id" text NOT NULL,
@@ -502,6 +532,12 @@ CREATE TABLE "game_viewers" (
 	"viewer" text NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "game_viewers_game_id_viewer_pk" PRIMARY KEY("game_id","viewer")
+);
+--> statement-breakpoint
+CREATE TABLE "held_games" (
+	"game_id" uuid PRIMARY KEY NOT NULL,
+	"application_id" text NOT NULL,
+	"audit_id" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "reasons" (
@@ -657,8 +693,10 @@ ALTER TABLE "kyc_former_records" ADD CONSTRAINT "kyc_former_records_cp_id_conten
 ALTER TABLE "kyc_records" ADD CONSTRAINT "kyc_records_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "kyc_records" ADD CONSTRAINT "kyc_records_cp_id_content_providers_cp_id_fk" FOREIGN KEY ("cp_id") REFERENCES "public"."content_providers"("cp_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "kyc_states" ADD CONSTRAINT "kyc_states_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "kyc_verdicts" ADD CONSTRAINT "kyc_verdicts_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "application_checks" ADD CONSTRAINT "application_checks_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "portal_sessions" ADD CONSTRAINT "portal_sessions_token_id_api_tokens_token_id_fk" FOREIGN KEY ("token_id") REFERENCES "public"."api_tokens"("token_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "application_holds" ADD CONSTRAINT "application_holds_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "vanishing_games" ADD CONSTRAINT "vanishing_games_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "run_days" ADD CONSTRAINT "run_days_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -691,6 +729,9 @@ CREATE INDEX "kyc_former_records_application" ON "kyc_former_records" USING btre
 CREATE INDEX "kyc_former_records_replaced_at" ON "kyc_former_records" USING btree ("replaced_at");--> statement-breakpoint
 CREATE INDEX "kyc_records_tax_id" ON "kyc_records" USING btree ("tax_id_fingerprint");--> statement-breakpoint
 CREATE INDEX "kyc_states_requested" ON "kyc_states" USING btree ("requested_at") WHERE "kyc_states"."requested_at" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "kyc_verdicts_one_open" ON "kyc_verdicts" USING btree ("application_id") WHERE "kyc_verdicts"."ended_at" is null;--> statement-breakpoint
+CREATE INDEX "kyc_verdicts_application" ON "kyc_verdicts" USING btree ("application_id","verdict_id");--> statement-breakpoint
+CREATE INDEX "kyc_verdicts_expires" ON "kyc_verdicts" USING btree ("expires_at") WHERE "kyc_verdicts"."ended_at" is null;--> statement-breakpoint
 CREATE INDEX "picture_contents_looked" ON "picture_contents" USING btree ("looked_at") WHERE "picture_contents"."whole" or (not "picture_contents"."pinned" and "picture_contents"."stored" is null);--> statement-breakpoint
 CREATE INDEX "picture_pins_picture" ON "picture_pins" USING btree ("picture_id");--> statement-breakpoint
 CREATE INDEX "picture_pins_sha256" ON "picture_pins" USING btree ("sha256");--> statement-breakpoint
@@ -703,6 +744,7 @@ CREATE INDEX "changed_games_carry" ON "changed_games" USING btree ("carry_at") W
 CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
 CREATE INDEX "game_leases_until" ON "game_leases" USING btree ("leased_until");--> statement-breakpoint
+CREATE INDEX "held_games_application" ON "held_games" USING btree ("application_id");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
 CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint
 CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("application_id") WHERE "sync_runs"."finished_at" is null;--> statement-breakpoint

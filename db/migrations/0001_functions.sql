@@ -24,6 +24,8 @@ create index game_icon_hashes_bands on game_icon_hashes using gin (icon_bands(dh
 
 insert into audit_head (entry_id, hash) values (0, decode(repeat('00', 32), 'hex'));
 
+insert into decision_rules default values;
+
 insert into reasons (code, label, position) values
   ('incomplete', 'Information is missing or incomplete', 1),
   ('broken_media', 'An icon, a picture or the video does not load', 2),
@@ -284,6 +286,55 @@ as $$
   where game_id = of_game and undone_at is null order by audit_id desc limit 1
 $$;
 
+-- Why no game of an application can be passed now; null if it can. Postgres inlines the function.
+create function pass_obstacle(of_application text) returns text
+language sql stable
+as $$
+  select case
+    when exists (select from application_holds where application_id = of_application) then 'held'
+    when (select games_need_verdict from decision_rules) and not exists (
+      select from kyc_verdicts where application_id = of_application and verdict = 'verified'
+        and ended_at is null and expires_at > now()) then 'needs_verdict'
+  end
+$$;
+
+-- Refuses to pass a game of an application that is held or needs a verdict, to every database role. A passed game that
+-- returns from a withdrawal then waits for review. The locks make a hold, and what ends a verdict, wait for the pass, or
+-- the pass for them. The function runs with the rights of its owner, because no role that passes games may lock verdicts.
+create function check_pass() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  obstacle text;
+begin
+  perform from applications where application_id = new.application_id for key share;
+  perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
+  obstacle := pass_obstacle(new.application_id);
+  if obstacle is null then
+    return new;
+  end if;
+  if tg_op = 'UPDATE' and old.audit_status = 'passed' and old.withdrawn_at is not null and new.withdrawn_at is null then
+    new.audit_status := 'pending';
+    new.audit_time := null;
+    return new;
+  end if;
+  raise exception 'No game of % can be passed: %.', new.application_id, case obstacle
+    when 'held' then 'an operator holds the application'
+    else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
+    using errcode = 'GC001';
+end
+$$;
+
+create trigger games_pass_insert before insert on games for each row
+  when (new.audit_status = 'passed')
+  execute function check_pass();
+
+create trigger games_pass_update before update of audit_status, withdrawn_at on games for each row
+  when (new.audit_status = 'passed' and (old.audit_status <> 'passed'
+    or old.withdrawn_at is not null and new.withdrawn_at is null))
+  execute function check_pass();
+
 create function track_review() returns trigger
 language plpgsql
 as $$
@@ -342,11 +393,15 @@ declare
   carried bigint;
   waiting_since timestamptz;
 begin
+  -- A hold locks the application before its games.
+  perform from applications where application_id = (select application_id from games where game_id = carried_game)
+    for key share;
   select * into game from games where game_id = carried_game for update;
   select * into former from game_audits
     where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
   if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
     or former.audit_id is distinct from decision or former.revision >= game.revision
+    or former.audit_status = 'passed' and pass_obstacle(game.application_id) is not null
     or exists (select from game_audits where game_id = carried_game and revision = game.revision)
     or not exists (
       select from game_revisions r
@@ -429,9 +484,15 @@ begin
   elsif exists (select from game_audits where game_id = new.game_id and undone_at = statement_timestamp()) then
     why := 'decision_undone';
   elsif new.audit_status = 'pending' and old.audit_status <> 'pending' then
-    why := case when new.revision = old.revision then 'pictures_changed' else 'content_changed' end;
+    why := case
+      when new.revision <> old.revision then 'content_changed'
+      when exists (select from application_holds where application_id = new.application_id) then 'held'
+      when old.withdrawn_at is not null and new.withdrawn_at is null then 'needs_verdict'
+      else 'pictures_changed' end;
   elsif old.withdrawn_at is not null and new.withdrawn_at is null then
     why := 'returned';
+  elsif new.audit_status = 'passed' and exists (select from held_games where game_id = new.game_id) then
+    why := 'released';
   else
     why := 'decided';
   end if;
@@ -442,8 +503,8 @@ begin
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
-  if why = 'returned' and new.audit_status = 'passed' then
-    -- Pictures of a withdrawn game are not compared with its decision.
+  if why in ('returned', 'released') and new.audit_status = 'passed' then
+    -- Pictures of a game that is withdrawn or held are not compared with its decision.
     update pictures set next_check_at = now()
     where picture_id in (
       select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
@@ -614,10 +675,13 @@ begin
     delete from imported_games i using fresh_revisions r, games g
     where r.revision = 1 and g.game_id = r.game_id
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
-    returning i.*, r.game_id as stored_id
+    -- A game that cannot be passed now waits for review.
+    returning i.*, r.game_id as stored_id,
+              i.audit_status <> 'passed' or pass_obstacle(i.application_id) is null as may_apply
   ), applied as (
     update games g
-    set audit_status = w.audit_status, audit_time = w.audit_time, game_package_url = w.game_package_url
+    set audit_status = case when w.may_apply then w.audit_status else 'pending' end,
+        audit_time = case when w.may_apply then w.audit_time end, game_package_url = w.game_package_url
     from waiting w where g.game_id = w.stored_id
   ), decided as (
     insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
@@ -774,13 +838,13 @@ begin
       ('catalogue_media', 'system', 'media', '^game\.reopen$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
       ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
+      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
@@ -1046,6 +1110,167 @@ create function end_overdue_sessions() returns integer
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $$;
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Verdicts on developers: kyc_verdicts (db/schema/kyc.ts)
+--
+-- The functions run with the rights of their owner: the worker, which replaces records, may write no verdict.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- A verdict is on the record that is stored now.
+create function bind_verdict() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  -- A removal ends the verdict, or comes before it.
+  perform from applications where application_id = new.application_id and status <> 'removed' for share;
+  if not found then
+    raise exception 'There is no application %.', new.application_id using errcode = 'check_violation';
+  end if;
+  perform from kyc_records r join content_providers p using (cp_id)
+  where r.application_id = new.application_id and r.record_id = new.record_id and p.replaced_at is null
+  for share of r;
+  if not found then
+    raise exception 'The record % is not the current one of %.', new.record_id, new.application_id
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger kyc_verdicts_bound before insert on kyc_verdicts for each row execute function bind_verdict();
+
+create function refuse_ended_verdict() returns trigger
+language plpgsql
+as $$
+begin
+  raise exception 'The verdict % has ended.', old.verdict_id using errcode = 'insufficient_privilege';
+end
+$$;
+
+create trigger kyc_verdicts_ended before update on kyc_verdicts for each row
+  when (old.ended_at is not null)
+  execute function refuse_ended_verdict();
+
+-- Ends the open verdict of an application.
+create function end_verdict(of_application text, how text) returns void
+language sql
+set search_path = public, pg_temp
+as $$
+  update kyc_verdicts set ended_at = clock_timestamp(), ended_as = case when expires_at <= now() then 'expired' else how end
+  where application_id = of_application and ended_at is null
+$$;
+
+-- A new version of a record ends the verdict, unless it changes only fields that do not matter.
+create function follow_kyc_record() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  -- Every other field matters, and so does cp_id.
+  immaterial constant text[] := array['cp_short_name'];
+begin
+  if new.changed_fields <> '{}' and new.changed_fields <@ immaterial then
+    update kyc_verdicts set record_id = new.record_id
+    where application_id = new.application_id and ended_at is null and record_id = (
+      select record_id from kyc_former_records where application_id = new.application_id
+      order by replaced_at desc, record_id desc limit 1);
+    if found then
+      return null;
+    end if;
+  end if;
+  perform end_verdict(new.application_id, 'changed');
+  return null;
+end
+$$;
+
+create trigger kyc_records_verdict after insert on kyc_records for each row execute function follow_kyc_record();
+
+-- At the end of the transaction, because a record that is replaced is deleted first.
+create function follow_erased_record() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  if not exists (select from kyc_records where application_id = old.application_id) then
+    perform end_verdict(old.application_id, 'erased');
+  end if;
+  return null;
+end
+$$;
+
+create constraint trigger kyc_records_erased after delete on kyc_records deferrable initially deferred
+  for each row execute function follow_erased_record();
+
+create function follow_provider() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  perform end_verdict(old.application_id, 'changed');
+  return null;
+end
+$$;
+
+create trigger content_providers_verdict after update of replaced_at on content_providers for each row
+  when (old.replaced_at is null and new.replaced_at is not null)
+  execute function follow_provider();
+
+-- Its id may be given to another owner.
+create function follow_removal() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  perform end_verdict(old.application_id, 'removed');
+  return null;
+end
+$$;
+
+create trigger applications_verdict after update of status on applications for each row
+  when (old.status <> 'removed' and new.status = 'removed')
+  execute function follow_removal();
+
+-- The applications with live games and without the verdict that games need. `until`: when the last verdict ended; null if
+-- there was none, or another one stands.
+create function unverified_applications()
+returns table (application_id text, name text, verdict text, until timestamptz)
+language sql stable
+set search_path = public, pg_temp
+as $$
+  select a.application_id, a.name, last.verdict, case when not last.stands then last.until end
+  from applications a left join lateral (
+    select v.verdict, coalesce(v.ended_at, v.expires_at) as until, v.ended_at is null and v.expires_at > now() as stands
+    from kyc_verdicts v where v.application_id = a.application_id order by v.verdict_id desc limit 1
+  ) last on true
+  where a.status <> 'removed' and (select games_need_verdict from decision_rules)
+    and not (coalesce(last.stands, false) and last.verdict = 'verified')
+    and exists (select from games g where g.application_id = a.application_id and g.audit_status = 'passed'
+                and g.withdrawn_at is null)
+$$;
+
+-- What the metrics tell of verdicts. The function runs with the rights of its owner, so that a process that counts need
+-- not read verdicts. `waiting`: records on which no verdict stands.
+create function count_verdicts()
+returns table (unverified integer, ending integer, waiting integer, oldest_waiting timestamptz, held integer)
+language sql stable security definer
+set search_path = public, pg_temp
+as $$
+  select (select count(*)::int from unverified_applications()),
+         (select count(*)::int from kyc_verdicts
+          where ended_at is null and expires_at between now() and now() + interval '30 days'),
+         waits.records, waits.since, (select count(*)::int from application_holds)
+  from (
+    select count(*)::int as records, min(greatest(r.received_at, (
+             select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
+             where v.application_id = r.application_id))) as since
+    from kyc_records r join applications a using (application_id)
+    where a.status <> 'removed' and not exists (
+      select from kyc_verdicts v
+      where v.application_id = r.application_id and v.ended_at is null and v.expires_at > now())
+  ) as waits
+$$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Keys

@@ -74,6 +74,7 @@ export const findVersion = async (
     officer: ofOperator,
     reviewer: ofOperator,
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
+    verdict: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     erase: sql`
       select coalesce((select record_id::text from kyc_records where application_id = ${id}),

@@ -2,13 +2,17 @@ import type { Queryable } from '#db/client.ts';
 import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow } from '#db/rows.ts';
-import type { AuditStatus, Decision } from '#src/contract/words.ts';
+import type { AuditStatus, Decision, PassObstacle } from '#src/contract/words.ts';
 
 /** A game as a decision finds it, with its last decision that was not undone. */
 export type DecidableGame = Pick<
   GameRow,
   'game_id' | 'game_name' | 'revision' | 'audit_status' | 'withdrawn_at'
-> & { last: LastDecision | null };
+> & {
+  /** Why no game of its application can be passed now. */
+  obstacle: PassObstacle | null;
+  last: LastDecision | null;
+};
 export type LastDecision = Pick<
   GameAuditRow,
   'audit_id' | 'audit_status' | 'revision' | 'reason' | 'text' | 'decided_by'
@@ -29,7 +33,8 @@ export const readDecidableGames = async (
   game_ids: readonly string[],
 ): Promise<Map<string, DecidableGame>> => {
   const rows = await tx<DecidableGame[]>`
-    select g.game_id, g.game_name, g.revision, g.audit_status, g.withdrawn_at, (
+    select g.game_id, g.game_name, g.revision, g.audit_status, g.withdrawn_at,
+           pass_obstacle(g.application_id) as obstacle, (
       select jsonb_build_object('audit_id', a.audit_id, 'audit_status', a.audit_status, 'revision', a.revision,
                'reason', a.reason, 'text', a.text, 'decided_by', a.decided_by)
       from standing_decision(g.game_id) a
@@ -112,7 +117,8 @@ export const findBatch = (sql: Queryable, batch_id: string): Promise<Batch | und
     from game_audits where batch_id = ${batch_id} group by 1, 2, 3 limit 1`);
 
 /**
- * Undoes decisions, in one statement: each game returns to the status that it had before. The caller has locked the
+ * Undoes decisions, in one statement: each game returns to the status that it had before, or to pending if it can not be
+ * passed now. The caller has locked the
  * games; each decision is the last one of its game, and on its current revision.
  */
 export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[], undone_by: string) => {
@@ -120,7 +126,7 @@ export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[],
     with undone as (
       update game_audits set undone_at = statement_timestamp(), undone_by = ${undone_by}
       where audit_id = any(${audit_ids as number[]}::bigint[])
-      returning *
+      returning *, (select application_id from games where game_id = game_audits.game_id) as application_id
     )
     update games g
     set audit_status = coalesce(former.audit_status, 'pending'), audit_time = former.decided_at,
@@ -131,6 +137,9 @@ export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[],
         -- A decision on a pending game returns it to pending.
         and u.waiting_since is null
       order by a.audit_id desc limit 1
+    ) found on true left join lateral (
+      select found.audit_status, found.decided_at
+      where found.audit_status <> 'passed' or pass_obstacle(u.application_id) is null
     ) former on true
     where g.game_id = u.game_id`;
 };

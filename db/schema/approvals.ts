@@ -4,6 +4,7 @@ import { moment } from '#db/schema/columns.ts';
 import { operators } from '#db/schema/identity.ts';
 import { APPROVAL_CLOSINGS, APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import type { Role } from '#src/contract/roles.ts';
+import type { Verdict } from '#src/contract/words.ts';
 
 /** What was requested beyond kind and subject. */
 export type RequestedGames = {
@@ -13,6 +14,10 @@ export type RequestedGames = {
   act?: 'add' | 'roles' | 'link';
   name?: string;
   roles?: Role[];
+  /** Of a verdict on a developer: the word, what the developer reads, and milliseconds until it ends. */
+  verdict?: Verdict;
+  text?: string;
+  expires?: number;
 };
 
 /**
@@ -27,7 +32,7 @@ export const approvals = pgTable(
     kind: text({ enum: APPROVAL_KINDS }).notNull(),
     /** `application:<id>`, `run:<id>` or `operator:<login>`, as in the audit log. */
     subject: text().notNull(),
-    /** What the requester saw: id of the record, the refused cp_id, the number of vanishing games, or the roles of the operator. */
+    /** What the requester saw: id of the record (also of a verdict), the refused cp_id, the number of vanishing games, or the roles of the operator. */
     version: text().notNull(),
     requested: jsonb().$type<RequestedGames>().notNull().default({}),
     reason: text().notNull(),
@@ -50,7 +55,7 @@ export const approvals = pgTable(
     index('approvals_requested_at').on(table.requested_at),
     check(
       'approvals_kind',
-      sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'withdrawals', 'officer', 'reviewer')`,
+      sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'verdict', 'withdrawals', 'officer', 'reviewer')`,
     ),
     check('approvals_two_persons', sql`${table.approved_by} <> ${table.requested_by}`),
     check('approvals_approved', sql`(${table.approved_at} is null) = (${table.approved_by} is null)`),

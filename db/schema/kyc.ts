@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import {
   bigserial,
+  boolean,
   check,
   index,
   jsonb,
@@ -13,7 +14,7 @@ import {
 import { applications, type WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
 import { mapKycFields } from '#src/contract/application.ts';
-import { KYC_ACTIONS, KYC_STATES } from '#src/contract/words.ts';
+import { KYC_ACTIONS, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 
 const applicationId = () =>
   text()
@@ -143,3 +144,49 @@ export const kycKeys = pgTable('kyc_keys', {
   purpose: text({ enum: ['fingerprint'] }).primaryKey(),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),
 });
+
+/**
+ * What officers decided on developers. A verdict is on one version of a record, and stands until `ended_at` or
+ * `expires_at`. Triggers end it: `follow_kyc_record` and its neighbours (db/migrations/0001_functions.sql).
+ */
+export const kycVerdicts = pgTable(
+  'kyc_verdicts',
+  {
+    verdict_id: bigserial({ mode: 'number' }).primaryKey(),
+    application_id: applicationId(),
+    /** The version that it stands on: a version that changes only `cp_short_name` takes the place of the one before. */
+    record_id: uuid().notNull(),
+    verdict: text({ enum: VERDICTS }).notNull(),
+    /** For operators. */
+    reason: text().notNull(),
+    /** What the application's developer reads. */
+    text: text(),
+    decided_by: text().notNull(),
+    decided_at: moment('decided_at').notNull().defaultNow(),
+    expires_at: moment('expires_at').notNull(),
+    ended_at: moment('ended_at'),
+    ended_as: text({ enum: VERDICT_ENDINGS }),
+  },
+  (table) => [
+    uniqueIndex('kyc_verdicts_one_open').on(table.application_id).where(sql`${table.ended_at} is null`),
+    index('kyc_verdicts_application').on(table.application_id, table.verdict_id),
+    index('kyc_verdicts_expires').on(table.expires_at).where(sql`${table.ended_at} is null`),
+    check('kyc_verdicts_known', sql`${table.verdict} in ('verified', 'refused', 'incomplete')`),
+    check(
+      'kyc_verdicts_ended_as',
+      sql`${table.ended_as} in ('changed', 'erased', 'expired', 'removed', 'replaced')`,
+    ),
+    check('kyc_verdicts_ended', sql`(${table.ended_at} is null) = (${table.ended_as} is null)`),
+  ],
+);
+
+/** Rules of decisions that hold for every process: one row, which `migrate` writes from the environment. */
+export const decisionRules = pgTable(
+  'decision_rules',
+  {
+    is_single: boolean().primaryKey().default(true),
+    /** GAMES_NEED_VERDICT */
+    games_need_verdict: boolean().notNull().default(false),
+  },
+  (table) => [check('decision_rules_one', sql`${table.is_single}`)],
+);

@@ -1,5 +1,16 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, pgTable, primaryKey, smallint, text, timestamp, uuid } from 'drizzle-orm/pg-core';
+import {
+  bigint,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  timestamp,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
@@ -88,4 +99,26 @@ export const gameViewers = pgTable(
     seen_at: moment('seen_at').notNull().defaultNow(),
   },
   (table) => [primaryKey({ columns: [table.game_id, table.viewer] })],
+);
+
+/** The applications whose games an operator holds back from group A. */
+export const applicationHolds = pgTable('application_holds', {
+  application_id: text()
+    .primaryKey()
+    .references(() => applications.application_id),
+  /** What the application's developer reads. */
+  reason: text().notNull(),
+  held_by: text().notNull(),
+  held_at: moment('held_at').notNull().defaultNow(),
+});
+
+/** The passed games that a hold has returned to pending, with the decision that stood: a release passes them again. */
+export const heldGames = pgTable(
+  'held_games',
+  {
+    game_id: uuid().primaryKey(),
+    application_id: text().notNull(),
+    audit_id: bigint({ mode: 'number' }).notNull(),
+  },
+  (table) => [index('held_games_application').on(table.application_id)],
 );

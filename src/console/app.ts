@@ -1,5 +1,6 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
@@ -36,6 +37,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addGames(app, options);
   addGame(app, options);
   addApplications(app, options);
+  addHolds(app, options);
   addIcons(app, options);
   addPictures(app, options);
   addRuns(app, options);

@@ -2,7 +2,7 @@
 import type { Right } from '#src/contract/roles.ts';
 
 /** What one person requests and another approves if `FOUR_EYES` names it. */
-export const FOUR_EYES_KINDS = ['reveal', 'erase', 'cp-id', 'withdrawals'] as const;
+export const FOUR_EYES_KINDS = ['reveal', 'erase', 'cp-id', 'verdict', 'withdrawals'] as const;
 /**
  * An operator who makes a KYC officer always needs one, and who makes a reviewer needs one if `withdrawals` take two
  * persons: a new person could be the second one of the first.
@@ -12,7 +12,12 @@ export const APPROVAL_KINDS = [...FOUR_EYES_KINDS, ...OPERATOR_KINDS] as const;
 export type ApprovalKind = (typeof APPROVAL_KINDS)[number];
 
 /** The kinds that officers request at the KYC desk. `withdrawals` belongs to the console. */
-export const KYC_APPROVAL_KINDS = ['reveal', 'erase', 'cp-id'] as const satisfies readonly ApprovalKind[];
+export const KYC_APPROVAL_KINDS = [
+  'verdict',
+  'reveal',
+  'erase',
+  'cp-id',
+] as const satisfies readonly ApprovalKind[];
 
 /** Who may request, and who may approve. */
 export const APPROVAL_RIGHTS = {
@@ -21,6 +26,7 @@ export const APPROVAL_RIGHTS = {
   'cp-id': { request: 'kyc', approve: 'kyc' },
   withdrawals: { request: 'accept_withdrawals', approve: 'approve_withdrawals' },
   officer: { request: 'manage_operators', approve: 'kyc' },
+  verdict: { request: 'kyc', approve: 'kyc' },
   reviewer: { request: 'manage_operators', approve: 'approve_withdrawals' },
 } as const satisfies Record<ApprovalKind, { request: Right; approve: Right }>;
 
@@ -31,6 +37,7 @@ export const APPROVAL_ACTIONS = {
   'cp-id': 'accept a new cp_id',
   withdrawals: 'accept the withdrawals of a suspect run',
   officer: 'make somebody a KYC officer, or open the sign-in of one',
+  verdict: 'give a verdict on a developer',
   reviewer: 'make somebody a reviewer, or open the sign-in of one',
 } as const satisfies Record<ApprovalKind, string>;
 

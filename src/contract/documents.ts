@@ -2,7 +2,15 @@
 import { z } from 'zod';
 import { APPROVAL_CLOSINGS, APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { ROLES } from '#src/contract/roles.ts';
-import { AUDIT_STATUSES, DECISIONS, RUN_COUNTERS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
+import {
+  AUDIT_STATUSES,
+  DECISIONS,
+  RUN_COUNTERS,
+  RUN_OUTCOMES,
+  RUN_TRIGGERS,
+  VERDICT_ENDINGS,
+  VERDICTS,
+} from '#src/contract/words.ts';
 
 /** A time: a Date becomes a text in UTC. */
 export const time = z
@@ -53,6 +61,22 @@ export const approvalDocument = z.object({
   approved_at: time.nullable(),
   expires_at: time,
   used_at: time.nullable(),
+});
+
+/** A verdict on a developer. It holds no value of a record. */
+export const verdictDocument = z.object({
+  verdict_id: z.int(),
+  application_id: z.string(),
+  record_id: z.guid().describe('The version of the record that it stands on.'),
+  verdict: z.enum(VERDICTS),
+  state: z.enum(['standing', ...VERDICT_ENDINGS]),
+  reason: z.string(),
+  text: z.string().nullable().describe('What the developer reads.'),
+  decided_by: z.string(),
+  decided_at: time,
+  expires_at: time,
+  ended_at: time.nullable(),
+  ended_as: z.enum(VERDICT_ENDINGS).nullable(),
 });
 
 /** A game as its application names it. */

@@ -21,6 +21,8 @@ export const RIGHTS = {
   approve_withdrawals: ['reviewer'],
   /** Add, change, pause, resume, check and sync applications; retry failures. */
   manage_applications: ['admin'],
+  /** Hold the games of an application back from group A, and release them. */
+  hold_applications: ['reviewer', 'admin'],
   /** Change queues and jobs in Bull Board. */
   manage_queues: ['admin'],
   manage_operators: ['admin'],

@@ -51,6 +51,15 @@ const textWithRules = (...rules: Rule[]) =>
 export const storableText = (maxLength: number) =>
   textWithRules(atMost(maxLength), STORABLE).meta({ maxLength });
 
+/** Characters of a text that a person writes for others. */
+export const PROSE_MAX = 4_000;
+
+/** A text that a person writes. A form sends each line break as CRLF and counts it as one character: it is stored as LF. */
+export const prose = z
+  .string()
+  .transform((text) => text.replaceAll('\r\n', '\n').trim())
+  .pipe(storableText(PROSE_MAX));
+
 /** A non-empty identifier: `game_id`, `cp_id`. */
 export const identifier = storableText(IDENTIFIER_MAX).min(1, 'must not be empty');
 

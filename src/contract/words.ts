@@ -71,6 +71,19 @@ export type KycState = (typeof KYC_STATES)[number];
 /** The actions that the KYC access log records. */
 export const KYC_ACTIONS = ['reveal', 'erase'] as const;
 
+/** What an officer decides on a developer. */
+export const VERDICTS = ['verified', 'refused', 'incomplete'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** How a verdict ends: the record changed or was erased, its time ended, its application was removed, or a later one. */
+export const VERDICT_ENDINGS = ['changed', 'erased', 'expired', 'removed', 'replaced'] as const;
+
+/**
+ * Why no game of an application can be passed: an operator holds it, or its developer has no standing verdict `verified`
+ * and GAMES_NEED_VERDICT is on.
+ */
+export type PassObstacle = 'held' | 'needs_verdict';
+
 /** `application_game_id` of a failure that belongs to no game. */
 export const NO_GAME = '';
 
@@ -100,6 +113,9 @@ export const EVENT_WHYS = [
   'pictures_changed',
   'not_listed',
   'returned',
+  'held',
+  'released',
+  'needs_verdict',
 ] as const;
 export type EventWhy = (typeof EVENT_WHYS)[number];
 

@@ -16,6 +16,7 @@ const WHAT: Record<ApprovalKind, string> = {
   'cp-id': 'Accept the new cp_id',
   withdrawals: 'Accept withdrawals',
   officer: 'Make a KYC officer',
+  verdict: 'Give the verdict',
   reviewer: 'Make a reviewer',
 };
 
@@ -28,6 +29,7 @@ const OPERATOR = {
 /** What a request would do. */
 export const describeRequest = (row: ApprovalRow): string => {
   const { kind, version, requested } = row;
+  if (kind === 'verdict') return `${WHAT[kind]} ${requested.verdict}`;
   if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
   if (requested.act === undefined) return WHAT[kind];
   const roles = requested.roles?.join(', ').replaceAll('_', ' ');

@@ -5,7 +5,7 @@ import { auditList, revealList } from '#src/lists/audit.ts';
 import { deliveryList, eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
-import { developerList, kycVersionList } from '#src/lists/kyc.ts';
+import { developerList, kycVersionList, unverifiedList, verdictList } from '#src/lists/kyc.ts';
 import type { AnyList } from '#src/lists/list.ts';
 import { operatorList } from '#src/lists/operators.ts';
 import { queueList, workerList } from '#src/lists/queues.ts';
@@ -39,6 +39,8 @@ export const LISTS: readonly AnyList[] = [
   runWithdrawalList,
   subscriptionList,
   tokenList,
+  unverifiedList,
+  verdictList,
   withdrawnGameList,
   workerList,
 ];

@@ -4,12 +4,16 @@ import {
   type Developer,
   listDeveloperPage,
   listFormerRecordPage,
+  VERDICT_CONDITIONS,
 } from '#db/queries/kyc-list.ts';
-import { count, time } from '#src/contract/documents.ts';
-import { APPLICATION_STATUSES, KYC_STATES } from '#src/contract/words.ts';
+import { ENDS_SOON_DAYS, listUnverifiedPage, listVerdictPage } from '#db/queries/verdicts.ts';
+import { count, time, verdictDocument } from '#src/contract/documents.ts';
+import { APPLICATION_STATUSES, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
-import { choice, flag, search, theApplication } from '#src/lists/filters.ts';
+import { choice, flag, onlyApplication, search, theApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
+
+const VERDICT_STATES = ['standing', ...VERDICT_ENDINGS] as const;
 
 /** What a person must look at. */
 const formatProblem = ({ reason, refused_cp_id, same_tax_id }: Developer): string => {
@@ -23,6 +27,14 @@ const formatFields = (changed_fields: readonly string[] | null): string => {
   if (changed_fields === null) return 'not known';
   return changed_fields.length === 0 ? 'first record' : changed_fields.join(', ');
 };
+
+/** The verdict that stands, or `none`. */
+const standingVerdict = ({ verdict, verdict_state }: Developer): string =>
+  verdict_state === 'standing' ? String(verdict) : 'none';
+
+/** The verdict that no longer stands, and how it ended. */
+const noteVerdict = ({ verdict, verdict_state }: Developer): string | null =>
+  verdict === null || verdict_state === 'standing' ? null : `${verdict}, ${verdict_state}`;
 
 /** The KYC of every application, without a value of a record. */
 export const developerList = defineList({
@@ -41,11 +53,21 @@ export const developerList = defineList({
     received_at: time.nullable(),
     changed_fields: z.array(z.string()).nullable(),
     former_versions: count,
+    record_id: z.guid().nullable(),
+    verdict: z.enum(VERDICTS).nullable().describe('The last one: see verdict_state.'),
+    verdict_state: z.enum(VERDICT_STATES).nullable(),
+    verdict_until: time.nullable().describe('When it ends, or ended.'),
     same_tax_id: z.array(z.string()).describe('Other applications with the same tax id.'),
   }),
   filter: z.object({
     search: search('id or name of the application', 'Developer'),
     state: choice(KYC_STATES, { name: 'status', title: 'State', description: 'only of this state' }),
+    verdict: choice(VERDICT_CONDITIONS, {
+      name: 'verdict',
+      title: 'Verdict',
+      description:
+        'waiting: a record is stored and no verdict stands; or only those with this standing verdict',
+    }),
     new_cp_id: flag({
       name: 'new-cp-id',
       title: 'New cp_id',
@@ -63,6 +85,7 @@ export const developerList = defineList({
     },
     { key: 'name', on: 'terminal' },
     { key: 'state', kind: 'status', note: ({ reason }) => reason },
+    { key: 'verdict', kind: 'status', value: standingVerdict, note: noteVerdict },
     { key: 'cp_id', title: 'cp_id', kind: 'id', value: (row) => row.application_cp_id, on: 'terminal' },
     {
       key: 'new_cp_id',
@@ -107,4 +130,60 @@ export const kycVersionList = defineList({
   ],
   empty: 'The current record is the first, or former versions were deleted.',
   read: listFormerRecordPage,
+});
+
+/** Verdicts on developers. */
+export const verdictList = defineList({
+  name: 'kyc.verdicts',
+  nouns: ['verdict', 'verdicts'],
+  right: 'kyc',
+  row: verdictDocument.extend({ name: z.string() }),
+  filter: z.object({
+    application_id: onlyApplication(),
+    standing: flag({ name: 'standing', title: 'Standing', description: 'only verdicts that stand' }),
+    ends_soon: flag({
+      name: 'ends-soon',
+      title: 'Ends soon',
+      description: `only standing verdicts that end within ${ENDS_SOON_DAYS} days`,
+    }),
+  }),
+  sorts: ['decided_at', 'expires_at'],
+  order: '-decided_at',
+  columns: [
+    { key: 'verdict_id', kind: 'number', on: 'terminal' },
+    { ...APPLICATION, title: 'Developer', label: ({ name }) => name },
+    { key: 'verdict', kind: 'status' },
+    { key: 'state', kind: 'status' },
+    { key: 'decided', kind: 'time', value: (row) => row.decided_at, sort: 'decided_at' },
+    { key: 'decided_by', title: 'By' },
+    { key: 'ends', kind: 'time', value: (row) => row.ended_at ?? row.expires_at, sort: 'expires_at' },
+    { key: 'reason', width: 'medium' },
+  ],
+  empty: 'There was no verdict yet.',
+  noMatch: 'No verdict matches.',
+  read: listVerdictPage,
+});
+
+/** Applications with live games and without the verdict that games need. */
+export const unverifiedList = defineList({
+  name: 'application.unverified',
+  nouns: ['application', 'applications'],
+  right: 'view',
+  row: z.object({
+    application_id: z.string(),
+    name: z.string(),
+    verdict: z.enum(VERDICTS).nullable(),
+    until: time.nullable().describe('When its last verdict ended.'),
+  }),
+  filter: z.object({}),
+  sorts: ['application_id'],
+  order: 'application_id',
+  read: (sql, _filter, page) => listUnverifiedPage(sql, page),
+  columns: [
+    { ...APPLICATION, label: ({ name }) => name, sort: 'application_id' },
+    { key: 'name', on: 'terminal' },
+    { key: 'verdict', title: 'Last verdict', kind: 'status', value: ({ verdict }) => verdict ?? 'none' },
+    { key: 'ended', kind: 'age', value: ({ until }) => until },
+  ],
+  empty: 'No game is live without a verdict that it needs.',
 });

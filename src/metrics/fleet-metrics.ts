@@ -8,6 +8,7 @@ import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { countOpenRuns } from '#db/queries/runs.ts';
+import { countVerdicts } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { countWrapsByKey } from '#db/queries/wrapped-keys.ts';
 import { cached } from '#src/metrics/cached.ts';
@@ -58,6 +59,23 @@ const FLEET_GAUGES: Record<string, [help: string, value: (fleet: Fleet) => numbe
   catalogue_workers: ['Workers with a heartbeat in the last 30 s.', (fleet) => fleet.live_workers],
 };
 
+type Verdicts = Awaited<ReturnType<typeof countVerdicts>>;
+
+/** Gauges of verdicts and holds: help and value. */
+const VERDICT_GAUGES: Record<string, [help: string, value: (verdicts: Verdicts) => number | null]> = {
+  catalogue_applications_unverified: [
+    'Applications with live games and without the verdict that games need (GAMES_NEED_VERDICT).',
+    ({ unverified }) => unverified,
+  ],
+  catalogue_applications_held: ['Applications whose games an operator holds.', ({ held }) => held],
+  catalogue_verdicts_ending: ['Standing verdicts that end within 30 days.', ({ ending }) => ending],
+  catalogue_kyc_records_waiting: ['KYC records on which no verdict stands.', ({ waiting }) => waiting],
+  catalogue_kyc_records_waiting_oldest_timestamp_seconds: [
+    'Since when the first of these records waits; absent if there is none.',
+    ({ oldest_waiting }) => oldest_waiting && seconds(oldest_waiting),
+  ],
+};
+
 /**
  * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
  * with `max without (instance, role)`, because each series also has the role of its process. If the database does not
@@ -79,6 +97,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       failures: await countFailures(tx),
       games: await countGamesByStatus(tx),
       wraps: await countWrapsByKey(tx),
+      verdicts: await countVerdicts(tx),
     })),
   );
   const ping = cached(0, WAIT_MS, async () => {
@@ -175,6 +194,8 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   gauge('catalogue_games', 'Games by audit status.', ['audit_status'], slow, ({ games }) =>
     games.map(({ audit_status, count }) => [{ audit_status }, count]),
   );
+  for (const [name, [help, value]] of Object.entries(VERDICT_GAUGES))
+    gauge(name, help, [], slow, ({ verdicts }) => value(verdicts));
   gauge(
     'catalogue_sealed_records',
     'Sealed records and access tokens, by the key that wraps their data keys.',

@@ -1,6 +1,6 @@
 /** What became of the games of a decision or an undo. */
 import type { DecidableGame } from '#db/queries/decisions.ts';
-import type { DecisionResult, UndoResult } from '#src/rules/verdicts.ts';
+import { type DecisionResult, OBSTACLES, type UndoResult } from '#src/rules/verdicts.ts';
 
 /** `game` is the game after a decision or an undo, with the last decision that stands; null if there is none. */
 type Outcome<Result> = {
@@ -22,6 +22,9 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
       return `its content is at revision ${game?.revision}, not ${revision}: ${game?.audit_status}`;
     case 'fetching':
       return `a picture of it is still being fetched: ${game?.audit_status}`;
+    case 'held':
+    case 'needs_verdict':
+      return `${OBSTACLES[result]}: ${game?.audit_status}`;
     case 'picture_moved':
       return `a picture has changed behind its address: ${game?.audit_status}`;
     case 'status_moved':

@@ -5,10 +5,11 @@ import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { type DecidableGame, insertDecisions, lockGames, readDecidableGames } from '#db/queries/decisions.ts';
 import { findFetchingGames } from '#db/queries/fetching-games.ts';
+import { lockAgainstHolds } from '#db/queries/holds.ts';
 import { lockPictures, pinPictures } from '#db/queries/picture-pins.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { decidableGame } from '#src/contract/documents.ts';
-import { storableText } from '#src/contract/text.ts';
+import { prose } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { explainNothingDone, type GameDecision } from '#src/operations/decision-results.ts';
@@ -16,19 +17,12 @@ import { type AuditNote, type Context, defineOperation } from '#src/operations/o
 import { placePictures } from '#src/operations/place-pictures.ts';
 import { DECISION_RESULTS, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
 
-/** Characters of the public text and of the private note of a decision. */
-export const DECISION_TEXT_MAX = 4_000;
 /** Games of one decision, and of one undo. */
 export const DECISION_GAMES_MAX = 1_000;
 const REVISION_MAX = 2 ** 31 - 1;
 
-/** A form sends each line break as CRLF and counts it as one character: it is stored as LF. Null for an empty text. */
-const decisionText = z
-  .string()
-  .transform((text) => text.replaceAll('\r\n', '\n').trim())
-  .pipe(storableText(DECISION_TEXT_MAX))
-  .transform((text) => text || null)
-  .default(null);
+/** Null for an empty text. */
+const decisionText = prose.transform((text) => text || null).default(null);
 
 /** A game and the revision that a reviewer saw. */
 const seenRevision = z.object({
@@ -95,6 +89,7 @@ const decide = async (
 ): Promise<DecidedBatch> => {
   const seen = [...new Map(given.map((pair) => [`${pair.game_id}@${pair.revision}`, pair])).values()];
   const game_ids = seen.map(({ game_id }) => game_id);
+  await lockAgainstHolds(tx, game_ids);
   await lockGames(tx, game_ids);
   const before = await readDecidableGames(tx, game_ids);
   const moved = await findMovedPictures(tx, seen);

@@ -12,11 +12,10 @@ import {
 import { pinPictures } from '#db/queries/picture-pins.ts';
 import { applicationGameDetailSchema } from '#src/contract/application.ts';
 import { applicationId, displayName } from '#src/contract/application-settings.ts';
-import { identifier, optionalHttpUrl, storableText } from '#src/contract/text.ts';
+import { identifier, optionalHttpUrl, PROSE_MAX, storableText } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { applicationSubject, requireActiveApplication } from '#src/operations/applications.ts';
-import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import {
   addressesEndAt,
@@ -51,7 +50,7 @@ export const gameLine = z
     audit_time: moment.optional(),
     decided_by: displayName.optional(),
     reason: z.string().optional(),
-    text: storableText(DECISION_TEXT_MAX).optional(),
+    text: storableText(PROSE_MAX).optional(),
     withdrawn_at: moment.optional(),
   })
   .superRefine((line, { addIssue }) => {

@@ -16,6 +16,7 @@ import {
   resumeFailingApplications,
   resumeRecoveredApplication,
 } from '#src/operations/failing-applications.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { importGames } from '#src/operations/imports.ts';
 import { acceptCpId, eraseKycRecord, pullKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
 import { expireFormerRecords, expireRemovedRecord } from '#src/operations/kyc-retention.ts';
@@ -41,6 +42,7 @@ import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/ru
 import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { createToken, revokeApiToken, revokeOwnToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { giveVerdict } from '#src/operations/verdicts.ts';
 import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
 
 /** @throws Error if two have the same name */
@@ -60,6 +62,8 @@ export const operations = byName([
   resumeApplication,
   resumeFailingApplications,
   removeApplication,
+  holdApplication,
+  releaseApplication,
   requestCheck,
   pauseFailingApplication,
   resumeRecoveredApplication,
@@ -94,6 +98,7 @@ export const operations = byName([
   revealKycRecord,
   eraseKycRecord,
   acceptCpId,
+  giveVerdict,
   resealKeys,
   expireFormerRecords,
   expireRemovedRecord,

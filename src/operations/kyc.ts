@@ -31,11 +31,11 @@ import { type Context, defineOperation } from '#src/operations/operation.ts';
 const REASON_MAX = 1_000;
 
 const reason = storableText(REASON_MAX).trim().min(1, 'is empty: the audit log needs it');
-const withReason = oneApplication.extend({ reason: reason.optional() });
+export const withReason = oneApplication.extend({ reason: reason.optional() });
 type WithReason = z.infer<typeof withReason>;
 
 /** The given reason, or that of the approval. @throws UsageError if there is none */
-const requireReason = (input: WithReason, { approval }: Context): string => {
+export const requireReason = (input: WithReason, { approval }: Context): string => {
   const given = input.reason ?? approval?.reason;
   if (given !== undefined) return given;
   throw new UsageError('Give a reason: the audit log needs it.');

@@ -3,9 +3,8 @@
 import { z } from 'zod';
 import { retireReason as retire, saveReason } from '#db/queries/reasons.ts';
 import { reasonDocument } from '#src/contract/documents.ts';
-import { storableText } from '#src/contract/text.ts';
+import { PROSE_MAX, storableText } from '#src/contract/text.ts';
 import { NotFoundError } from '#src/errors.ts';
-import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
 const LABEL_MAX = 200;
@@ -24,7 +23,7 @@ export const addReason = defineOperation({
   input: z.object({
     code,
     label: storableText(LABEL_MAX).trim().min(1, 'must not be empty'),
-    text: storableText(DECISION_TEXT_MAX).trim().default(''),
+    text: storableText(PROSE_MAX).trim().default(''),
   }),
   subject: reasonSubject,
   run: (tx, reason) => saveReason(tx, reason),

@@ -35,6 +35,7 @@ import {
 } from '#src/operations/approvals.ts';
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
+import { verdictTerms } from '#src/operations/verdicts.ts';
 
 const REASON_MAX = 1_000;
 
@@ -44,6 +45,7 @@ const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
   'cp-id': 'No other cp_id waits to be accepted.',
   withdrawals: 'No game of this run waits to be withdrawn, or a later run has begun.',
   officer: 'There is nothing to approve.',
+  verdict: 'There is no record to give a verdict on.',
   reviewer: 'There is nothing to approve.',
 };
 
@@ -71,6 +73,8 @@ export const requestApproval = defineOperation({
       act: z.enum(['add', 'roles', 'link']).optional(),
       name: displayName.optional(),
       roles: roles.optional(),
+      /** Of a verdict on a developer. */
+      ...verdictTerms.partial().shape,
       /** Games of a suspect run; absent: all of them. */
       game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
       /** The version that the page showed: refused if it has changed since. Absent: the present version. */
@@ -80,6 +84,10 @@ export const requestApproval = defineOperation({
     .refine(({ kind, subject }) => (SUBJECTS[kind] ?? APPLICATION).test(subject), {
       path: ['subject'],
       message: 'has not the form <kind>:<id>, or is of another kind than the request',
+    })
+    .refine(({ kind, verdict }) => (kind === 'verdict') === (verdict !== undefined), {
+      path: ['verdict'],
+      message: 'is given with a request for a verdict, and only then',
     }),
   subject: ({ subject }) => subject,
   run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {

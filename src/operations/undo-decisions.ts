@@ -7,6 +7,7 @@ import {
   readDecidableGames,
   undoDecisions,
 } from '#db/queries/decisions.ts';
+import { lockAgainstHolds } from '#db/queries/holds.ts';
 import { checkPinsOf } from '#db/queries/picture-pins.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { explainNothingDone, type GameUndo } from '#src/operations/decision-results.ts';
@@ -31,6 +32,7 @@ const undone = z
 const lockDecisions = async (tx: Queryable, { audit_ids, batch_id = '' }: z.infer<typeof undone>) => {
   const ids = audit_ids ?? (await listBatch(tx, batch_id)).map(({ audit_id }) => audit_id);
   const game_ids = (await listDecisions(tx, ids)).map(({ game_id }) => game_id);
+  await lockAgainstHolds(tx, game_ids);
   await lockGames(tx, game_ids);
   const decisions = await listDecisions(tx, ids);
   if (decisions.length > 0) return { decisions, game_ids };

@@ -18,6 +18,7 @@ import { operate } from '#src/operations/operate.ts';
 import { findForm } from '#src/portal/games.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { standingSection } from '#src/portal/standing.ts';
 import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
@@ -119,7 +120,8 @@ ${section(
         : html`${addressBadge(webhook)} ${describeAddress(webhook)}`,
     ],
   ]),
-)}`;
+)}
+${await standingSection(sql, application_id, games.pending)}`;
     return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',

@@ -1,11 +1,13 @@
 /** May a decision be made, or undone, on a game as it is now? */
-import type { AuditStatus, Decision } from '#src/contract/words.ts';
+import type { AuditStatus, Decision, PassObstacle } from '#src/contract/words.ts';
 
 /** A game as a decision finds it, with its last decision that was not undone. */
 type FoundGame = {
   revision: number;
   audit_status: AuditStatus;
   withdrawn_at: Date | null;
+  /** Why no game of its application can be passed now. */
+  obstacle: PassObstacle | null;
   last: { audit_id: number; revision: number; reason: string | null; text: string | null } | null;
 };
 
@@ -16,6 +18,8 @@ type FoundGame = {
  * - `picture_moved`: a picture has other bytes than the reviewer saw.
  * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
  * - `fetching`: a picture is still being fetched, or stored: it cannot be passed yet.
+ * - `held`: an operator holds its application: it cannot be passed.
+ * - `needs_verdict`: its developer has no standing verdict, and GAMES_NEED_VERDICT is on: it cannot be passed.
  * - `unchanged`: it has this decision already.
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
@@ -25,12 +29,21 @@ export const DECISION_RESULTS = [
   'content_moved',
   'picture_moved',
   'fetching',
+  'held',
+  'needs_verdict',
   'decided_before',
   'unchanged',
   'withdrawn',
   'unknown',
 ] as const;
 export type DecisionResult = (typeof DECISION_RESULTS)[number];
+
+/** Why no game of an application can be passed, as the end of a sentence. */
+export const OBSTACLES: Readonly<Record<PassObstacle, string>> = {
+  held: 'an operator holds its application, so it cannot be passed',
+  needs_verdict:
+    'its developer has no standing verdict, and GAMES_NEED_VERDICT is on, so it cannot be passed',
+};
 
 /** The decision that is to be made, as far as the verdict depends on it. */
 export type WantedDecision = {
@@ -61,6 +74,7 @@ export const judgeDecision = (
     last.reason === wanted.reason &&
     last.text === wanted.text;
   if (isSame) return 'unchanged';
+  if (wanted.audit_status === 'passed' && game.obstacle !== null) return game.obstacle;
   if (seen.hasPictureMoved) return 'picture_moved';
   return seen.isFetching && wanted.audit_status === 'passed' ? 'fetching' : 'decided';
 };

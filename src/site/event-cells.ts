@@ -12,6 +12,9 @@ const WHYS: Record<EventWhy, string> = {
   pictures_changed: 'Its pictures changed after the decision.',
   not_listed: 'The list no longer names it.',
   returned: 'The list names it again, or its detail was pulled.',
+  held: 'The platform holds the games of the application.',
+  released: 'The platform holds the games of the application no longer.',
+  needs_verdict: 'It is listed again, and its developer has no standing verdict.',
 };
 
 const delivery = (event: EventItem): SafeHtml => {

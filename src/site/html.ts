@@ -55,6 +55,7 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
     'delivered',
     'in use',
     'valid',
+    'verified',
     'game.passed',
   ],
   warn: [
@@ -68,11 +69,13 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
       'declined',
       'void',
       'expired',
+      'incomplete',
+      'held',
     ],
     'game.withdrawn',
   ],
   doubt: ['suspect'],
-  bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'game.rejected'],
+  bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'refused', 'game.rejected'],
   info: ['pending', 'open', 'changed', 'new', 'requested', 'game.pending'],
 };
 const TONES = new Map(

@@ -9,6 +9,7 @@ import {
   USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
 import { namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
+import { VERDICTS } from '#src/contract/words.ts';
 import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { redirectAfter } from '#src/site/answers.ts';
 import { action, ago, badge, clock, facts, html, type SafeHtml } from '#src/site/html.ts';
@@ -67,6 +68,13 @@ type Actions = {
   pageOf: (subject: string) => string;
 };
 
+/** What a form says of a verdict on a developer. An operation checks it. */
+export const verdictForm = z.object({
+  verdict: z.enum(VERDICTS).optional(),
+  text: z.string().optional(),
+  expires: z.string().optional(),
+});
+
 /** Adds the routes that request, approve, cancel and decline. What was approved is used where it can be done. */
 export const addRequestActions = (
   app: FastifyInstance,
@@ -80,6 +88,7 @@ export const addRequestActions = (
     subject: z.string(),
     seen: z.string().optional(),
     reason: z.string().default(''),
+    ...verdictForm.shape,
     act: z.enum(['selected', 'all']).default('all'),
     game: z.union([z.string(), z.array(z.string())]).default([]),
   });

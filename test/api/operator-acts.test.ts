@@ -90,6 +90,8 @@ test('each act succeeds, and its answer is what the document says', async () => 
   await act('event.unsubscribe', { subscription_id });
   expect(await act('application.pause', acme)).toEqual({ ...acme, status: 'paused' });
   await act('application.resume', acme);
+  expect(await act('application.hold', { ...acme, reason: 'the rights' })).toEqual({ ...acme, games: 0 });
+  expect(await act('application.release', acme)).toEqual({ ...acme, games: 0 });
   await act('application.resume_failing');
   expect(await act('application.check', acme)).toEqual({ opened: true });
   const request = { kind: 'withdrawals', subject: `run:${suspect}`, reason: 'they are gone' };

@@ -9,8 +9,9 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { leaseGame } from '#db/queries/game-leases.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { type FetchedGame, upsertGames } from '#db/queries/games.ts';
+import { holdGames, insertHold } from '#db/queries/holds.ts';
 import { insertWaitingGames } from '#db/queries/imports.ts';
-import { insertKycAccess } from '#db/queries/kyc.ts';
+import { findKycRecord, insertKycAccess } from '#db/queries/kyc.ts';
 import { insertOperator } from '#db/queries/operators.ts';
 import { claimPicture, recordResult, saveContent, saveIconHashes } from '#db/queries/picture-fetches.ts';
 import { insertPortalSession } from '#db/queries/portal-sessions.ts';
@@ -19,6 +20,7 @@ import { closeRun } from '#db/queries/runs.ts';
 import { countAttempts, insertLink, insertOidcFlow, insertSession } from '#db/queries/sign-in.ts';
 import { insertSubscription } from '#db/queries/subscriptions.ts';
 import { insertToken } from '#db/queries/tokens.ts';
+import { insertVerdict } from '#db/queries/verdicts.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { placeEvents } from '#src/events/place-events.ts';
@@ -135,6 +137,19 @@ const addKyc = async (sql: Database): Promise<void> => {
     accessed_by: 'kim',
   } as const;
   await insertKycAccess(sql, { ...access, reason: 'a request' });
+  const record = await findKycRecord(sql, APPLICATION);
+  const verdict = {
+    verdict: 'verified',
+    reason: 'a register extract',
+    text: null,
+    decided_by: 'kim',
+  } as const;
+  await insertVerdict(sql, {
+    ...verdict,
+    application_id: APPLICATION,
+    record_id: record?.record_id ?? '',
+    expires_ms: 86_400_000,
+  });
 };
 
 /** Requests a picture whose server sends these bytes. */
@@ -210,6 +225,8 @@ export const writeReleasedRows = async (sql: Database): Promise<void> => {
   await finishCheck(sql, check, { passed: 3, cases: [] });
   await insertRefreshes(sql, APPLICATION, ['live']);
   await postponeRefreshes(sql, APPLICATION, 60_000);
+  await insertHold(sql, { application_id: APPLICATION, reason: 'the rights are in doubt', held_by: 'kim' });
+  await holdGames(sql, APPLICATION);
   await takeDetailTurn(sql, APPLICATION, 1_000);
   await recordHeartbeat(sql, { worker_id: randomUUIDv7(), host: 'worker-1', pid: 1 });
   await recordAudit(sql, [

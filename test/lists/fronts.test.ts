@@ -39,6 +39,7 @@ const wrongFilters = (list: AnyList) =>
 /** The command of each list. `queue status` shows two lists without a filter, and `approval list` every request. */
 const COMMANDS: Record<string, string | null> = {
   'application.list': 'app list',
+  'application.unverified': 'app unverified',
   'approval.list': 'approval list',
   'audit.list': 'audit list',
   'event.addresses': 'event addresses',
@@ -51,6 +52,7 @@ const COMMANDS: Record<string, string | null> = {
   'kyc.list': 'kyc list',
   'kyc.requests': null,
   'kyc.reveals': 'kyc reveals',
+  'kyc.verdicts': 'kyc verdicts',
   'kyc.versions': 'kyc versions',
   'operator.list': 'operator list',
   'queue.list': null,

@@ -13,15 +13,18 @@ import {
 } from '#src/cli/commands/given-access-token.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
+import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { APPLICATION, parseApplicationId } from '#src/cli/kit/parsers.ts';
+import { APPLICATION, parseApplicationId, parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
 import { CatalogueError, UsageError } from '#src/errors.ts';
 import { applicationList } from '#src/lists/applications.ts';
+import { unverifiedList } from '#src/lists/kyc.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
+const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
 
 /** Not loaded for --help. */
@@ -187,6 +190,42 @@ export const register = (program: Command): void => {
   });
   defineCheck(app);
   defineExport(app);
+
+  defineListCommand(app, 'unverified', unverifiedList, {
+    summary: 'list the applications with live games and without the verdict that games need',
+    details: 'With GAMES_NEED_VERDICT=true: the verdict has ended, or games were passed before the setting.',
+    examples: ['app unverified'],
+    limit: { max: 10_000, byDefault: 100 },
+  });
+
+  defineCommand(app, 'hold', {
+    summary: 'hold its games: none of them is live, and none can be passed',
+    details: 'Its passed games return to pending until app release. The developer reads the reason.',
+    examples: ['app hold acme --reason "The rights to these games are in doubt."'],
+    parameters: (command) =>
+      command
+        .argument(...APPLICATION)
+        .requiredOption('--reason <why>', 'what its developer reads', parseNonEmpty)
+        .option(...BY),
+    run: async ({ operate, out }, application_id, { reason, by }) => {
+      const { holdApplication } = await import('#src/operations/holds.ts');
+      const held = await operate(holdApplication, { application_id, reason }, { by });
+      out.answer(held, `${application_id} is held: ${formatCount(held.games, 'game')} returned to pending.`);
+    },
+  });
+
+  defineCommand(app, 'release', {
+    summary: 'release its games: those that a hold returned to pending are live again',
+    details: 'A game whose content or decision has changed since stays as it is.',
+    examples: ['app release acme'],
+    parameters: (command) => command.argument(...APPLICATION).option(...BY),
+    run: async ({ operate, out }, application_id, { by }) => {
+      const { releaseApplication } = await import('#src/operations/holds.ts');
+      const released = await operate(releaseApplication, { application_id }, { by });
+      const games = formatCount(released.games, 'game');
+      out.answer(released, `${application_id} is no longer held: ${games} passed again.`);
+    },
+  });
 
   defineCommand(app, 'remove', {
     summary: 'remove an application',

@@ -15,6 +15,7 @@ import { DONE, explainResult, type GameDecision, type GameUndo } from '#src/oper
 import { type DecidedBatch, passGames, rejectGames, type SeenRevision } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
+import { OBSTACLES } from '#src/rules/verdicts.ts';
 
 /** A game as a decision names it; without a revision the operator is asked. */
 type NamedGame = { prefix: string; revision: number | undefined };
@@ -85,6 +86,8 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
     throw new CatalogueError(
       `A picture of ${game_id} is still being fetched, or the store has no room for it: with PICTURE_STORE a game is passed with its pictures. Look at it in the console, then pass it again.`,
     );
+  if (result === 'needs_verdict' || result === 'held')
+    throw new CatalogueError(`${game_id} was not passed: ${OBSTACLES[result]}.`);
   if (!DONE.includes(result))
     throw new CatalogueError(
       `Nothing was decided on ${game_id}: ${explainResult(decided)}. Read it with npx catalogue game show ${game_id}, then decide again.`,

@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { findKycState } from '#db/queries/kyc.ts';
+import { registerVerdicts } from '#src/cli/commands/kyc-verdict.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
@@ -175,6 +176,8 @@ export const register = (program: Command): void => {
       );
     },
   });
+
+  registerVerdicts(kyc);
 
   defineCommand(kyc, 'reseal', {
     summary: 'wrap every data key with the first key of ENCRYPTION_KEYS',

@@ -4,6 +4,7 @@ import {
   INSUFFICIENT_PRIVILEGE,
   INVALID_PASSWORD,
   isPostgresError,
+  PASS_REFUSED,
   UNDEFINED_TABLE,
   UNKNOWN_DATABASE,
 } from '#db/sqlstate.ts';
@@ -16,6 +17,8 @@ const URL_OF_PROCESS = 'DATABASE_URL_OPERATOR, the DATABASE_URL_… of this proc
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   [UNDEFINED_TABLE]: 'The database has no tables yet: run npx catalogue migrate.',
   [INVALID_PASSWORD]: `Check the user and the password of ${URL_OF_PROCESS}.`,
+  [PASS_REFUSED]:
+    'Release the application (app release), or have a KYC officer give a verdict (kyc verdict).',
   [UNKNOWN_DATABASE]: `Create it with createdb, then run npx catalogue migrate; or check the name in ${URL_OF_PROCESS}.`,
   [INSUFFICIENT_PRIVILEGE]:
     'The database role has no such right. Check that the URL is not that of another process: commands use DATABASE_URL_OPERATOR, a worker DATABASE_URL_WORKER and so on, or DATABASE_URL. npx catalogue migrate grants the rights (docs/security.md).',

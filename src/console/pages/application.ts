@@ -77,6 +77,8 @@ export type ApplicationView = {
   /** Why its addresses do not last; null if they do. */
   addressesProblem: string | null;
   mayManage: boolean;
+  /** The hold and the verdict on its developer. */
+  standing: SafeHtml;
 };
 
 const eventSection = (
@@ -172,6 +174,7 @@ export const applicationPage = (view: ApplicationView): Page => {
   const body = html`${figures(view)}
 <div class="columns">${health(view)}
 ${section('Runs', runChart(runs), { aside: all('/runs', 'All runs', id) })}</div>
+${view.standing}
 ${section('Latest runs', latestRuns)}
 ${section('Failures', problems, { aside: all('/failures', 'All failures', id) })}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}

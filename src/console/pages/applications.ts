@@ -8,6 +8,7 @@ import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { applicationPage } from '#src/console/pages/application.ts';
+import { readStanding, standingSection } from '#src/console/pages/application-standing.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
 import { applicationList } from '#src/lists/applications.ts';
@@ -62,7 +63,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       const message = 'There is no application with this id, or it was removed.';
       return sendError(reply, 404, 'No such application', message);
     }
-    const [runs, failures, games, nextTick, webhook, events, checks, lastMs] = await Promise.all([
+    const [runs, failures, games, nextTick, webhook, events, checks, lastMs, standing] = await Promise.all([
       readFirst(runList, sources, { application_id }, RUNS_SHOWN),
       readFirst(failureGroupList, sources, { application_id }, FAILURES_SHOWN),
       countGamesOf(sql, application_id),
@@ -71,7 +72,10 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       readFirst(deliveryList, sources, { application_id }, EVENTS_SHOWN),
       listChecks(sql, application_id, 1),
       readAddressLifetimeMs(sql, application_id),
+      readStanding(sql, application_id),
     ]);
+    const mayHold = hasRight(operatorOf(request).roles, 'hold_applications');
+    const here = `/applications/${application_id}`;
     const mayManage = hasRight(operatorOf(request).roles, 'manage_applications');
     return sendPage(
       reply,
@@ -86,6 +90,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
         events,
         check: checks[0],
         mayManage,
+        standing: standingSection(here, standing, mayHold),
       }),
     );
   });

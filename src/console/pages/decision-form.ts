@@ -1,16 +1,16 @@
 /** What the forms of a decision have in common: on a game, and on many games. */
 import type { ReasonRow } from '#db/queries/reasons.ts';
-import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
+import { PROSE_MAX } from '#src/contract/text.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** Bytes of a character outside the basic plane, percent-encoded: the most that one takes. */
 const CHARACTER_MAX_BYTES = 12;
 /** A decision's text and note at their longest, as a form sends them. */
-export const DECISION_TEXTS_MAX_BYTES = 2 * DECISION_TEXT_MAX * CHARACTER_MAX_BYTES;
+export const DECISION_TEXTS_MAX_BYTES = 2 * PROSE_MAX * CHARACTER_MAX_BYTES;
 
 const textField = (name: string, label: string): SafeHtml =>
   html`<label class="field"><span>${label}</span>
-<textarea name="${name}" rows="2" maxlength="${DECISION_TEXT_MAX}" dir="auto"></textarea></label>`;
+<textarea name="${name}" rows="2" maxlength="${PROSE_MAX}" dir="auto"></textarea></label>`;
 
 /** The digits of the keyboard choose the first nine reasons. */
 const DIGITS = 9;

@@ -23,6 +23,7 @@ import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readTimeline } from '#src/review/timeline.ts';
+import { OBSTACLES } from '#src/rules/verdicts.ts';
 import {
   isInBackground,
   isPrefetch,
@@ -106,6 +107,7 @@ const explainUndecided = ({ result, revision, game }: GameDecision): string | un
     return `the content moved from revision ${revision} to ${game?.revision} meanwhile. This page shows what moved.`;
   if (result === 'fetching')
     return 'a picture is still being fetched, or stored. The game can be passed when it is there.';
+  if (result === 'held' || result === 'needs_verdict') return `${OBSTACLES[result]}.`;
   if (result === 'decided_before')
     return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
   return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;

@@ -10,6 +10,7 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import type { Subscription } from '#db/queries/subscriptions.ts';
+import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
@@ -21,6 +22,7 @@ import { applicationList } from '#src/lists/applications.ts';
 import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
 import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
+import { unverifiedList } from '#src/lists/kyc.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
@@ -123,6 +125,13 @@ const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {
     : section(title, listTable(runRequestList, requests, { linkTo, label: title }));
 };
 
+/** Games that are live without the verdict that they need: an operator holds the application, or waits. */
+const unverifiedSection = (applications: readonly UnverifiedApplication[]): SafeHtml | null => {
+  if (applications.length === 0) return null;
+  const title = 'Live without a verdict on the developer';
+  return section(title, listTable(unverifiedList, applications, { linkTo, label: title }));
+};
+
 const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => {
   if (addresses.length === 0) return null;
   const title = 'Events that do not arrive';
@@ -175,6 +184,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       decided,
       addresses,
       streams,
+      unverified,
     ] = await Promise.all([
       summariseLanes(sql),
       readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
@@ -188,6 +198,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       readDecisionHours(sql),
       readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
       readFirst(subscriptionList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
+      readFirst(unverifiedList, sources, {}, TROUBLE_SHOWN),
     ]);
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
@@ -207,7 +218,7 @@ ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
-${requestSection(requests)}${addressSection(addresses)}
+${unverifiedSection(unverified)}${requestSection(requests)}${addressSection(addresses)}
 ${subscriptionSection(streams)}${queueSection(queues)}
 </div>
 ${newReviewers(reviewers, operatorOf(request))}

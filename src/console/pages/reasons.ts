@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { PROSE_MAX } from '#src/contract/text.ts';
 import { reasonList } from '#src/lists/reasons.ts';
-import { DECISION_TEXT_MAX } from '#src/operations/decisions.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { action, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
@@ -36,7 +36,7 @@ const ADD = section(
 <input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label>
 <label class="field"><span>What the developer reads</span><input name="label" required maxlength="200"></label>
 <label class="field"><span>Text that a rejection begins with</span>
-<textarea name="text" rows="2" maxlength="${DECISION_TEXT_MAX}" dir="auto"></textarea></label>
+<textarea name="text" rows="2" maxlength="${PROSE_MAX}" dir="auto"></textarea></label>
 <button class="button primary">Save</button></form>`,
 );
 

@@ -27,7 +27,7 @@ import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
-import type { DecisionResult } from '#src/rules/verdicts.ts';
+import { type DecisionResult, OBSTACLES } from '#src/rules/verdicts.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import {
   action,
@@ -136,11 +136,15 @@ const describeResults = (verb: string, games: readonly GameDecision[]): string =
     others.filter(({ result }) => wanted.includes(result)).length;
   const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
   const fetching = count('fetching') === 0 ? '' : `, ${count('fetching')} whose pictures are being fetched`;
+  const obstacles = (['held', 'needs_verdict'] as const)
+    .filter((obstacle) => count(obstacle) > 0)
+    .map((obstacle) => `, ${count(obstacle)}: ${OBSTACLES[obstacle]}`)
+    .join('');
   const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
   const why =
     others.length === 0
       ? ''
-      : ` ${others.length} not decided (${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}${fetching}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
+      : ` ${others.length} not decided (${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}${fetching}${obstacles}): ${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}.`;
   return `${decided} ${verb}.${why}`;
 };
 

@@ -7,11 +7,12 @@ import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerPath } from '#src/kyc-desk/pages/parts.ts';
 import { sendReveal } from '#src/kyc-desk/pages/reveal.ts';
 import { acceptCpId, eraseKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
+import { giveVerdict } from '#src/operations/verdicts.ts';
 import { redirectAfter, redirectOnRefusal } from '#src/site/answers.ts';
 import { confirm, PROOF_MAX } from '#src/site/confirm.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ById } from '#src/site/query.ts';
-import { addRequestActions } from '#src/site/requests.ts';
+import { addRequestActions, verdictForm } from '#src/site/requests.ts';
 
 /** Room for the longest form in any script: a character takes up to nine bytes in a form. */
 const FORM_MAX_BYTES = 32 * 1024;
@@ -22,6 +23,8 @@ const form = z.object({
   reason: z.string().optional(),
   password: z.string().max(PROOF_MAX).default(''),
   cp_id: z.string().default(''),
+  record_id: z.string().default(''),
+  ...verdictForm.shape,
 });
 
 type Request = FastifyRequest<ById<'application_id'>>;
@@ -32,11 +35,11 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
 
   /** What the form gives an operation. */
   const readForm = (request: Request) => {
-    const { approval: approval_id, reason, password, cp_id } = form.parse(request.body);
+    const { approval: approval_id, reason, password, cp_id, record_id, ...terms } = form.parse(request.body);
     const { application_id } = request.params;
     if (approval_id === undefined && !reason?.trim())
       throw new CatalogueError('Give a reason: the audit log needs it.');
-    return { given: { application_id, approval_id, reason }, password, cp_id };
+    return { given: { application_id, approval_id, reason }, password, cp_id, record_id, terms };
   };
 
   app.post<ById<'application_id'>>('/developers/:application_id/reveal', officer, (request, reply) => {
@@ -53,6 +56,15 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
     redirectAfter(reply, developerPath(request.params.application_id), async () => {
       const { versions } = await operateFor(request, options, eraseKycRecord, readForm(request).given);
       return `Erased: ${versions} ${versions === 1 ? 'version' : 'versions'}.`;
+    }),
+  );
+
+  app.post<ById<'application_id'>>('/developers/:application_id/verdict', officer, (request, reply) =>
+    redirectAfter(reply, developerPath(request.params.application_id), async () => {
+      const { given, record_id, terms } = readForm(request);
+      const { verdict = 'incomplete', ...rest } = terms;
+      const row = await operateFor(request, options, giveVerdict, { ...given, record_id, verdict, ...rest });
+      return `${given.application_id}: ${row.verdict}.`;
     }),
   );
 

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { findVersion } from '#db/queries/approvals.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper } from '#db/queries/kyc-list.ts';
+import { findLastVerdict } from '#db/queries/verdicts.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
@@ -17,8 +18,9 @@ import {
   removedBadge,
   revealForm,
 } from '#src/kyc-desk/pages/parts.ts';
+import { verdictFacts, verdictFields } from '#src/kyc-desk/pages/verdict.ts';
 import { auditList } from '#src/lists/audit.ts';
-import { kycVersionList } from '#src/lists/kyc.ts';
+import { developerList, kycVersionList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
@@ -48,10 +50,13 @@ const readMasked = async (
 const recordBody = ({ changed_fields }: Developer, record: KycFields | string | null): SafeHtml => {
   if (record === null) return html`<div class="empty"><p>No record is stored.</p></div>`;
   if (typeof record === 'string') return html`<div class="body"><p class="notice bad">${record}</p></div>`;
+  const isChanged = (field: string): boolean => changed_fields?.includes(field) === true;
+  // What changed is what an officer looks at.
+  const fields = KYC_SEALED_FIELDS.toSorted((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
   return facts(
-    KYC_SEALED_FIELDS.map((field) => [
+    fields.map((field) => [
       field,
-      html`<span class="mono">${record[field] || '(empty)'}</span> ${changed_fields?.includes(field) ? CHANGED : null}`,
+      html`<span class="mono">${record[field] || '(empty)'}</span> ${isChanged(field) ? CHANGED : null}`,
     ]),
   );
 };
@@ -61,6 +66,12 @@ const CHANGED = badge('changed', 'info');
 type ActForm = { label: string; button: string; path: string; hint: string };
 
 const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
+  verdict: {
+    label: 'Give a verdict',
+    button: 'Request to give it',
+    path: 'verdict',
+    hint: 'On this version of the record. It ends when a field that matters changes, and at its time.',
+  },
   reveal: {
     label: 'Reveal',
     button: 'Request to reveal it',
@@ -86,15 +97,19 @@ const reasonField = input('Reason, for the audit log', {
   grow: true,
 });
 
+/** How the form of an act names the version that the page showed. */
+const VERSION_FIELDS: Partial<Record<ApprovalKind, string>> = { 'cp-id': 'cp_id', verdict: 'record_id' };
+
 type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeof readNeed>> };
 
 /** What an officer may request, or do alone where the rule lets one person do it. */
 const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
   const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
+  const more = kind === 'verdict' ? verdictFields : null;
   const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
   const url = `${developerPath(application_id)}/${path}`;
   const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
-    html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${button}</form>`;
+    html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${more}${button}</form>`;
   if (need === 'needed') {
     const fields = { kind, subject: `application:${application_id}`, seen: version };
     return html`<div class="request">${title}
@@ -104,13 +119,21 @@ ${form('/requests', fields, html`<button class="button">${requestLabel}</button>
     need === 'off'
       ? 'FOUR_EYES lets one person do this alone.'
       : 'No second person is needed: there are no two KYC officers.';
-  const fields: Record<string, string> = kind === 'cp-id' ? { cp_id: version } : {};
+  const fields = { [VERSION_FIELDS[kind] ?? 'seen']: version };
   const act =
     kind === 'reveal'
       ? revealForm(url, view, reasonField)
       : form(url, fields, html`<button class="button danger">${label}</button>`);
   return html`<div class="request">${title}<p class="notice warn">${why}</p>${act}</div>`;
 };
+
+const verdictDetails = (form: SafeHtml): SafeHtml =>
+  html`<details id="verdict" class="body"><summary class="button" data-key="v" data-opens="verdict">Give a verdict… <kbd>v</kbd>
+</summary>${form}</details>`;
+
+/** The next developer who waits for a verdict. */
+const nextLink = ({ application_id }: Developer): SafeHtml =>
+  html`<a class="button" href="${developerPath(application_id)}" data-key="j">Next that waits <kbd>j</kbd></a>`;
 
 /** Adds the page. */
 export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void => {
@@ -126,12 +149,14 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const { login } = operatorOf(request);
       const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, view, ...acts] = await Promise.all([
+      const [record, former, requests, entries, view, verdict, waiting, ...acts] = await Promise.all([
         readMasked(options, application_id),
         readFirst(kycVersionList, sourcesOf(options), { application_id }, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
         readProof(request, options, at),
+        findLastVerdict(sql, application_id),
+        readFirst(developerList, sourcesOf(options), { verdict: 'waiting' }, 2, 'received_at'),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
           version: await findVersion(sql, kind, subject),
@@ -147,8 +172,11 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const forms = acts.flatMap(({ kind, version, need }) =>
         version == null || requested.has(kind)
           ? []
-          : [actForm({ kind, version, need }, application_id, view)],
+          : [{ kind, form: actForm({ kind, version, need }, application_id, view) }],
       );
+      const others = forms.filter(({ kind }) => kind !== 'verdict').map(({ form }) => form);
+      const verdictForm = forms.find(({ kind }) => kind === 'verdict')?.form ?? null;
+      const next = waiting.find((each) => each.application_id !== application_id);
       const versions = listTable(kycVersionList, former, {
         linkTo,
         cells: { 'changed fields': ({ changed_fields }) => fieldNames(changed_fields) },
@@ -183,8 +211,9 @@ ${section(
 )}
 ${section('Record, masked', recordBody(developer, record))}
 </div>
+${section('Verdict', html`${verdictFacts(verdict)}${verdictForm === null ? null : verdictDetails(verdictForm)}`)}
 ${requests.length === 0 ? null : section('Open requests', html`${requests.map((row) => deskRequest(row, view))}`)}
-${forms.length === 0 ? null : section('What takes a second person', html`${forms}`)}
+${others.length === 0 ? null : section('What takes a second person', html`${others}`)}
 ${section('Former versions, latest first', versions)}
 ${section('What was done, latest first', done)}`;
       return sendPage(reply, {
@@ -193,6 +222,7 @@ ${section('What was done, latest first', done)}`;
         body,
         parent: ['Developers', '/'],
         lead: html`${badge(developer.state)} ${ago(developer.pulled_at)}`,
+        actions: next === undefined ? undefined : nextLink(next),
       });
     },
   );

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { countDevelopers, type Developer } from '#db/queries/kyc-list.ts';
+import type { VerdictItem } from '#db/queries/verdicts.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
   applicationIdOf,
@@ -12,7 +13,7 @@ import {
   removedBadge,
 } from '#src/kyc-desk/pages/parts.ts';
 import { kycRequestList } from '#src/lists/approvals.ts';
-import { developerList } from '#src/lists/kyc.ts';
+import { developerList, verdictList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { html, link, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -53,6 +54,34 @@ const requestSection = (title: string, requests: readonly ApprovalRow[], empty: 
   return section(title, shown, { id });
 };
 
+const WAITING_SHOWN = 50;
+
+/** Developers whose record changed after a verdict come first. */
+const waitingSection = (developers: readonly Developer[]): SafeHtml => {
+  const changedFirst = developers.toSorted(
+    (a, b) => Number(b.verdict_state === 'changed') - Number(a.verdict_state === 'changed'),
+  );
+  const title = 'Records that wait for a verdict';
+  const shown = listTable(developerList, changedFirst, {
+    linkTo,
+    only: ['application_id', 'changed fields', 'verdict', 'record of', 'same_tax_id'],
+    cells: CELLS,
+    empty: 'Every stored record has a verdict.',
+    label: title,
+    stacked: true,
+  });
+  const all = html`<a href="${link('/', { verdict: 'waiting', sort: 'received_at' })}">All</a>`;
+  return section(title, shown, { id: 'waiting', aside: all });
+};
+
+/** Standing verdicts whose time ends soon. */
+const endingSection = (verdicts: readonly VerdictItem[]): SafeHtml | null => {
+  if (verdicts.length === 0) return null;
+  const title = 'Verdicts that end soon';
+  const only = ['application_id', 'verdict', 'ends', 'decided_by'];
+  return section(title, listTable(verdictList, verdicts, { linkTo, only, label: title, stacked: true }));
+};
+
 const cpIdSection = (developers: readonly Developer[]): SafeHtml => {
   const shown = listTable(developerList, developers, {
     linkTo,
@@ -70,9 +99,11 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
   const sources = sourcesOf(options);
   app.get('/', { config: { right: developerList.right } }, async (request, reply) => {
     const { login } = operatorOf(request);
-    const [counts, refused, requests, { filters, body }] = await Promise.all([
+    const [counts, refused, waiting, ending, requests, { filters, body }] = await Promise.all([
       countDevelopers(sql),
       readFirst(developerList, sources, { new_cp_id: true }, REFUSED_SHOWN, 'pulled_at'),
+      readFirst(developerList, sources, { verdict: 'waiting' }, WAITING_SHOWN, 'received_at'),
+      readFirst(verdictList, sources, { ends_soon: true }, WAITING_SHOWN, 'expires_at'),
       readFirst(kycRequestList, sources, {}, REQUESTS_MAX),
       showList(sources, developerList, { path: '/', query: request.query, limit: PAGE }),
     ]);
@@ -87,13 +118,14 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
       at: '/',
       body: html`<div class="stats">
 ${stat('To approve', toApprove.length, '#approve', 'warn')}
+${stat('Wait for a verdict', counts.waiting, '#waiting', 'warn')}
 ${stat('New cp_ids', undecided.length, '#cp-ids', 'warn')}
 ${stat('Failed', counts.failed, link('/', { status: 'failed' }), 'warn')}
-${stat('Sealed', counts.sealed, link('/', { status: 'sealed' }))}
 </div>
 ${requestSection('Requests to approve', toApprove, none, 'approve')}
 ${others.length === 0 ? null : requestSection('Other open requests', others, '')}
 ${cpIdSection(undecided)}
+${waitingSection(waiting)}${endingSection(ending)}
 ${filters}${body({ linkTo, cells: CELLS, stacked: true })}`,
     });
   });

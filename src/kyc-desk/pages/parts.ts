@@ -1,6 +1,7 @@
 /** Parts of several pages of the desk. */
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-list.ts';
+import type { ApprovalKind } from '#src/contract/approvals.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
@@ -43,14 +44,15 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
   const at = developerPath(applicationIdOf(row));
   const approval = html`<input type="hidden" name="approval" value="${row.approval_id}">`;
   const fields = { approval: row.approval_id };
-  const use =
-    row.kind === 'reveal'
-      ? revealForm(`${at}/reveal`, proof, approval)
-      : row.kind === 'erase'
-        ? action(`${at}/erase`, 'Erase now', { kind: 'danger', fields })
-        : action(`${at}/accept-cp-id`, 'Accept now', {
-            kind: 'danger',
-            fields: { ...fields, cp_id: row.version },
-          });
+  const button = (path: string, label: string, more: Record<string, string | undefined> = {}): SafeHtml =>
+    action(`${at}/${path}`, label, { kind: 'danger', fields: { ...fields, ...more } });
+  const { verdict } = row.requested;
+  const uses: Partial<Record<ApprovalKind, () => SafeHtml>> = {
+    reveal: () => revealForm(`${at}/reveal`, proof, approval),
+    erase: () => button('erase', 'Erase now'),
+    'cp-id': () => button('accept-cp-id', 'Accept now', { cp_id: row.version }),
+    verdict: () => button('verdict', `Give the verdict ${verdict}`, { record_id: row.version, verdict }),
+  };
+  const use = uses[row.kind]?.() ?? html``;
   return requestCard(row, { login, mayApprove: true, what: describeRequest(row), use });
 };

@@ -41,6 +41,14 @@ create table application_checks (
   constraint application_checks_pkey PRIMARY KEY (check_id)
 );
 
+create table application_holds (
+  application_id text not null,
+  reason text not null,
+  held_by text not null,
+  held_at timestamp with time zone default now() not null,
+  constraint application_holds_pkey PRIMARY KEY (application_id)
+);
+
 create table applications (
   application_id text not null,
   name text not null,
@@ -87,7 +95,7 @@ create table approvals (
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
-  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
+  constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'verdict'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
@@ -135,6 +143,13 @@ create table content_providers (
   replaced_at timestamp with time zone,
   constraint content_providers_pkey PRIMARY KEY (cp_id),
   constraint content_providers_application_cp UNIQUE (application_id, application_cp_id)
+);
+
+create table decision_rules (
+  is_single boolean default true not null,
+  games_need_verdict boolean default false not null,
+  constraint decision_rules_pkey PRIMARY KEY (is_single),
+  constraint decision_rules_one CHECK (is_single)
 );
 
 create unlogged table detail_turns (
@@ -317,6 +332,13 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
 );
 
+create table held_games (
+  game_id uuid not null,
+  application_id text not null,
+  audit_id bigint not null,
+  constraint held_games_pkey PRIMARY KEY (game_id)
+);
+
 create table imported_games (
   application_id text not null,
   application_game_id text not null,
@@ -417,6 +439,24 @@ create table kyc_states (
   reason text,
   constraint kyc_states_pkey PRIMARY KEY (application_id),
   constraint kyc_states_known CHECK (state = ANY (ARRAY['pending'::text, 'sealed'::text, 'not_provided'::text, 'cp_id_changed'::text, 'failed'::text, 'erased'::text]))
+);
+
+create table kyc_verdicts (
+  verdict_id bigserial,
+  application_id text not null,
+  record_id uuid not null,
+  verdict text not null,
+  reason text not null,
+  text text,
+  decided_by text not null,
+  decided_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  ended_as text,
+  constraint kyc_verdicts_pkey PRIMARY KEY (verdict_id),
+  constraint kyc_verdicts_ended CHECK ((ended_at IS NULL) = (ended_as IS NULL)),
+  constraint kyc_verdicts_ended_as CHECK (ended_as = ANY (ARRAY['changed'::text, 'erased'::text, 'expired'::text, 'removed'::text, 'replaced'::text])),
+  constraint kyc_verdicts_known CHECK (verdict = ANY (ARRAY['verified'::text, 'refused'::text, 'incomplete'::text]))
 );
 
 create table oidc_flows (
@@ -696,8 +736,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"4335ba20480e713c83e7e483b0163d3b5b40e0802ce9bc401547089ced98f105","created_at":1795509821388}'),
-  ('{"id":2,"hash":"79e60ceae4b4cd990a59c3b59cbee1c74df85cf7c0ee7a9fb4f2ba5106be62f2","created_at":1795509822667}')
+  ('{"id":1,"hash":"34595c82a459f5b1c434b82d69692486172b6327822ac3465a727393c4bf983a","created_at":1795509821388}'),
+  ('{"id":2,"hash":"724f4387c8bed10fd76d1d491eea982ad207d3824c9aba76172257fe80c1ba12","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -707,6 +747,10 @@ insert into api_tokens (token_id, token_hash, application_id, login, roles, name
 insert into application_checks (check_id, application_id, requested_by, requested_at, finished_at, passed, failed, skipped, cases, error) select check_id, application_id, requested_by, requested_at, finished_at, passed, failed, skipped, cases, error from (values
   ('{"check_id":"019b76da-a83a-7000-8000-00000000003a","application_id":"acme","requested_by":"kim","requested_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00","passed":3,"failed":0,"skipped":0,"cases":[],"error":null}')
 ) as v (row), json_populate_record(null::application_checks, row::json) as r;
+
+insert into application_holds (application_id, reason, held_by, held_at) select application_id, reason, held_by, held_at from (values
+  ('{"application_id":"acme","reason":"the rights are in doubt","held_by":"kim","held_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::application_holds, row::json) as r;
 
 insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, created_at, updated_at) select application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, created_at, updated_at from (values
   (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"volatile_parameters":[],"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
@@ -730,6 +774,7 @@ insert into audit_log (entry_id, at, actor, actor_kind, os_user, action, subject
 ) as v (row), json_populate_record(null::audit_log, row::json) as r;
 
 insert into changed_games (game_id, application_id, decided_revision, since, carry_at) select game_id, application_id, decided_revision, since, carry_at from (values
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":null}'),
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":null}'),
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
@@ -737,6 +782,10 @@ insert into changed_games (game_id, application_id, decided_revision, since, car
 insert into content_providers (cp_id, application_id, application_cp_id, mapped_at, accepted_by, replaced_at) select cp_id, application_id, application_cp_id, mapped_at, accepted_by, replaced_at from (values
   ('{"cp_id":"019b76da-a82c-7000-8000-00000000002c","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
 ) as v (row), json_populate_record(null::content_providers, row::json) as r;
+
+insert into decision_rules (is_single, games_need_verdict) select is_single, games_need_verdict from (values
+  ('{"is_single":true,"games_need_verdict":false}')
+) as v (row), json_populate_record(null::decision_rules, row::json) as r;
 
 insert into detail_turns (application_id, ends_at) select application_id, ends_at from (values
   ('{"application_id":"acme","ends_at":"2026-01-01T00:00:00+00:00"}')
@@ -749,7 +798,8 @@ insert into event_deliveries (event_id, application_id, state, attempts, request
   ('{"event_id":"019b7620-0000-7000-8000-000000000004","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000005","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000006","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
+  ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000008","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
 ) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
 
 insert into event_subscriptions (subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
@@ -767,7 +817,8 @@ insert into events (event_id, event_number, application_id, type, game_id, data,
   ('{"event_id":"019b7620-0000-7000-8000-000000000004","event_number":4,"application_id":"acme","type":"game.rejected","game_id":"019b76da-a812-7000-8000-000000000012","data":{"why": "decided", "text": "Too wet.", "reason": "other", "game_id": "019b76da-a812-7000-8000-000000000012", "revision": 1, "game_name": "Rain", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "rejected", "reason_label": "Another reason, see the text", "application_game_id": "rejected"},"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000005","event_number":5,"application_id":"acme","type":"game.pending","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "content_changed", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 2, "game_name": "纸船 2", "audit_time": "", "audit_status": "pending", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000006","event_number":6,"application_id":"acme","type":"game.pending","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "pictures_changed", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "", "audit_status": "pending", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000007","event_number":7,"application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}')
+  ('{"event_id":"019b7620-0000-7000-8000-000000000007","event_number":7,"application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000008","event_number":8,"application_id":"acme","type":"game.pending","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "held", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "", "audit_status": "pending", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":null}')
 ) as v (row), json_populate_record(null::events, row::json) as r;
 
 insert into game_absences (game_id, withdrawn_at, returned_at) select game_id, withdrawn_at, returned_at from (values
@@ -782,6 +833,8 @@ insert into game_audits (audit_id, game_id, revision, audit_status, decided_by, 
 ) as v (row), json_populate_record(null::game_audits, row::json) as r;
 
 insert into game_count_changes (application_id, audit_status, bucket, games) select application_id, audit_status, bucket, games from (values
+  ('{"application_id":"acme","audit_status":"passed","bucket":13806450000,"games":-1}'),
+  ('{"application_id":"acme","audit_status":"pending","bucket":13806450000,"games":1}'),
   ('{"application_id":"acme","audit_status":"pending","bucket":13806450000,"games":1}')
 ) as v (row), json_populate_record(null::game_count_changes, row::json) as r;
 
@@ -838,13 +891,17 @@ insert into game_viewers (game_id, viewer, seen_at) select game_id, viewer, seen
 ) as v (row), json_populate_record(null::game_viewers, row::json) as r;
 
 insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, created_at, updated_at) select game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, created_at, updated_at from (values
-  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"passed","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","addresses_end_at":null,"list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","addresses_end_at":null,"list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","addresses_end_at":null,"list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
   ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
+
+insert into held_games (game_id, application_id, audit_id) select game_id, application_id, audit_id from (values
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","audit_id":1}')
+) as v (row), json_populate_record(null::held_games, row::json) as r;
 
 insert into imported_games (application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by, reason, text) select application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by, reason, text from (values
   ('{"application_id":"acme","application_game_id":"imported","game_id":"019b76da-a81a-7000-8000-00000000001a","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","decided_by":"kim","reason":"rights","text":"No."}')
@@ -873,6 +930,10 @@ insert into kyc_records (application_id, record_id, cp_id, cp_name, cp_short_nam
 insert into kyc_states (application_id, state, pulled_at, requested_at, refused_cp_id, reason) select application_id, state, pulled_at, requested_at, refused_cp_id, reason from (values
   ('{"application_id":"acme","state":"sealed","pulled_at":"2026-01-01T00:00:00+00:00","requested_at":null,"refused_cp_id":null,"reason":null}')
 ) as v (row), json_populate_record(null::kyc_states, row::json) as r;
+
+insert into kyc_verdicts (verdict_id, application_id, record_id, verdict, reason, text, decided_by, decided_at, expires_at, ended_at, ended_as) select verdict_id, application_id, record_id, verdict, reason, text, decided_by, decided_at, expires_at, ended_at, ended_as from (values
+  ('{"verdict_id":1,"application_id":"acme","record_id":"019b76da-a82d-7000-8000-00000000002d","verdict":"verified","reason":"a register extract","text":null,"decided_by":"kim","decided_at":"2026-01-01T00:00:00+00:00","expires_at":"2026-01-01T00:00:00+00:00","ended_at":null,"ended_as":null}')
+) as v (row), json_populate_record(null::kyc_verdicts, row::json) as r;
 
 insert into oidc_flows (flow_hash, site, state, nonce, code_verifier, next, expires_at) select flow_hash, site, state, nonce, code_verifier, next, expires_at from (values
   (E'{"flow_hash":"\\\\xcc2dc8d8adb6439605fa188ed5f0d8a43930b8e1eb8fc46e63dd9ab6a643910d","site":"console","state":"s","nonce":"n","code_verifier":"v","next":"/","expires_at":"2026-01-01T00:00:00+00:00"}')
@@ -974,6 +1035,7 @@ insert into stream_events (event_number, event_id, type, application_id, game_id
   ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":17,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":18,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":19,"event_id":"019b7620-0000-7000-8000-000000000008","type":"game.pending","application_id":"acme","game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
   ('{"event_number":3,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
   ('{"event_number":4,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
@@ -1005,13 +1067,15 @@ select setval('drizzle.__drizzle_migrations_id_seq', 2);
 
 select setval('public.event_positions', 7);
 
-select setval('public.events_event_number_seq', 7);
+select setval('public.events_event_number_seq', 8);
 
 select setval('public.game_audits_audit_id_seq', 4);
 
 select setval('public.kyc_access_log_entry_id_seq', 1);
 
-select setval('public.stream_events_event_number_seq', 18);
+select setval('public.kyc_verdicts_verdict_id_seq', 1);
+
+select setval('public.stream_events_event_number_seq', 19);
 
 select setval('public.stream_positions', 14);
 
@@ -1043,10 +1107,13 @@ begin
     delete from imported_games i using fresh_revisions r, games g
     where r.revision = 1 and g.game_id = r.game_id
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
-    returning i.*, r.game_id as stored_id
+    -- A game that cannot be passed now waits for review.
+    returning i.*, r.game_id as stored_id,
+              i.audit_status <> 'passed' or pass_obstacle(i.application_id) is null as may_apply
   ), applied as (
     update games g
-    set audit_status = w.audit_status, audit_time = w.audit_time, game_package_url = w.game_package_url
+    set audit_status = case when w.may_apply then w.audit_status else 'pending' end,
+        audit_time = case when w.may_apply then w.audit_time end, game_package_url = w.game_package_url
     from waiting w where g.game_id = w.stored_id
   ), decided as (
     insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
@@ -1131,13 +1198,13 @@ begin
       ('catalogue_media', 'system', 'media', '^game\.reopen$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|reseal|expire)$)'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
       ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
+      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
@@ -1197,6 +1264,29 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION bind_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- A removal ends the verdict, or comes before it.
+  perform from applications where application_id = new.application_id and status <> 'removed' for share;
+  if not found then
+    raise exception 'There is no application %.', new.application_id using errcode = 'check_violation';
+  end if;
+  perform from kyc_records r join content_providers p using (cp_id)
+  where r.application_id = new.application_id and r.record_id = new.record_id and p.replaced_at is null
+  for share of r;
+  if not found then
+    raise exception 'The record % is not the current one of %.', new.record_id, new.application_id
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1209,11 +1299,15 @@ declare
   carried bigint;
   waiting_since timestamptz;
 begin
+  -- A hold locks the application before its games.
+  perform from applications where application_id = (select application_id from games where game_id = carried_game)
+    for key share;
   select * into game from games where game_id = carried_game for update;
   select * into former from game_audits
     where game_id = carried_game and undone_at is null order by audit_id desc limit 1;
   if game.revision is distinct from carried_revision or game.audit_status <> 'pending' or game.withdrawn_at is not null
     or former.audit_id is distinct from decision or former.revision >= game.revision
+    or former.audit_status = 'passed' and pass_obstacle(game.application_id) is not null
     or exists (select from game_audits where game_id = carried_game and revision = game.revision)
     or not exists (
       select from game_revisions r
@@ -1256,6 +1350,33 @@ begin
     'audit_id', carried, 'carried_over_from', former.audit_id, 'revision', game.revision,
     'audit_status', former.audit_status));
   return carried;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_pass()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  obstacle text;
+begin
+  perform from applications where application_id = new.application_id for key share;
+  perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
+  obstacle := pass_obstacle(new.application_id);
+  if obstacle is null then
+    return new;
+  end if;
+  if tg_op = 'UPDATE' and old.audit_status = 'passed' and old.withdrawn_at is not null and new.withdrawn_at is null then
+    new.audit_status := 'pending';
+    new.audit_time := null;
+    return new;
+  end if;
+  raise exception 'No game of % can be passed: %.', new.application_id, case obstacle
+    when 'held' then 'an operator holds the application'
+    else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
+    using errcode = 'GC001';
 end
 $function$;
 
@@ -1302,6 +1423,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION count_verdicts()
+ RETURNS TABLE(unverified integer, ending integer, waiting integer, oldest_waiting timestamp with time zone, held integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select (select count(*)::int from unverified_applications()),
+         (select count(*)::int from kyc_verdicts
+          where ended_at is null and expires_at between now() and now() + interval '30 days'),
+         waits.records, waits.since, (select count(*)::int from application_holds)
+  from (
+    select count(*)::int as records, min(greatest(r.received_at, (
+             select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
+             where v.application_id = r.application_id))) as since
+    from kyc_records r join applications a using (application_id)
+    where a.status <> 'removed' and not exists (
+      select from kyc_verdicts v
+      where v.application_id = r.application_id and v.ended_at is null and v.expires_at > now())
+  ) as waits
+$function$;
+
 CREATE OR REPLACE FUNCTION count_wraps()
  RETURNS TABLE(table_name text, key_id text, wraps integer)
  LANGUAGE sql
@@ -1328,6 +1470,15 @@ CREATE OR REPLACE FUNCTION end_overdue_sessions()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
+
+CREATE OR REPLACE FUNCTION end_verdict(of_application text, how text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  update kyc_verdicts set ended_at = clock_timestamp(), ended_as = case when expires_at <= now() then 'expired' else how end
+  where application_id = of_application and ended_at is null
+$function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
  RETURNS uuid
@@ -1364,6 +1515,68 @@ begin
   group by 1, 2, 3, 4
   on conflict (application_id, audit_status, level, bucket) do update
     set games = counted.games + excluded.games, upto = add_upto(counted.upto, excluded.upto);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_erased_record()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from kyc_records where application_id = old.application_id) then
+    perform end_verdict(old.application_id, 'erased');
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_kyc_record()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  -- Every other field matters, and so does cp_id.
+  immaterial constant text[] := array['cp_short_name'];
+begin
+  if new.changed_fields <> '{}' and new.changed_fields <@ immaterial then
+    update kyc_verdicts set record_id = new.record_id
+    where application_id = new.application_id and ended_at is null and record_id = (
+      select record_id from kyc_former_records where application_id = new.application_id
+      order by replaced_at desc, record_id desc limit 1);
+    if found then
+      return null;
+    end if;
+  end if;
+  perform end_verdict(new.application_id, 'changed');
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_provider()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform end_verdict(old.application_id, 'changed');
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION follow_removal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform end_verdict(old.application_id, 'removed');
+  return null;
 end
 $function$;
 
@@ -1496,6 +1709,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION pass_obstacle(of_application text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case
+    when exists (select from application_holds where application_id = of_application) then 'held'
+    when (select games_need_verdict from decision_rules) and not exists (
+      select from kyc_verdicts where application_id = of_application and verdict = 'verified'
+        and ended_at is null and expires_at > now()) then 'needs_verdict'
+  end
+$function$;
+
 CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
  RETURNS record
  LANGUAGE plpgsql
@@ -1606,9 +1832,15 @@ begin
   elsif exists (select from game_audits where game_id = new.game_id and undone_at = statement_timestamp()) then
     why := 'decision_undone';
   elsif new.audit_status = 'pending' and old.audit_status <> 'pending' then
-    why := case when new.revision = old.revision then 'pictures_changed' else 'content_changed' end;
+    why := case
+      when new.revision <> old.revision then 'content_changed'
+      when exists (select from application_holds where application_id = new.application_id) then 'held'
+      when old.withdrawn_at is not null and new.withdrawn_at is null then 'needs_verdict'
+      else 'pictures_changed' end;
   elsif old.withdrawn_at is not null and new.withdrawn_at is null then
     why := 'returned';
+  elsif new.audit_status = 'passed' and exists (select from held_games where game_id = new.game_id) then
+    why := 'released';
   else
     why := 'decided';
   end if;
@@ -1619,8 +1851,8 @@ begin
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
-  if why = 'returned' and new.audit_status = 'passed' then
-    -- Pictures of a withdrawn game are not compared with its decision.
+  if why in ('returned', 'released') and new.audit_status = 'passed' then
+    -- Pictures of a game that is withdrawn or held are not compared with its decision.
     update pictures set next_check_at = now()
     where picture_id in (
       select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
@@ -1706,6 +1938,15 @@ begin
   if repair then
     delete from game_counts where games = 0;
   end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_ended_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'The verdict % has ended.', old.verdict_id using errcode = 'insufficient_privilege';
 end
 $function$;
 
@@ -1873,6 +2114,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION unverified_applications()
+ RETURNS TABLE(application_id text, name text, verdict text, until timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select a.application_id, a.name, last.verdict, case when not last.stands then last.until end
+  from applications a left join lateral (
+    select v.verdict, coalesce(v.ended_at, v.expires_at) as until, v.ended_at is null and v.expires_at > now() as stands
+    from kyc_verdicts v where v.application_id = a.application_id order by v.verdict_id desc limit 1
+  ) last on true
+  where a.status <> 'removed' and (select games_need_verdict from decision_rules)
+    and not (coalesce(last.stands, false) and last.verdict = 'verified')
+    and exists (select from games g where g.application_id = a.application_id and g.audit_status = 'passed'
+                and g.withdrawn_at is null)
+$function$;
+
 CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
  RETURNS boolean
  LANGUAGE sql
@@ -1921,12 +2179,16 @@ CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
+CREATE INDEX held_games_application ON held_games USING btree (application_id);
 CREATE INDEX ingest_failures_last ON ingest_failures USING btree (last_at);
 CREATE INDEX kyc_access_log_application ON kyc_access_log USING btree (application_id);
 CREATE INDEX kyc_former_records_application ON kyc_former_records USING btree (application_id);
 CREATE INDEX kyc_former_records_replaced_at ON kyc_former_records USING btree (replaced_at);
 CREATE INDEX kyc_records_tax_id ON kyc_records USING btree (tax_id_fingerprint);
 CREATE INDEX kyc_states_requested ON kyc_states USING btree (requested_at) WHERE requested_at IS NOT NULL;
+CREATE INDEX kyc_verdicts_application ON kyc_verdicts USING btree (application_id, verdict_id);
+CREATE INDEX kyc_verdicts_expires ON kyc_verdicts USING btree (expires_at) WHERE ended_at IS NULL;
+CREATE UNIQUE INDEX kyc_verdicts_one_open ON kyc_verdicts USING btree (application_id) WHERE ended_at IS NULL;
 CREATE INDEX operator_sessions_login ON operator_sessions USING btree (login);
 CREATE INDEX picture_contents_looked ON picture_contents USING btree (looked_at) WHERE whole OR NOT pinned AND stored IS NULL;
 CREATE INDEX picture_pins_picture ON picture_pins USING btree (picture_id);
@@ -1951,6 +2213,7 @@ CREATE INDEX workers_seen ON workers USING btree (seen_at);
 alter table api_tokens add constraint api_tokens_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table api_tokens add constraint api_tokens_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table application_checks add constraint application_checks_application_id_applications_application_id_f FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table application_holds add constraint application_holds_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
 alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
 alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
@@ -1969,6 +2232,7 @@ alter table kyc_former_records add constraint kyc_former_records_cp_id_content_p
 alter table kyc_records add constraint kyc_records_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table kyc_records add constraint kyc_records_cp_id_content_providers_cp_id_fk FOREIGN KEY (cp_id) REFERENCES content_providers(cp_id);
 alter table kyc_states add constraint kyc_states_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
+alter table kyc_verdicts add constraint kyc_verdicts_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
@@ -1992,6 +2256,11 @@ CREATE TRIGGER applications_stream_update AFTER UPDATE ON applications
   FOR EACH ROW
   WHEN (old.status IS DISTINCT FROM new.status OR old.name IS DISTINCT FROM new.name OR old.query_game_list_webhook IS DISTINCT FROM new.query_game_list_webhook OR old.query_game_detail_webhook IS DISTINCT FROM new.query_game_detail_webhook OR old.query_cp_kyc_webhook IS DISTINCT FROM new.query_cp_kyc_webhook OR old.access_token IS DISTINCT FROM new.access_token OR old.every_ms IS DISTINCT FROM new.every_ms OR old.kyc_every_ms IS DISTINCT FROM new.kyc_every_ms OR old.detail_max_age_ms IS DISTINCT FROM new.detail_max_age_ms OR old.concurrency IS DISTINCT FROM new.concurrency OR old.rate IS DISTINCT FROM new.rate OR old.volatile_parameters IS DISTINCT FROM new.volatile_parameters)
   EXECUTE FUNCTION stream_application();
+
+CREATE TRIGGER applications_verdict AFTER UPDATE OF status ON applications
+  FOR EACH ROW
+  WHEN (old.status <> 'removed'::text AND new.status = 'removed'::text)
+  EXECUTE FUNCTION follow_removal();
 
 CREATE TRIGGER approvals_of_kyc BEFORE INSERT OR UPDATE ON approvals
   FOR EACH ROW
@@ -2025,6 +2294,11 @@ CREATE TRIGGER audit_log_chain BEFORE INSERT ON audit_log
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON audit_log
   FOR EACH STATEMENT
   EXECUTE FUNCTION audit_log_refuse();
+
+CREATE TRIGGER content_providers_verdict AFTER UPDATE OF replaced_at ON content_providers
+  FOR EACH ROW
+  WHEN (old.replaced_at IS NULL AND new.replaced_at IS NOT NULL)
+  EXECUTE FUNCTION follow_provider();
 
 CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
@@ -2081,6 +2355,16 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
   WHEN ((old.withdrawn_at IS NULL OR new.withdrawn_at IS NULL) AND (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL)))
   EXECUTE FUNCTION record_event();
 
+CREATE TRIGGER games_pass_insert BEFORE INSERT ON games
+  FOR EACH ROW
+  WHEN (new.audit_status = 'passed'::text)
+  EXECUTE FUNCTION check_pass();
+
+CREATE TRIGGER games_pass_update BEFORE UPDATE OF audit_status, withdrawn_at ON games
+  FOR EACH ROW
+  WHEN (new.audit_status = 'passed'::text AND (old.audit_status <> 'passed'::text OR old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL))
+  EXECUTE FUNCTION check_pass();
+
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)
@@ -2091,9 +2375,26 @@ CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
   WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
   EXECUTE FUNCTION stream_package();
 
+CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW
+  EXECUTE FUNCTION follow_erased_record();
+
+CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
+  FOR EACH ROW
+  EXECUTE FUNCTION follow_kyc_record();
+
 CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
   FOR EACH ROW
   EXECUTE FUNCTION stream_kyc();
+
+CREATE TRIGGER kyc_verdicts_bound BEFORE INSERT ON kyc_verdicts
+  FOR EACH ROW
+  EXECUTE FUNCTION bind_verdict();
+
+CREATE TRIGGER kyc_verdicts_ended BEFORE UPDATE ON kyc_verdicts
+  FOR EACH ROW
+  WHEN (old.ended_at IS NOT NULL)
+  EXECUTE FUNCTION refuse_ended_verdict();
 
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
@@ -2139,6 +2440,8 @@ grant select, update (last_used_at, revoked_at) on api_tokens to catalogue_conso
 grant select on application_checks to catalogue_operator;
 grant select, insert, update on application_checks to catalogue_console, catalogue_operator_api;
 grant select, insert, update, delete on application_checks to catalogue_worker;
+grant select on application_holds to catalogue_api, catalogue_kyc_desk, catalogue_media, catalogue_worker;
+grant select, insert, delete on application_holds to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
@@ -2152,6 +2455,7 @@ grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, cata
 grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
@@ -2168,14 +2472,22 @@ grant select, update ("position") on events to catalogue_api, catalogue_console,
 grant select, update ("position"), delete on events to catalogue_worker;
 revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
+revoke execute on function bind_verdict() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
+revoke execute on function check_pass() from public;
 revoke execute on function count_games() from public;
+grant execute on function count_verdicts() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
 grant execute on function end_overdue_sessions() to catalogue_worker;
 revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
+revoke execute on function follow_erased_record() from public;
+revoke execute on function follow_kyc_record() from public;
+revoke execute on function follow_provider() from public;
+revoke execute on function follow_removal() from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
@@ -2206,6 +2518,7 @@ grant select, insert (addresses_end_at, application_game_id, application_id, aud
 grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator_api;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
+grant select, insert, delete on held_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on imported_games to catalogue_console, catalogue_worker;
 grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
@@ -2225,6 +2538,8 @@ grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
 grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on kyc_verdicts to catalogue_console, catalogue_operator_api;
+grant select, insert, update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
@@ -2264,6 +2579,7 @@ grant usage on sequence event_positions to catalogue_api, catalogue_console, cat
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence kyc_verdicts_verdict_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;

@@ -1,0 +1,93 @@
+/** What decides whether games of an application can be live: its hold, and the verdict on its developer. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
+import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
+import type { PassObstacle } from '#src/contract/words.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
+import { OBSTACLES } from '#src/rules/verdicts.ts';
+import { redirectAfter } from '#src/site/answers.ts';
+import { action, ago, badge, due, facts, html, input, type SafeHtml, section } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import type { ById } from '#src/site/query.ts';
+import { describeVerdictState } from '#src/site/verdict.ts';
+
+export type Standing = {
+  hold: HoldRow | undefined;
+  verdict: PublicVerdict | undefined;
+  obstacle: PassObstacle | null;
+};
+
+export const readStanding = async (sql: Database, application_id: string): Promise<Standing> => {
+  const [hold, verdict, obstacle] = await Promise.all([
+    findHold(sql, application_id),
+    findLastVerdict(sql, application_id),
+    findPassObstacle(sql, application_id),
+  ]);
+  return { hold, verdict, obstacle };
+};
+
+const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml => {
+  if (verdict === undefined) return badge('none');
+  const { state, expires_at, ended_at } = verdict;
+  if (state === 'standing') return html`${badge(verdict.verdict)} ends ${due(expires_at)}`;
+  return html`${badge('none')} "${verdict.verdict}": ${describeVerdictState(state)}, ${ago(ended_at ?? expires_at)}`;
+};
+
+const describeHold = (hold: HoldRow | undefined): SafeHtml =>
+  hold === undefined
+    ? badge('not held', 'plain')
+    : html`${badge('held', 'warn')} by ${hold.held_by}, ${ago(hold.held_at)}: ${hold.reason}`;
+
+const holdDetails = (here: string): SafeHtml =>
+  html`<details id="hold"><summary class="button">Hold its games…</summary>
+<form method="post" action="${here}/hold" class="form">
+${input('Reason, which its developer reads', { name: 'reason', required: true, maxlength: 1_000, grow: true })}
+<button class="button danger">Hold: no game of it is live</button></form></details>`;
+
+/** @param here the address of the application's page */
+export const standingSection = (
+  here: string,
+  { hold, verdict, obstacle }: Standing,
+  mayHold: boolean,
+): SafeHtml => {
+  const why =
+    obstacle === null
+      ? null
+      : html`<p class="notice warn">No game can be passed: ${OBSTACLES[obstacle]}.</p>`;
+  const release = action(`${here}/release`, 'Release its games');
+  const act = hold === undefined ? holdDetails(here) : release;
+  const rows = facts([
+    ['Verdict on its developer', describeVerdict(verdict)],
+    ['Hold', describeHold(hold)],
+  ]);
+  return section('Developer', html`${why}${rows}${mayHold ? html`<div class="body">${act}</div>` : null}`);
+};
+
+const holdForm = z.object({ reason: z.string().default('') });
+
+/** Adds the routes that hold and release the games of an application. */
+export const addHolds = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const mayHold = { config: { right: 'hold_applications' } } as const;
+  const pageOf = ({ application_id }: ById<'application_id'>['Params']): string =>
+    `/applications/${encodeURIComponent(application_id)}`;
+
+  app.post<ById<'application_id'>>('/applications/:application_id/hold', mayHold, (request, reply) =>
+    redirectAfter(reply, pageOf(request.params), async () => {
+      const { reason } = holdForm.parse(request.body);
+      const { application_id } = request.params;
+      const { games } = await operateFor(request, options, holdApplication, { application_id, reason });
+      return `${application_id} is held. Games that returned to pending: ${games}.`;
+    }),
+  );
+
+  app.post<ById<'application_id'>>('/applications/:application_id/release', mayHold, (request, reply) =>
+    redirectAfter(reply, pageOf(request.params), async () => {
+      const { application_id } = request.params;
+      const { games } = await operateFor(request, options, releaseApplication, { application_id });
+      return `${application_id} is no longer held. Games that passed again: ${games}.`;
+    }),
+  );
+};

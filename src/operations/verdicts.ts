@@ -1,0 +1,81 @@
+/** A verdict on a developer: verified, refused, or incomplete. It is bound to the version of the record that was seen. */
+import { z } from 'zod';
+import { isRegistered } from '#db/queries/applications.ts';
+import { findKycRecord, lockKycState } from '#db/queries/kyc.ts';
+import { insertVerdict } from '#db/queries/verdicts.ts';
+import { duration } from '#src/contract/application-settings.ts';
+import { prose } from '#src/contract/text.ts';
+import { VERDICTS } from '#src/contract/words.ts';
+import { CatalogueError, NotFoundError } from '#src/errors.ts';
+import { applicationSubject } from '#src/operations/applications.ts';
+import { requireReason, withReason } from '#src/operations/kyc.ts';
+import { type Context, defineOperation } from '#src/operations/operation.ts';
+import { ApprovalError } from '#src/operations/second-person.ts';
+
+const DAY_MS = 24 * 60 * 60_000;
+/** A verdict without a time of its own ends after it. */
+const VERDICT_LIFETIME_MS = 365 * DAY_MS;
+
+/** What the second person of a verdict approves, beside the reason. */
+export const verdictTerms = z.object({
+  verdict: z.enum(VERDICTS),
+  /** For the application's developer. */
+  text: prose.transform((text) => text || undefined).optional(),
+  /** From now. */
+  expires: duration(DAY_MS, 3_650 * DAY_MS).optional(),
+});
+type Terms = z.infer<typeof verdictTerms>;
+
+/** The approved terms, or else the given ones. @throws ApprovalError if others were approved than are given */
+const agreeTerms = (given: Terms, { approval }: Context): Terms => {
+  if (approval === undefined) return given;
+  const { verdict, text, expires } = approval.requested;
+  const isSame =
+    given.verdict === verdict &&
+    (given.text ?? text ?? null) === (text ?? null) &&
+    (given.expires ?? expires) === expires;
+  if (!isSame)
+    throw new ApprovalError('Another verdict was approved for this developer: request this one too.');
+  return { verdict: given.verdict, text, expires };
+};
+
+export const giveVerdict = defineOperation({
+  name: 'kyc.verdict',
+  title: 'Give a verdict on the developer of an application',
+  right: 'kyc',
+  notByToken: 'at the KYC desk',
+  input: withReason.extend({
+    ...verdictTerms.shape,
+    /** The version of the record that the officer saw. */
+    record_id: z.guid().toLowerCase(),
+  }),
+  subject: applicationSubject,
+  secondPerson: {
+    kind: 'verdict',
+    // A writer that replaces the record waits for this lock.
+    lockVersion: async (tx, { application_id }) => {
+      if (!(await isRegistered(tx, application_id))) throw new NotFoundError('application', application_id);
+      await lockKycState(tx, application_id);
+      return (await findKycRecord(tx, application_id))?.record_id ?? null;
+    },
+  },
+  run: async (tx, input, context) => {
+    const { application_id, record_id } = input;
+    const reason = requireReason(input, context);
+    const { verdict, text = null, expires = VERDICT_LIFETIME_MS } = agreeTerms(input, context);
+    const record = await findKycRecord(tx, application_id);
+    if (record === undefined)
+      throw new CatalogueError(`${application_id} has no KYC record: there is nothing to give a verdict on.`);
+    if (record.record_id !== record_id)
+      throw new CatalogueError(
+        `The KYC record of ${application_id} has changed since it was shown: look at it, then decide again.`,
+      );
+    const decided_by = context.caller.actor.actor;
+    const terms = { verdict, text, expires_ms: expires };
+    return insertVerdict(tx, { application_id, record_id, reason, decided_by, ...terms });
+  },
+  log: ({ verdict_id, record_id, verdict, reason, expires_at }) => ({
+    reason,
+    details: { verdict_id, record_id, verdict, expires_at },
+  }),
+});

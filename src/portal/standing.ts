@@ -1,0 +1,60 @@
+/** What stands between an application and its games: its KYC record, the verdict on it, and a hold. */
+import type { Database } from '#db/client.ts';
+import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
+import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
+import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
+import type { PassObstacle } from '#src/contract/words.ts';
+import { ago, badge, due, facts, html, type SafeHtml, section } from '#src/site/html.ts';
+import { describeVerdictState } from '#src/site/verdict.ts';
+
+type Standing = {
+  kyc: KycStateRow | undefined;
+  hold: HoldRow | undefined;
+  verdict: PublicVerdict | undefined;
+  obstacle: PassObstacle | null;
+};
+
+const readStanding = async (sql: Database, application_id: string): Promise<Standing> => {
+  const [kyc, hold, verdict, obstacle] = await Promise.all([
+    findKycState(sql, application_id),
+    findHold(sql, application_id),
+    findLastVerdict(sql, application_id),
+    findPassObstacle(sql, application_id),
+  ]);
+  return { kyc, hold, verdict, obstacle };
+};
+
+const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string => {
+  if (verdict === undefined) return 'The platform has given none yet.';
+  const { state, text, decided_at, expires_at, ended_at } = verdict;
+  const said = text === null ? null : html`<p dir="auto">${text}</p>`;
+  if (state === 'standing')
+    return html`${badge(verdict.verdict)} since ${ago(decided_at)}, ends ${due(expires_at)}${said}`;
+  return html`${badge('none')} "${verdict.verdict}" has ended: ${describeVerdictState(state)},
+${ago(ended_at ?? expires_at)}`;
+};
+
+const describeObstacle = ({ hold, obstacle }: Standing, pending: number): SafeHtml | string => {
+  if (hold !== undefined)
+    return html`Your games are held since ${ago(hold.held_at)}: none of them is live. <span dir="auto">${hold.reason}</span>`;
+  if (obstacle === 'needs_verdict')
+    return `The ${pending} games that wait for review. They can be passed when the verdict is "verified".`;
+  return 'Nothing.';
+};
+
+/** @param pending how many games wait for review */
+export const standingSection = async (
+  sql: Database,
+  application_id: string,
+  pending: number,
+): Promise<SafeHtml> => {
+  const standing = await readStanding(sql, application_id);
+  return section(
+    'You, as the platform knows you',
+    facts([
+      ['KYC record', badge(standing.kyc?.state ?? 'pending')],
+      ['Verdict', describeVerdict(standing.verdict)],
+      ['Waits for it', describeObstacle(standing, pending)],
+    ]),
+  );
+};

@@ -1,0 +1,239 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { findGame, upsertGames } from '#db/queries/games.ts';
+import { findKycRecord } from '#db/queries/kyc.ts';
+import { findLastVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
+import type { Verdict } from '#src/contract/words.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
+import { approve } from '#src/operations/requests.ts';
+import { giveVerdict } from '#src/operations/verdicts.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addOperators, answerBy, askBy } from '#test/support/approvals.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { decideGames, KIM, operateAs, undoGameDecisions } from '#test/support/operate.ts';
+
+const { database, expectRefused } = useStolenLogins();
+const KEYS = ringOf(['k1']);
+const ALONE = { fourEyes: { kinds: [], onceTwo: false } } as const;
+const acme = { application_id: 'acme' };
+let game_id: string;
+
+const pull = (changes: object = {}) => store(database.sql, KEYS, 'acme', { ...PLANTED, ...changes });
+const recordId = async () => (await findKycRecord(database.sql, 'acme'))?.record_id ?? '';
+const verdictOn = async (record_id: string, verdict: Verdict = 'verified', more: object = {}) =>
+  operateAs(
+    database.sql,
+    KIM.actor,
+    giveVerdict,
+    { ...acme, record_id, verdict, reason: 'ticket', ...more },
+    ALONE,
+  );
+const standing = async () => (await findLastVerdict(database.sql, 'acme'))?.state;
+const pass = async () => {
+  const { games } = await decideGames(
+    database.sql,
+    [{ game_id, revision: 1 }],
+    { audit_status: 'passed' },
+    KIM.actor,
+  );
+  return games[0]?.result;
+};
+const statusOf = async () => (await findGame(database.sql, game_id))?.audit_status;
+const events = () =>
+  database.sql<
+    { type: string; why: string }[]
+  >`select type, data ->> 'why' as why from events order by event_number`;
+
+beforeEach(async () => {
+  const { sql } = database;
+  await sql`truncate applications, games, game_revisions, game_audits, events, operators, approvals, held_games cascade`;
+  await setNeedsVerdict(sql, false);
+  await addApplication(sql, 'acme');
+  await pull();
+  const game = fetchedGame();
+  game_id = game.game_id;
+  await upsertGames(sql, 'acme', [game]);
+});
+
+describe('a verdict', () => {
+  it('is bound to the version that was seen', async () => {
+    const seen = await recordId();
+    await pull({ tax_id: 'another' });
+    await expect(verdictOn(seen)).rejects.toThrow('has changed since it was shown');
+    await verdictOn(await recordId());
+    expect(await standing()).toBe('standing');
+  });
+
+  it.each([
+    ['cp_short_name', 'standing'],
+    ['tax_id', 'changed'],
+    ['opening_bank', 'changed'],
+    ['registered_address', 'changed'],
+  ])('is %s after a change: %s', async (field, state) => {
+    await verdictOn(await recordId());
+    await pull({ [field]: 'another value' });
+    expect(await standing()).toBe(state);
+  });
+
+  it('ends at its time, and a later one replaces it', async () => {
+    await verdictOn(await recordId(), 'verified', { expires: '2d' });
+    await database.sql`update kyc_verdicts set expires_at = now()`;
+    expect(await standing()).toBe('expired');
+    await verdictOn(await recordId(), 'refused');
+    const rows = await database.sql`select verdict, ended_as from kyc_verdicts order by verdict_id`;
+    expect([...rows]).toEqual([
+      { verdict: 'verified', ended_as: 'expired' },
+      { verdict: 'refused', ended_as: null },
+    ]);
+  });
+
+  it('takes the terms that the second person approved, and no others', async () => {
+    const { sql } = database;
+    await addOperators(sql, { kim: ['kyc_officer'], lee: ['kyc_officer'] });
+    const record_id = await recordId();
+    const give = (verdict: Verdict, more: object) =>
+      operateAs(sql, { actor: 'kim', actor_kind: 'operator' }, giveVerdict, {
+        ...acme,
+        record_id,
+        verdict,
+        ...more,
+      });
+    await expect(give('verified', { reason: 'alone' })).rejects.toThrow(
+      'It takes two persons to give a verdict',
+    );
+    const terms = { verdict: 'refused', text: 'The register has no such company.', expires: '90d' } as const;
+    const subject = 'application:acme';
+    const { approval_id } = await askBy(sql, 'kim', {
+      kind: 'verdict',
+      subject,
+      reason: 'ticket 4711',
+      ...terms,
+    });
+    await answerBy(sql, 'lee', approve, approval_id);
+    await expect(give('verified', { approval_id })).rejects.toThrow('Another verdict was approved');
+    await expect(give('refused', { approval_id, text: 'Other words.' })).rejects.toThrow('Another verdict');
+    expect(await give('refused', { approval_id })).toMatchObject({
+      verdict: 'refused',
+      text: terms.text,
+      reason: 'ticket 4711',
+    });
+  });
+
+  it('that was approved for another version is void', async () => {
+    const { sql } = database;
+    await addOperators(sql, { kim: ['kyc_officer'], lee: ['kyc_officer'] });
+    const request = {
+      kind: 'verdict',
+      subject: 'application:acme',
+      reason: 'why',
+      verdict: 'verified',
+    } as const;
+    const { approval_id } = await askBy(sql, 'kim', request);
+    await pull({ tax_id: 'swapped' });
+    await expect(answerBy(sql, 'lee', approve, approval_id)).rejects.toThrow('has changed since');
+  });
+});
+
+describe('while games need a verdict', () => {
+  beforeEach(() => setNeedsVerdict(database.sql, true));
+
+  it('a game is passed with a standing verdict "verified" alone', async () => {
+    expect(await pass()).toBe('needs_verdict');
+    await verdictOn(await recordId(), 'incomplete');
+    expect(await pass()).toBe('needs_verdict');
+    await verdictOn(await recordId());
+    expect(await pass()).toBe('decided');
+  });
+
+  it('a live game stays live when the verdict is lost, but an undo, a carried decision or a return makes none live', async () => {
+    const { sql } = database;
+    await verdictOn(await recordId());
+    await pass();
+    const reject = { audit_status: 'rejected', reason: 'other' } as const;
+    await decideGames(sql, [{ game_id, revision: 1 }], reject, KIM.actor);
+    const [rejection] = await sql<
+      { audit_id: number }[]
+    >`select max(audit_id)::int as audit_id from game_audits`;
+    await pull({ tax_id: 'another' });
+    await undoGameDecisions(sql, [rejection?.audit_id ?? 0], KIM.actor);
+    expect(await statusOf()).toBe('pending');
+    await verdictOn(await recordId());
+    expect(await pass()).toBe('decided');
+    await pull({ tax_id: 'a third' });
+    expect(await statusOf()).toBe('passed');
+    await sql`update games set withdrawn_at = now()`;
+    await sql`update games set withdrawn_at = null`;
+    expect(await statusOf()).toBe('pending');
+    expect((await events()).at(-1)).toEqual({ type: 'game.pending', why: 'needs_verdict' });
+  });
+
+  it('no statement of any process passes a game, not even the owner’s', async () => {
+    await expect(database.sql`update games set audit_status = 'passed', audit_time = now()`).rejects.toThrow(
+      'has no standing verdict',
+    );
+    expect(await statusOf()).toBe('pending');
+  });
+});
+
+describe('a hold', () => {
+  const hold = () => operateAs(database.sql, KIM.actor, holdApplication, { ...acme, reason: 'The rights.' });
+  const release = () => operateAs(database.sql, KIM.actor, releaseApplication, acme);
+
+  it('makes every passed game pending and refuses the next pass; a release makes them live again', async () => {
+    await pass();
+    expect(await hold()).toMatchObject({ games: 1 });
+    expect(await statusOf()).toBe('pending');
+    expect(await pass()).toBe('held');
+    await expect(hold()).rejects.toThrow('held already');
+    expect(await release()).toMatchObject({ games: 1 });
+    expect(await statusOf()).toBe('passed');
+    await expect(release()).rejects.toThrow('is not held');
+    expect((await events()).map(({ type, why }) => `${type} ${why}`)).toEqual([
+      'game.passed decided',
+      'game.pending held',
+      'game.passed released',
+    ]);
+  });
+
+  it('leaves a game pending whose content or decision changed meanwhile', async () => {
+    await pass();
+    await hold();
+    await decideGames(
+      database.sql,
+      [{ game_id, revision: 1 }],
+      { audit_status: 'rejected', reason: 'other' },
+      KIM.actor,
+    );
+    expect(await release()).toMatchObject({ games: 0 });
+    expect(await statusOf()).toBe('rejected');
+  });
+
+  it('is not released while games need a verdict that does not stand', async () => {
+    await pass();
+    await hold();
+    await setNeedsVerdict(database.sql, true);
+    await expect(release()).rejects.toThrow('a KYC officer gives one first');
+    await verdictOn(await recordId());
+    expect(await release()).toMatchObject({ games: 1 });
+  });
+});
+
+it('neither the worker nor media nor the API writes a verdict, a hold, or the rule that games need one', async () => {
+  await verdictOn(await recordId());
+  for (const role of ['worker', 'media', 'api'] as const)
+    await expectRefused(role, [
+      "update kyc_verdicts set expires_at = now() + interval '9 years'",
+      "update kyc_verdicts set verdict = 'verified'",
+      "insert into kyc_verdicts (application_id, record_id, verdict, reason, decided_by, expires_at) select application_id, record_id, 'verified', 'x', 'kim', now() + interval '1 year' from kyc_records",
+      'delete from kyc_verdicts',
+      'delete from application_holds',
+      'update decision_rules set games_need_verdict = false',
+      'select reason from kyc_verdicts',
+    ]);
+  for (const role of ['console', 'kyc_desk', 'operator'] as const)
+    await expectRefused(role, [
+      'delete from kyc_verdicts',
+      'update decision_rules set games_need_verdict = false',
+    ]);
+  await expectRefused('console', ["update kyc_verdicts set ended_at = now(), ended_as = 'expired'"]);
+});
