@@ -47,7 +47,7 @@ export const createLogger = (
     target: 'pino-pretty',
     options: {
       destination: 2,
-      ignore: 'pid,hostname,role,job_id',
+      ignore: 'pid,hostname,role,job_id,trace_id,span_id',
       translateTime: 'SYS:HH:MM:ss',
       singleLine: true,
     },

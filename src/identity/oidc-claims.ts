@@ -22,14 +22,28 @@ export const rolesOf = ({ rolesClaim, roles }: RoleSettings, claims: Record<stri
 export const isFresh = (auth_time: unknown): boolean =>
   typeof auth_time === 'number' && Math.abs(Date.now() / 1_000 - auth_time) < FRESH_S;
 
-/** The login of a new operator: the email address or name that the provider gives, else its subject. */
-export const loginOf = (claims: Record<string, unknown>): string => {
-  const named = [claims.email, claims.preferred_username, claims.sub].find(
-    (claim) => typeof claim === 'string',
-  );
-  return (named ?? '')
+const toLogin = (claim: unknown): string =>
+  (typeof claim === 'string' ? claim : '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9._@+-]/g, '-')
     .replace(/^[^a-z0-9]+/, '')
     .slice(0, 100);
-};
+
+/**
+ * The login of a new operator: the email address unless the provider says that it is not verified, else the name, else the
+ * subject. Empty: none of them has a character of a login.
+ */
+export const loginOf = ({
+  email,
+  email_verified,
+  preferred_username,
+  sub,
+}: Record<string, unknown>): string =>
+  toLogin(email_verified === false ? undefined : email) || toLogin(preferred_username) || toLogin(sub);
+
+/** The name of an operator, without characters that control a text or its direction; the login if there is none. */
+export const nameOf = ({ name }: Record<string, unknown>, login: string): string =>
+  (typeof name === 'string' ? name : '')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim()
+    .slice(0, 200) || login;

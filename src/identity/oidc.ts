@@ -29,7 +29,7 @@ import {
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { isFresh, loginOf, type RoleSettings, rolesOf } from '#src/identity/oidc-claims.ts';
+import { isFresh, loginOf, nameOf, type RoleSettings, rolesOf } from '#src/identity/oidc-claims.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 import { countAttempt, openSession, recordOperator, recordRefusal } from '#src/identity/sign-in.ts';
 
@@ -90,6 +90,8 @@ const admit = async (
     (role) => (role === 'kyc_officer') === (site === 'kyc_desk') || known?.roles.includes(role),
   );
   const login = known?.login ?? loginOf(claims);
+  if (login === '')
+    return { login: 'unknown', refusal: 'Your provider gives no name that can be a login here.' };
   if (roles.length === 0) {
     if (known !== undefined) {
       await updateKnown(tx, known, roles);
@@ -104,8 +106,7 @@ const admit = async (
   }
   if (known?.status === 'disabled')
     return { login, refusal: 'Your access is disabled: ask an administrator.' };
-  const name =
-    typeof claims.name === 'string' && claims.name.trim() !== '' ? claims.name.slice(0, 200) : login;
+  const name = nameOf(claims, login);
   if (known !== undefined) {
     await updateKnown(tx, known, roles, name);
     return { login };

@@ -73,8 +73,8 @@ test.for<[who: string, scope: Scope]>([
       'one', i, 'Game', '{}', '', '', '{}', '', '', now()
     from generate_series(1, 10_000) i`;
   await own.sql`
-    insert into api_tokens (token_id, token_hash, name)
-    select gen_random_uuid(), sha256(i::text::bytea), 'one of many' from generate_series(1, 10_000) i`;
+    insert into api_tokens (token_id, token_hash, name, application_id)
+    select gen_random_uuid(), sha256(i::text::bytea), 'one of many', 'one' from generate_series(1, 10_000) i`;
   await own.sql`
     with revisions as (
       insert into game_revisions
@@ -145,12 +145,10 @@ test('a game of another application, an unknown id and a malformed id get one re
   const { buffers, ...unknown } = await readWork(randomUUIDv7());
   expect(unknown).toMatchObject({ status: 200, body: { ret_code: 0, data: null } });
   expect(unknown.statements).toHaveLength(2);
-  expect(buffers).toHaveLength(3);
   expect(await readWork('malformed')).toEqual({ ...unknown, buffers });
   // One page more is the row that the filter on application_id removes. Ids have 62 random bits or more: they cannot be guessed.
-  const [ofToken, ofApplication, ofGame = ''] = buffers;
-  const onePageMore = ofGame.replace(/\d+$/, (pages) => String(Number(pages) + 1));
-  expect(await readWork(theirs)).toEqual({ ...unknown, buffers: [ofToken, ofApplication, onePageMore] });
+  const onePageMore = String(buffers.at(-1)).replace(/\d+$/, (pages) => String(Number(pages) + 1));
+  expect(await readWork(theirs)).toEqual({ ...unknown, buffers: buffers.with(-1, onePageMore) });
   await pool.end({ timeout: 1 });
   await api.close();
 });

@@ -7,7 +7,7 @@ it.for<[args: string[], says: string]>([
   [['app', 'update', 'acme', '--every', '1.5h'], 'every must be a duration such as 15m'],
   [['app', 'update', 'acme', '--every', '30s'], 'from 1m to 30d.'],
   [['pull', 'acme', 'g-1', ''], 'application_game_ids.1 must not be empty.'],
-  [['token', 'create', '--operator', '--expires', '10y'], 'expires must be a duration'],
+  [['token', 'create', '--operator', 'kim', '--expires', '10y'], 'expires must be a duration'],
   [['reason', 'add', 'Gambling!', '--label', 'x', '--by', 'kim'], 'code must be lower-case letters'],
 ])('what is wrong in the input of an operation is named without a database: %j', async ([args, says]) => {
   const { exit, stdout, stderr } = await runCli(args);

@@ -43,7 +43,7 @@ it.each([
 it('lets two persons act by default once there are two, and reads what FOUR_EYES says', () => {
   const read = (FOUR_EYES: string) => readConfig({ FOUR_EYES }).fourEyes;
   expect(readConfig({}).fourEyes).toEqual({
-    kinds: ['reveal', 'erase', 'cp-id', 'withdrawals'],
+    kinds: ['reveal', 'erase', 'cp-id', 'verdict', 'withdrawals'],
     onceTwo: true,
   });
   expect(read('none')).toEqual({ kinds: [], onceTwo: false });

@@ -9,6 +9,6 @@ it('no game becomes live without the verdict that it needs, and no verdict outli
   const [found] = await database.sql<{ verdicts: number; live: number }[]>`
     select (select count(*)::int from kyc_verdicts) as verdicts,
            (select count(*)::int from games where audit_status = 'passed') as live`;
-  expect(found?.verdicts).toBeGreaterThan(5);
-  expect(found?.live).toBeGreaterThan(5);
+  expect(found?.verdicts).toBeGreaterThan(0);
+  expect(found?.live).toBeGreaterThan(0);
 });
