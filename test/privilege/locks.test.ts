@@ -46,11 +46,14 @@ const untilEnded = (pid: number) =>
 it('a session that is idle in a transaction and blocks others is named by its role, and ended', async () => {
   const pid = await pidOf(stolen);
   await stolen`set idle_in_transaction_session_timeout = 0`;
+  const locked = Promise.withResolvers<void>();
   const holding = stolen.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
+    locked.resolve();
     await until('the session is ended', async () => !(await isOpen(pid)));
   });
-  holding.catch(() => {});
+  holding.catch(locked.reject);
+  await locked.promise;
   const console = database.as('console');
   const waiting = database.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
