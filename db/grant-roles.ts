@@ -87,7 +87,7 @@ export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string
   ];
 };
 
-/** No role takes more than this part of the server's connections: whoever has its login leaves the others room. */
+/** No role takes more than this part of the server's connections: a stolen login leaves room for the others. */
 const CONNECTIONS_SHARE = 0.6;
 /** Of a session that does not set it itself, as every process of ours does (db/client.ts). */
 const IDLE_IN_TRANSACTION = '2min';

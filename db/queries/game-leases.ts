@@ -30,7 +30,7 @@ export const leaseGame = async (sql: Queryable, game_id: string, holder: string)
   return row.holder;
 };
 
-/** The games among these that nobody else has, in their order. */
+/** The games among these that no other reviewer has, in their order. */
 const listFree = (sql: Queryable, game_ids: readonly string[], holder: string): Promise<string[]> =>
   readColumn(sql<{ game_id: string }[]>`
     select w.game_id from unnest(${game_ids as string[]}::uuid[]) with ordinality as w (game_id, place)
@@ -54,7 +54,7 @@ const claim = (sql: Queryable, game_id: string, holder: string, from: string | n
     returning game_id`);
 
 /**
- * Leases the first of these games that nobody else has.
+ * Leases the first of these games that no other reviewer has.
  * @param from the game whose page the holder looks at
  * @returns undefined if others have all of them
  */

@@ -9,7 +9,7 @@ import type { StreamType } from '#src/contract/words.ts';
 
 type StreamRow = InferSelectModel<typeof streamEvents>;
 
-/** An event of the stream. `data`: what its application is told, if it is told of it. */
+/** An event of the stream. `data`: what its application receives, if it receives the event. */
 export type StreamEvent = Omit<StreamRow, 'event_number' | 'event_id' | 'application_id' | 'position'> & {
   event_id: string;
   application_id: string;

@@ -66,7 +66,7 @@ export const listTokenPage = (
 
 /**
  * Revokes a token; the next call with it is refused.
- * @param login absent: whoever has it @returns false if there is no such token
+ * @param login absent: the token of any operator @returns false if there is no such token
  */
 export const revokeToken = (sql: Queryable, token_id: string, login?: string): Promise<boolean> =>
   isOneRow(sql`

@@ -1,4 +1,4 @@
-/** Leads a reviewer to the next game of a lane that nobody else reviews. */
+/** Leads a reviewer to the next game of a lane that no other reviewer has. */
 import { claimFirstGame } from '#db/queries/game-leases.ts';
 import type { Lane } from '#src/contract/words.ts';
 import { readUpcoming } from '#src/lists/review.ts';

@@ -32,7 +32,7 @@ export const toEventDocument = (
   };
 };
 
-/** An event as the platform's stream has it. What an application is told of it is the same. */
+/** An event as the platform's stream has it. An application receives the same. */
 export const toStreamDocument = (
   { data, facts, application_id, ...event }: StreamEvent,
   formatAuditTime: FormatAuditTime,

@@ -59,7 +59,7 @@ const NOTICE = 'catalogue_notice';
 const NOTICE_MAX = 600;
 const TONES = ['good', 'info', 'bad', 'undo'] as const satisfies Notice['tone'][];
 
-/** Does a page request the one that comes next, which nobody sees yet (browser/next-game.ts)? */
+/** Does a page request the one that comes next, which is not on the screen yet (browser/next-game.ts)? */
 export const isPrefetch = ({ headers }: FastifyRequest): boolean => headers['x-prefetch'] !== undefined;
 
 /** Does a page that shows the next one already send a form? */

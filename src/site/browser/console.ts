@@ -183,7 +183,7 @@ addEventListener('game:restored', () => {
   showPage();
 });
 
-// The lease of a game that nobody looks at ends.
+// The lease of a game that is not on the screen ends.
 addEventListener('htmx:before:request', (event) => {
   if (document.hidden && requestOf(event)?.sourceElement?.matches('.viewers')) event.preventDefault();
 });

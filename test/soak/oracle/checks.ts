@@ -109,7 +109,7 @@ const compareEvents = async (sql: Database, { received }: Truth): Promise<string
     const at = received.get(event.event_id) ?? new Set();
     if (at.size !== 1 || !at.has(event.application_id))
       wrong.push(
-        `${event.event_id} of ${event.application_id} arrived at: ${[...at].join(', ') || 'nobody'}`,
+        `${event.event_id} of ${event.application_id} arrived at: ${[...at].join(', ') || 'no application'}`,
       );
   }
   const games = await sql<{ game_id: string; audit_status: string; is_withdrawn: boolean }[]>`

@@ -8,7 +8,7 @@ import { giveAddress } from '#test/support/events.ts';
 import { addToken } from '#test/support/factories.ts';
 
 const SETTINGS = { every_ms: 60_000, kyc_every_ms: 60_000, detail_max_age_ms: 300_000 };
-/** One of so many deliveries is answered with 500. */
+/** One of this many deliveries is answered with 500. */
 const REFUSED_SHARE = 20;
 
 /** A game that its application removed. Times in ms since the epoch; `until` is Infinity while it is gone. */

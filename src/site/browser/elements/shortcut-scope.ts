@@ -117,7 +117,7 @@ customElements.define(
         if (sendForm(target)) event.preventDefault();
         return;
       }
-      // A key that is held down would decide on games that nobody has seen.
+      // A key that is held down would decide on games that were not on the screen.
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
       if (key === 'Escape') {
         if (isTyping(target)) (target as HTMLElement).blur();
