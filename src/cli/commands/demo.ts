@@ -138,7 +138,7 @@ const showNextSteps = (
     `  ${catalogue} sync ${applications[0]?.application_id ?? '--all'} --full --wait`,
     `  ${catalogue} queue status`,
     `  ${catalogue} operator add kim --role admin --role reviewer  # prints a link to sign in`,
-    `  curl --silent ${api}/open-api/game/list-by-audit-status --header "Authorization: Bearer $(${catalogue} token create --operator --expires 1d 2>/dev/null)" --json '{"audit_status":"pending","page_num":1,"page_size":20}'`,
+    `  curl --silent ${api}/open-api/game/list-by-audit-status --header "Authorization: Bearer $(${catalogue} token create --operator ${DEMO_LOGIN} --expires 1d 2>/dev/null)" --json '{"audit_status":"pending","page_num":1,"page_size":20}'`,
     '',
     'Stop with Ctrl-C. The data is kept for the next demo.',
   ];
