@@ -102,11 +102,11 @@ test('a new link makes an officer a new person: it approves nothing for a day, a
 test('a reviewer approves a new one, who accepts no withdrawals as the second person for a day', async () => {
   const rita = { login: 'rita', roles: ['reviewer' as const] };
   for (const attempt of [
-    operate(addOperator, rita, adam, platform()),
-    operate(setRoles, { login: 'adam', roles: ['admin', 'reviewer'] }, adam, platform()),
-    operate(linkOperator, { login: 'olga' }, adam, platform()),
+    () => operate(addOperator, rita, adam, platform()),
+    () => operate(setRoles, { login: 'adam', roles: ['admin', 'reviewer'] }, adam, platform()),
+    () => operate(linkOperator, { login: 'olga' }, adam, platform()),
   ])
-    await expect(attempt).rejects.toThrow(ApprovalError);
+    await expect(attempt()).rejects.toThrow(ApprovalError);
   const { approval_id } = await request('rita', { kind: 'reviewer', act: 'add', roles: rita.roles });
   await expect(
     operate(approve, { approval_id, kind: 'reviewer' }, officer('kim'), platform()),
