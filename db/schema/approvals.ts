@@ -32,7 +32,10 @@ export const approvals = pgTable(
     kind: text({ enum: APPROVAL_KINDS }).notNull(),
     /** `application:<id>`, `run:<id>` or `operator:<login>`, as in the audit log. */
     subject: text().notNull(),
-    /** What the requester saw: id of the record (also of a verdict), the refused cp_id, the number of vanishing games, or the roles of the operator. */
+    /**
+     * What the requester saw: id of the record (also of a verdict), the refused cp_id, the number of vanishing games, or
+     * the roles of the operator.
+     */
     version: text().notNull(),
     requested: jsonb().$type<RequestedGames>().notNull().default({}),
     reason: text().notNull(),

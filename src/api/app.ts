@@ -44,9 +44,9 @@ const BOUNDS = { bodyMaxBytes: BODY_MAX_BYTES, connectionsMax: 10_000 };
 
 /**
  * Builds the HTTP server of the platform-side operations (interface document, sections 4.1 and 4.2) and the additions
- * to them, and of the operator API; it does not listen yet. A call passes the deadline, authentication, the rate limit and the validation of its
- * body. Its handler then reads the database, and the response is validated. Every response except /docs, /openapi.json
- * and pictures is an envelope.
+ * to them, and of the operator API; it does not listen yet. A call passes the deadline, authentication, the rate limit
+ * and the validation of its body. Its handler then reads the database, and the response is validated. Every response
+ * except documents and pictures is an envelope.
  */
 export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> => {
   // `sendFailure` logs failures of the platform. Other calls are not logged.
