@@ -102,7 +102,8 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
         await database.sql<{ audit_status: string; audit_time: Date | null; revision: number }[]>`
         select audit_status, audit_time, revision from games where game_id = ${game_id}`
       )[0];
-    expect(await status()).toMatchObject({ audit_status: 'passed' });
+    // The page of the next game is shown before the decision of the test above is stored.
+    await until('the game is passed', async () => (await status())?.audit_status === 'passed');
     const [{ url = '' } = {}] = await database.sql<{ url: string }[]>`
       select game_store_pic[1] as url from games where game_id = ${game_id}`;
     await media.stop();
