@@ -186,7 +186,8 @@ test('the matrix: each role may what its definition says, and nothing else', asy
     const list = LISTS.find((each) => each.name === name);
     if (list !== undefined) return hasRight([role], list.right);
     const operation = operations.get(name as OperationName);
-    if (operation === undefined || operation.right === 'system') throw new Error(`${name} is no act`);
+    if (operation === undefined || operation.right === 'system' || operation.right === 'application')
+      throw new Error(`${name} is no act`);
     if (operation.notByToken !== undefined || operation.knownBy === 'session') return false;
     const { right } = operation;
     return (
@@ -197,6 +198,7 @@ test('the matrix: each role may what its definition says, and nothing else', asy
     'run.pages': { run_id: ID },
     'run.withdrawals': { run_id: ID },
     'review.batch': { batch_id: ID },
+    'game.thread': { game_id: ID },
     'game.withdrawn': { application_id: 'acme' },
     'kyc.versions': { application_id: 'acme' },
   };
