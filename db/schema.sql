@@ -1057,12 +1057,7 @@ begin
   elsif game.withdrawn_at is not null then
     raise exception 'The game is withdrawn: list it again, then appeal.' using errcode = 'GC002';
   end if;
-  with recursive chain as (
-    select a.* from game_audits a where a.audit_id = (select audit_id from standing_decision(new.game_id))
-    union all
-    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
-  )
-  select audit_id, decided_by into strict new.audit_id, new.rejected_by from chain where carried_over_from is null;
+  select * into strict new.audit_id, new.rejected_by from first_decision(new.game_id);
   if exists (select from game_appeals where audit_id = new.audit_id) then
     raise exception 'This rejection was appealed: a rejection is appealed once.' using errcode = 'GC002';
   end if;
@@ -1283,6 +1278,19 @@ AS $function$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
   ), 52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION first_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, decided_by text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with recursive chain as (
+    select a.* from game_audits a where a.audit_id = (select s.audit_id from standing_decision(of_game) s)
+    union all
+    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
+  )
+  select c.audit_id, c.decided_by from chain c where c.carried_over_from is null
 $function$;
 
 CREATE OR REPLACE FUNCTION fold_game_counts()
@@ -1519,6 +1527,16 @@ begin
   new.expires_at := least(new.expires_at, now() + interval '15 minutes');
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
+    select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
+  from games g where g.game_id = of_game
 $function$;
 
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)

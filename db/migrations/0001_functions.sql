@@ -729,6 +729,27 @@ $$;
 
 create trigger game_messages_checked before insert on game_messages for each row execute function check_message();
 
+-- The standing decision of a game, or the one that it carries over.
+create function first_decision(of_game uuid) returns table (audit_id bigint, decided_by text)
+language sql stable
+as $$
+  with recursive chain as (
+    select a.* from game_audits a where a.audit_id = (select s.audit_id from standing_decision(of_game) s)
+    union all
+    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
+  )
+  select c.audit_id, c.decided_by from chain c where c.carried_over_from is null
+$$;
+
+-- Can the rejection of a game be appealed? As check_appeal decides.
+create function may_appeal(of_game uuid) returns boolean
+language sql stable
+as $$
+  select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
+    select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
+  from games g where g.game_id = of_game
+$$;
+
 -- An appeal is about the standing rejection of a game, or the one that it carries over.
 create function check_appeal() returns trigger
 language plpgsql security definer
@@ -746,12 +767,7 @@ begin
   elsif game.withdrawn_at is not null then
     raise exception 'The game is withdrawn: list it again, then appeal.' using errcode = 'GC002';
   end if;
-  with recursive chain as (
-    select a.* from game_audits a where a.audit_id = (select audit_id from standing_decision(new.game_id))
-    union all
-    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
-  )
-  select audit_id, decided_by into strict new.audit_id, new.rejected_by from chain where carried_over_from is null;
+  select * into strict new.audit_id, new.rejected_by from first_decision(new.game_id);
   if exists (select from game_appeals where audit_id = new.audit_id) then
     raise exception 'This rejection was appealed: a rejection is appealed once.' using errcode = 'GC002';
   end if;

@@ -23,6 +23,10 @@ export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealR
   firstRow(sql<AppealRow[]>`
     select * from game_appeals where game_id = ${game_id} order by appeal_id desc limit 1`);
 
+/** Can the rejection of a game be appealed? Not twice: one that was carried over is the same rejection. */
+export const mayAppeal = async (sql: Queryable, game_id: string): Promise<boolean> =>
+  (await onlyRow(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`)).may;
+
 /** Decides the open appeal on a game. @returns undefined when there is none */
 export const decideAppeal = (
   tx: Queryable,
@@ -72,12 +76,20 @@ export const listAppealPage = (
     id: sql`p.appeal_id`,
   });
 
-/** The games whose appeals a reviewer may decide, the longest waiting first. */
-export const listAppealedGames = (sql: Queryable, reviewer: string, limit: number): Promise<string[]> =>
+/** The games whose appeals a reviewer may decide, the longest waiting first. @param from.after the game before them */
+export const listAppealedGames = (
+  sql: Queryable,
+  { reviewer, after }: { reviewer: string; after?: string | undefined },
+  limit: number,
+): Promise<string[]> =>
   readColumn(sql<{ game_id: string }[]>`
-    select p.game_id from game_appeals p join games g using (game_id)
-    where ${isWaiting(sql)} and lower(p.rejected_by) <> lower(${reviewer})
-    order by p.opened_at, p.appeal_id limit ${limit}`);
+    select p.game_id from game_appeals p join games g using (game_id) ${where(sql, [
+      isWaiting(sql),
+      sql`lower(p.rejected_by) <> lower(${reviewer})`,
+      after !== undefined &&
+        sql`(p.opened_at, p.appeal_id) > (
+          select opened_at, appeal_id from game_appeals where game_id = ${after} order by appeal_id desc limit 1)`,
+    ])} order by p.opened_at, p.appeal_id limit ${limit}`);
 
 /** What the metrics and the lanes tell: appeals that wait, and since when the first one does. */
 export const countAppeals = (sql: Queryable) =>

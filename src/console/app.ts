@@ -1,10 +1,12 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { addAppeals } from '#src/console/pages/appeals.ts';
 import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
 import { addGame } from '#src/console/pages/game.ts';
+import { addGameThread } from '#src/console/pages/game-thread.ts';
 import { addGames } from '#src/console/pages/games.ts';
 import { addHome } from '#src/console/pages/home.ts';
 import { addIcons } from '#src/console/pages/icons.ts';
@@ -18,6 +20,7 @@ import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalSession } from '#src/portal/session.ts';
+import { addPortalThread } from '#src/portal/thread.ts';
 import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { createSite } from '#src/site/site.ts';
@@ -34,8 +37,10 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   const app = await createSite(options, frame);
   addHome(app, options);
   addReview(app, options);
+  addAppeals(app, options);
   addGames(app, options);
   addGame(app, options);
+  addGameThread(app, options);
   addApplications(app, options);
   addHolds(app, options);
   addIcons(app, options);
@@ -48,6 +53,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addPortalSession(app, options);
   addPortalOverview(app, options);
   addPortalGames(app, options);
+  addPortalThread(app, options);
   await addQueues(app, options);
   await app.ready();
   return app;

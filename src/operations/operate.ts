@@ -34,7 +34,7 @@ const requireRight = (
   { actor, roles, session, token_id }: Caller,
 ): void => {
   const { right, byApplication, knownBy, notByToken, title } = operation;
-  const refuse = (why: string): never => {
+  const refuse: (why: string) => never = (why) => {
     throw new ForbiddenError(`${title}: ${why}`);
   };
   if (actor.actor_kind === 'application') {
@@ -52,7 +52,7 @@ const requireRight = (
     if (actor.actor_kind !== 'system') refuse('only the platform itself does this.');
     return;
   }
-  if (right === 'application') return refuse("an application's developer alone does this.");
+  if (right === 'application') refuse("an application's developer alone does this.");
   if (right === 'own' || roles === 'all') return;
   requireRole(title, typeof right === 'function' ? right(input) : right, roles);
 };

@@ -10,6 +10,7 @@ import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
+import { portalThread } from '#src/portal/thread.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import {
   ago,
@@ -132,6 +133,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     if (id === undefined) return reply.redirect('/portal/games', 303);
     const timeline = forApplication(await readTimeline(sql, application_id, id));
     const { game } = timeline;
+    const thread = game === null ? null : await portalThread(sources, game);
     const gameSection =
       game === null
         ? null
@@ -151,7 +153,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       lead: mono(id),
-      body: html`${findForm(id)}${timelineCard(timeline)}${gameSection}`,
+      body: html`${findForm(id)}${timelineCard(timeline)}${thread}${gameSection}`,
     });
   });
 };

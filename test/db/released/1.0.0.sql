@@ -770,7 +770,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"677205765685c2694a85546224737c962829c9155b9c7a70154da4f495959932","created_at":1795509821388}'),
-  ('{"id":2,"hash":"891b0e9de3ca90532aa03e99f90ccd8cb5b3a3dba0927f99f5d0ce8d3ebe3d9d","created_at":1795509822667}')
+  ('{"id":2,"hash":"e4b56fd1a2faadf2ba895a3acf8c6c68d4bc2322ca4725abc1d62cebd57d894b","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1421,12 +1421,7 @@ begin
   elsif game.withdrawn_at is not null then
     raise exception 'The game is withdrawn: list it again, then appeal.' using errcode = 'GC002';
   end if;
-  with recursive chain as (
-    select a.* from game_audits a where a.audit_id = (select audit_id from standing_decision(new.game_id))
-    union all
-    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
-  )
-  select audit_id, decided_by into strict new.audit_id, new.rejected_by from chain where carried_over_from is null;
+  select * into strict new.audit_id, new.rejected_by from first_decision(new.game_id);
   if exists (select from game_appeals where audit_id = new.audit_id) then
     raise exception 'This rejection was appealed: a rejection is appealed once.' using errcode = 'GC002';
   end if;
@@ -1647,6 +1642,19 @@ AS $function$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
   ), 52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION first_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, decided_by text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with recursive chain as (
+    select a.* from game_audits a where a.audit_id = (select s.audit_id from standing_decision(of_game) s)
+    union all
+    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
+  )
+  select c.audit_id, c.decided_by from chain c where c.carried_over_from is null
 $function$;
 
 CREATE OR REPLACE FUNCTION fold_game_counts()
@@ -1883,6 +1891,16 @@ begin
   new.expires_at := least(new.expires_at, now() + interval '15 minutes');
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
+    select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
+  from games g where g.game_id = of_game
 $function$;
 
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
