@@ -33,7 +33,6 @@ describe.runIf(hasBrowser())('in Chromium', () => {
   const open = async (): Promise<Page> => {
     const page = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage();
     page.on('pageerror', ({ message }) => errors.push(message));
-    page.setDefaultTimeout(15_000);
     return page;
   };
   const write = async (page: Page, label: string, text: string, button: string): Promise<void> => {
@@ -91,6 +90,9 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await olga.getByText('You rejected this game: another reviewer decides the appeal.').waitFor();
     expect(await olga.getByRole('group', { name: /^Decision/ }).count()).toBe(0);
 
+    // What olga had open before the appeals.
+    await sql`update game_leases set leased_until = now() - interval '1 second'`;
+    await olga.goto(at(`/games/${lost}`));
     await rui.goto(at('/review'));
     await rui.getByRole('link', { name: /^Appeals 2$/ }).click();
     await rui.getByRole('link', { name: 'Start' }).click();
@@ -132,6 +134,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
 
 test('an appeal that a reviewer has open is led to nobody else', async () => {
   const { sql } = database;
+  await sql`truncate game_appeals`;
   const [game_id = ''] = await land('one', 1);
   const rejection = { audit_status: 'rejected', reason: 'other' } as const;
   await decideGames(sql, [{ game_id, revision: 1 }], rejection, { actor: 'kim', actor_kind: 'operator' });
