@@ -4,7 +4,7 @@ import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { countRows, onlyRow } from '#db/rows.ts';
 import type { EventData } from '#db/schema/events.ts';
-import { EVENTS_A_ROW, type streamEvents } from '#db/schema/stream.ts';
+import type { streamEvents } from '#db/schema/stream.ts';
 import type { StreamType } from '#src/contract/words.ts';
 
 type StreamRow = InferSelectModel<typeof streamEvents>;
@@ -20,12 +20,12 @@ export type StreamEvent = Pick<StreamRow, 'type' | 'facts' | 'created_at'> & {
   application_game_id: string | null;
 };
 
-/** The id of an event that only the stream has: a UUID v8 of the number of its row and its place there. */
-const eventIdOf = (sql: Queryable, event_number: Fragment, place: Fragment) => sql`
-  ('00000000-0000-8000-8000-' || lpad(to_hex(${event_number} * ${EVENTS_A_ROW}::bigint + ${place} - 1), 12, '0'))::uuid`;
+/** The id of an event that only the stream has: a UUID v8 of its position. */
+const eventIdOf = (sql: Queryable, position: Fragment) =>
+  sql`('00000000-0000-8000-8000-' || lpad(to_hex(${position}), 12, '0'))::uuid`;
 
 /** Rows that one read compares with the types, at most. */
-const COMPARED_MAX = 10_000;
+const COMPARED_MAX = 2_000;
 
 export type StreamPage = {
   list: StreamEvent[];
@@ -52,14 +52,14 @@ export const readStream = async (
       -- The rows that have the first events of the page: a row may have a thousand.
       select *, sum(unread) over (order by position) - unread as before from matching
     ), told as materialized (
-      select w.event_number, w.event_id, w.type, w.application_id, w.facts, w.created_at, e.game_id, e.revision,
-             coalesce(e.place, 1) as place, w.position - w.size + coalesce(e.place, 1) as position
+      select w.event_id, w.type, w.application_id, w.facts, w.created_at, e.game_id, e.revision,
+             w.position - w.size + coalesce(e.place, 1) as position
       from wanted w
         left join lateral unnest(w.game_ids, w.revisions) with ordinality as e (game_id, revision, place) on true
       where w.before < ${limit} and w.position - w.size + coalesce(e.place, 1) > ${after}
       order by position limit ${limit}
     )
-    select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql, sql`t.event_number`, sql`t.place`)}) as event_id, t.type,
+    select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql, sql`t.position`)}) as event_id, t.type,
            coalesce(t.application_id, g.application_id) as application_id, t.game_id, t.revision, t.facts, t.created_at,
            e.data, g.application_game_id
     from (select max(position) as last from compared) s left join told t on true

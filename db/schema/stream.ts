@@ -20,7 +20,7 @@ import { type KycState, STREAM_TYPES } from '#src/contract/words.ts';
 export type StreamFacts = { state: KycState; changed_fields: string[] } | { run_id: string };
 
 /** Events of one row, at most: a row has a range of so many positions. */
-export const EVENTS_A_ROW = 1_000;
+const EVENTS_A_ROW = 1_000;
 
 export const streamPositions = pgSequence('stream_positions', { increment: EVENTS_A_ROW });
 
@@ -35,7 +35,7 @@ export const streamEvents = pgTable(
   {
     /** The order in which rows were written. */
     event_number: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
-    /** The id in `events` of the only event. Null: ids are made of the number and the place in the row (`readStream`). */
+    /** The id in `events` of the only event. Null: ids are made of positions (`readStream`). */
     event_id: uuid(),
     type: text({ enum: STREAM_TYPES }).notNull(),
     /** Null: that of the game. */
