@@ -6,7 +6,7 @@ import { lockGames } from '#db/queries/decisions.ts';
 import { lockAgainstHolds } from '#db/queries/holds.ts';
 import { time } from '#src/contract/documents.ts';
 import { APPEAL_OUTCOMES } from '#src/contract/words.ts';
-import { CatalogueError } from '#src/errors.ts';
+import { StateError } from '#src/errors.ts';
 import { explainResult } from '#src/operations/decision-results.ts';
 import { decide, placeDecided, seenRevision } from '#src/operations/decisions.ts';
 import { defineOperation } from '#src/operations/operation.ts';
@@ -47,7 +47,7 @@ export const appealRejection = defineOperation({
   answer,
 });
 
-/** Locks the game, as a decision does, then decides the appeal. @throws CatalogueError in the words of a trigger */
+/** Locks the game, as a decision does, then decides the appeal. @throws StateError in the words of a trigger */
 const settle = async (
   tx: Queryable,
   decision: { game_id: string; outcome: 'upheld' | 'overturned'; decided_by: string; answer: string },
@@ -56,7 +56,7 @@ const settle = async (
   await lockAgainstHolds(tx, game_ids);
   await lockGames(tx, game_ids);
   const appeal = await refuseInWords(() => decideAppeal(tx, decision));
-  if (appeal === undefined) throw new CatalogueError(`No appeal is open on the game ${decision.game_id}.`);
+  if (appeal === undefined) throw new StateError(`No appeal is open on the game ${decision.game_id}.`);
   return appeal;
 };
 
@@ -96,7 +96,7 @@ export const overturnRejection = defineOperation({
     const [game] = batch.games;
     if (game?.result === 'decided') return { appeal, batch };
     // The transaction ends, and the appeal stays open.
-    throw new CatalogueError(`Nothing was decided: ${game === undefined ? 'no game' : explainResult(game)}.`);
+    throw new StateError(`Nothing was decided: ${game === undefined ? 'no game' : explainResult(game)}.`);
   },
   log: ({ appeal, batch: { games } }) => ({
     details: { ...noteAppeal(appeal).details, decision: games[0]?.game?.last?.audit_id },

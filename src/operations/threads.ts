@@ -7,7 +7,7 @@ import { isPostgresError, TALK_REFUSED } from '#db/sqlstate.ts';
 import { time } from '#src/contract/documents.ts';
 import { prose } from '#src/contract/text.ts';
 import { MESSAGE_KINDS } from '#src/contract/words.ts';
-import { CatalogueError, coerceError, NotFoundError } from '#src/errors.ts';
+import { coerceError, NotFoundError, StateError } from '#src/errors.ts';
 import { type Caller, defineOperation } from '#src/operations/operation.ts';
 
 /** A text that somebody is to read. */
@@ -21,7 +21,7 @@ export const refuseInWords = async <Result>(work: () => Promise<Result>): Promis
     return await work();
   } catch (thrown) {
     const error = coerceError(thrown);
-    if (isPostgresError(error, TALK_REFUSED)) throw new CatalogueError(error.message, { cause: error });
+    if (isPostgresError(error, TALK_REFUSED)) throw new StateError(error.message);
     throw error;
   }
 };

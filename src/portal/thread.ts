@@ -37,7 +37,7 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
   const button = isAppealable
     ? html`<button class="button danger" name="act" value="appeal">Appeal the rejection</button>`
     : null;
-  return html`<form method="post" action="/portal/game" class="form">${NO_DEFAULT}
+  return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
 ${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal)}</p>` : null}
 <div class="buttons"><button class="button primary" name="act" value="message">Send</button>${button}</div></form>`;
@@ -67,7 +67,7 @@ const form = z.object({ id: z.string(), act: z.enum(['message', 'appeal']), text
 /** Adds the route that writes to the reviewers of a game, and appeals. */
 export const addPortalThread = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const signedIn = { config: { right: 'application' }, bodyLimit: FORM_MAX_BYTES } as const;
-  portal.post('/portal/game', signedIn, (request, reply) => {
+  portal.post('/portal/game/thread', signedIn, (request, reply) => {
     const { id, act, text } = form.parse(request.body);
     return redirectAfter(reply, `${gameUrl(id)}#messages`, async () => {
       const { application_id } = holderOf(request);
