@@ -5,7 +5,6 @@ import { type AppealRow, findLastAppeal, mayAppeal } from '#db/queries/appeals.t
 import type { GameRow } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
-import { NotFoundError } from '#src/errors.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { threadList } from '#src/lists/threads.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
@@ -13,7 +12,7 @@ import { operate } from '#src/operations/operate.ts';
 import { messageGame } from '#src/operations/threads.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf } from '#src/portal/session.ts';
-import { redirectAfter } from '#src/site/answers.ts';
+import { redirectAfter, redirectWith } from '#src/site/answers.ts';
 import { ago, hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -67,12 +66,12 @@ const form = z.object({ id: z.string(), act: z.enum(['message', 'appeal']), text
 /** Adds the route that writes to the reviewers of a game, and appeals. */
 export const addPortalThread = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const signedIn = { config: { right: 'application' }, bodyLimit: FORM_MAX_BYTES } as const;
-  portal.post('/portal/game/thread', signedIn, (request, reply) => {
+  portal.post('/portal/game/thread', signedIn, async (request, reply) => {
     const { id, act, text } = form.parse(request.body);
+    const { application_id } = holderOf(request);
+    const game = await findApplicationGame(options.sql, application_id, id);
+    if (game === undefined) return redirectWith(reply, gameUrl(id), 'The game is not stored.', 'bad');
     return redirectAfter(reply, `${gameUrl(id)}#messages`, async () => {
-      const { application_id } = holderOf(request);
-      const game = await findApplicationGame(options.sql, application_id, id);
-      if (game === undefined) throw new NotFoundError('game', id);
       const given = { game_id: game.game_id, text };
       const [caller, platform] = [callerOfHolder(request), platformOf(options)];
       if (act === 'message') await operate(messageGame, given, caller, platform);

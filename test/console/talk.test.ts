@@ -29,10 +29,10 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     for (const login of ['olga', 'rui']) await addTestOperator(database.sql, login, 'reviewer');
   });
 
-  const errors: string[] = [];
+  const errors: string[][] = [];
   const open = async (): Promise<Page> => {
     const page = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage();
-    page.on('pageerror', ({ message }) => errors.push(message));
+    errors.push(collectErrors(page));
     return page;
   };
   const write = async (page: Page, label: string, text: string, button: string): Promise<void> => {
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
       { type: 'game.appeal_upheld', why: 'appeal' },
       { type: 'game.passed', why: 'appeal' },
     ]);
-    expect(errors).toEqual([]);
+    expect(errors.flat()).toEqual([]);
   });
 });
 

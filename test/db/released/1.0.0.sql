@@ -914,6 +914,10 @@ insert into game_icon_hashes (game_id, dhash) select game_id, dhash from (values
   ('{"game_id":"019b76da-a810-7000-8000-000000000010","dhash":1}')
 ) as v (row), json_populate_record(null::game_icon_hashes, row::json) as r;
 
+insert into game_leases (game_id, holder, claimed_from, leased_until) select game_id, holder, claimed_from, leased_until from (values
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","holder":"lee","claimed_from":null,"leased_until":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_leases, row::json) as r;
+
 insert into game_messages (message_id, game_id, application_id, kind, written_by, text, written_at) select message_id, game_id, application_id, kind, written_by, text, written_at from (values
   ('{"message_id":1,"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","kind":"message","written_by":"kim","text":"How wet is it?","written_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_messages, row::json) as r;
