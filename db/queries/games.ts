@@ -8,7 +8,7 @@ import { STORAGE } from '#src/rules/budgets.ts';
 import { CONTENT, CONTENT_COLUMNS, contentHash, type GameContent } from '#src/rules/mapping.ts';
 import { gameLexemes } from '#src/rules/search-words.ts';
 
-export type GameRow = InferSelectModel<typeof games>;
+export type GameRow = Omit<InferSelectModel<typeof games>, 'search'>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
 export type GameAuditRow = InferSelectModel<typeof gameAudits>;
 
@@ -185,8 +185,13 @@ export const findStoredGames = async (
   return new Set(rows.map(({ id }) => id));
 };
 
+/** The columns of a `GameRow`. */
+export const GAME_COLUMNS = `game_id, application_id, application_game_id, ${CONTENT_NAMES}, game_package_url,
+  audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at,
+  created_at, updated_at`;
+
 export const findGame = (sql: Queryable, game_id: string) =>
-  firstRow(sql<GameRow[]>`select * from games where game_id = ${game_id}`);
+  firstRow(sql<GameRow[]>`select ${sql.unsafe(GAME_COLUMNS)} from games where game_id = ${game_id}`);
 
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;
