@@ -229,7 +229,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   refresh_requests: {
     worker: EVERYTHING,
     api: 'select, insert (application_id, application_game_id, is_full), update (requested_at, is_full, attempts)',
-    console: 'select, insert, update (requested_at, by_operator, attempts)',
+    console: 'select, insert, update (requested_at, is_full, by_operator, attempts)',
     operator: EVERYTHING,
   },
   refresh_turns: { worker: 'select, insert, update' },

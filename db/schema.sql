@@ -636,8 +636,9 @@ create table stream_events (
   event_id uuid,
   type text not null,
   application_id text,
-  game_id uuid,
-  revision integer,
+  size smallint default 1 not null,
+  game_ids uuid[],
+  revisions integer[],
   facts jsonb,
   created_at timestamp with time zone default clock_timestamp() not null,
   "position" bigint,
@@ -1680,8 +1681,8 @@ CREATE OR REPLACE FUNCTION stream_application_events()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
-  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  insert into stream_events (event_id, type, application_id, game_ids, revisions, created_at)
+  select event_id, type, application_id, array[game_id], array[(data ->> 'revision')::int], created_at
   from fresh_events order by event_number;
   return null;
 end
@@ -1713,7 +1714,8 @@ CREATE OR REPLACE FUNCTION stream_package()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  insert into stream_events (type, game_ids, revisions)
+  values ('game.changed', array[new.game_id], array[new.revision]);
   return null;
 end
 $function$;
@@ -1725,8 +1727,12 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (type, game_id, revision)
-  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  insert into stream_events (type, size, game_ids, revisions)
+  select case when is_first then 'game.received' else 'game.changed' end, count(*), array_agg(game_id), array_agg(revision)
+  from (
+    select game_id, revision, revision = 1 as is_first, (row_number() over () - 1) / 1000 as part from fresh_revisions
+  ) as fresh
+  group by part, is_first order by part;
   return null;
 end
 $function$;
@@ -2236,7 +2242,7 @@ grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update (attempts, by_operator, is_full, requested_at) on refresh_requests to catalogue_console;
 grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;

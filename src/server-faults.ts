@@ -86,3 +86,9 @@ export const findServerFault = (error: Error): ServerFault | undefined => {
   const found = DRIVERS.find(([pattern]) => pattern.test(text));
   return found && { code: found[1], what: found[2], next: found[3] };
 };
+
+/** @returns what is wrong with Postgres or Redis, with its code, and what to do; undefined as `findServerFault` */
+export const explainServerFault = (error: Error): string | undefined => {
+  const fault = findServerFault(error);
+  return fault && `${fault.what} (${fault.code}). ${fault.next}`;
+};

@@ -1,5 +1,5 @@
 CREATE SEQUENCE "public"."event_positions" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
-CREATE SEQUENCE "public"."stream_positions" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
+CREATE SEQUENCE "public"."stream_positions" INCREMENT BY 1000 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1;--> statement-breakpoint
 CREATE TABLE "api_tokens" (
 	"token_id" uuid PRIMARY KEY NOT NULL,
 	"token_hash" "bytea" NOT NULL,
@@ -655,8 +655,9 @@ CREATE TABLE "stream_events" (
 	"event_id" uuid,
 	"type" text NOT NULL,
 	"application_id" text,
-	"game_id" uuid,
-	"revision" integer,
+	"size" smallint DEFAULT 1 NOT NULL,
+	"game_ids" uuid[],
+	"revisions" integer[],
 	"facts" jsonb,
 	"created_at" timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
 	"position" bigint,

@@ -8,10 +8,13 @@ export type EventRow = InferSelectModel<typeof events>;
 /** What leaves the platform of an event. */
 export type SentEvent = Pick<EventRow, 'event_id' | 'type' | 'data' | 'created_at'>;
 
-/** The tables of events whose positions are assigned after the commit, with their sequences and locks. */
+/**
+ * The tables of events whose positions are assigned after the commit, with their sequences and locks. A row of the stream has
+ * several events, and its position is that of the last.
+ */
 const LOGS = {
-  events: { sequence: 'event_positions', lock: LOCKS.eventPositions },
-  stream_events: { sequence: 'stream_positions', lock: LOCKS.streamPositions },
+  events: { sequence: 'event_positions', lock: LOCKS.eventPositions, others: '0' },
+  stream_events: { sequence: 'stream_positions', lock: LOCKS.streamPositions, others: 'size - 1' },
 } as const;
 export type EventLog = keyof typeof LOGS;
 
@@ -23,13 +26,15 @@ export const lockPositions = async (tx: Queryable, log: EventLog): Promise<void>
   await tx`select pg_advisory_xact_lock(${LOGS[log].lock})`;
 };
 
-/** Gives the oldest committed events without a position theirs, at most `limit`. @returns their number */
+/** Gives the oldest committed rows without a position theirs, at most `limit`. @returns their number */
 export const insertPositions = (tx: Queryable, log: EventLog, limit: number): Promise<number> =>
   countRows(tx`
     update ${tx(log)} e set position = placed.position
     from (
-      select event_number, nextval(${LOGS[log].sequence}) as position
-      from (select event_number from ${tx(log)} where position is null order by event_number limit ${limit}) waiting
+      select event_number, nextval(${LOGS[log].sequence}) + others as position
+      from (
+        select event_number, ${tx.unsafe(LOGS[log].others)} as others from ${tx(log)}
+        where position is null order by event_number limit ${limit}) waiting
     ) placed
     where e.position is null and e.event_number = placed.event_number`);
 

@@ -3,7 +3,7 @@ import type { ApplicationRow } from '#db/queries/applications.ts';
 import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 
 /** The whole list of an application. */
-const WHOLE_LIST = '';
+export const WHOLE_LIST = '';
 /** Requests of an application that wait at most. */
 const WAITING_MAX = 10_000;
 

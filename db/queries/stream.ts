@@ -10,20 +10,22 @@ import type { StreamType } from '#src/contract/words.ts';
 type StreamRow = InferSelectModel<typeof streamEvents>;
 
 /** An event of the stream. `data`: what its application receives, if it receives the event. */
-export type StreamEvent = Omit<StreamRow, 'event_number' | 'event_id' | 'application_id' | 'position'> & {
+export type StreamEvent = Pick<StreamRow, 'type' | 'facts' | 'created_at'> & {
   event_id: string;
   application_id: string;
+  game_id: string | null;
+  revision: number | null;
   position: number;
   data: EventData | null;
   application_game_id: string | null;
 };
 
-/** The id of an event that only the stream has: a UUID v8 of its number. */
-const eventIdOf = (sql: Queryable, event_number: Fragment) =>
-  sql`('00000000-0000-8000-8000-' || lpad(to_hex(${event_number}), 12, '0'))::uuid`;
+/** The id of an event that only the stream has: a UUID v8 of its position. */
+const eventIdOf = (sql: Queryable, position: Fragment) =>
+  sql`('00000000-0000-8000-8000-' || lpad(to_hex(${position}), 12, '0'))::uuid`;
 
-/** Events that one read compares with the types, at most. */
-const COMPARED_MAX = 10_000;
+/** Rows that one read compares with the types, at most. */
+const COMPARED_MAX = 2_000;
 
 export type StreamPage = {
   list: StreamEvent[];
@@ -32,7 +34,7 @@ export type StreamPage = {
 };
 
 /**
- * Reads events after a position. With types, one read compares a bounded number of events: `list` may then be shorter than
+ * Reads events after a position. With types, one read compares a bounded number of rows: `list` may then be shorter than
  * `limit`, or empty, while `next` moves on.
  */
 export const readStream = async (
@@ -43,17 +45,27 @@ export const readStream = async (
     with compared as materialized (
       select * from stream_events where position > ${after}
       order by position limit ${types.length === 0 ? limit : COMPARED_MAX}
-    ), matching as materialized (
-      select * from compared
+    ), matching as (
+      select *, least(size, position - ${after}) as unread from compared
       where ${types.length === 0} or type = any(${types as string[]}::text[]) order by position limit ${limit}
+    ), wanted as (
+      -- The rows that have the first events of the page: a row may have a thousand.
+      select *, sum(unread) over (order by position) - unread as before from matching
+    ), told as materialized (
+      select w.event_id, w.type, w.application_id, w.facts, w.created_at, e.game_id, e.revision,
+             w.position - w.size + coalesce(e.place, 1) as position
+      from wanted w
+        left join lateral unnest(w.game_ids, w.revisions) with ordinality as e (game_id, revision, place) on true
+      where w.before < ${limit} and w.position - w.size + coalesce(e.place, 1) > ${after}
+      order by position limit ${limit}
     )
-    select s.last, m.position, coalesce(m.event_id, ${eventIdOf(sql, sql`m.event_number`)}) as event_id, m.type,
-           coalesce(m.application_id, g.application_id) as application_id, m.game_id, m.revision, m.facts, m.created_at,
+    select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql, sql`t.position`)}) as event_id, t.type,
+           coalesce(t.application_id, g.application_id) as application_id, t.game_id, t.revision, t.facts, t.created_at,
            e.data, g.application_game_id
-    from (select max(position) as last from compared) s left join matching m on true
-      left join lateral (select data from events where event_id = m.event_id limit 1) e on true
-      left join lateral (select application_id, application_game_id from games where game_id = m.game_id limit 1) g on true
-    order by m.position`;
+    from (select max(position) as last from compared) s left join told t on true
+      left join lateral (select data from events where event_id = t.event_id limit 1) e on true
+      left join lateral (select application_id, application_game_id from games where game_id = t.game_id limit 1) g on true
+    order by t.position`;
   const list = rows.filter((row) => row.position !== null).map(({ last: _, ...event }) => event);
   const last = list.length === limit ? list.at(-1)?.position : rows[0]?.last;
   return { list, next: last ?? after };
@@ -62,10 +74,12 @@ export const readStream = async (
 /** The first and the last position of the stream; null if it has no event. */
 export const findStreamEnds = (sql: Queryable) =>
   onlyRow(sql<{ first: number | null; last: number | null }[]>`
-    select min(position) as first, max(position) as last from stream_events`);
+    select (select position - size + 1 from stream_events order by position limit 1) as first,
+           max(position) as last
+    from stream_events`);
 
 /**
- * Deletes events older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
+ * Deletes rows older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
  * @returns how many were deleted
  */
 export const pruneStream = (sql: Queryable, keepMs: number, limit: number) =>

@@ -22,8 +22,9 @@ const WAITING_MAX = 10_000;
 const publicColumns = (sql: Queryable) => sql`
   subscription_id, url, types, position, status, off_reason, off_at, failures, failing_since, next_attempt_at,
   last_attempt_at, last_success_at, last_error, created_at,
-  (select count(*)::int from (
-    select from stream_events e where e.position > s.position limit ${WAITING_MAX}) as counted) as waiting`;
+  (select least(coalesce(sum(waiting), 0), ${WAITING_MAX})::int from (
+    select least(e.size, e.position - s.position) as waiting from stream_events e
+    where e.position > s.position order by e.position limit ${WAITING_MAX}) as counted) as waiting`;
 
 /** Adds a subscription of everything after the last event that has a position, and of every event without one. */
 export const insertSubscription = async (tx: Queryable, row: SealedSubscription): Promise<void> => {

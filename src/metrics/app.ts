@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { coerceError, safeMessage } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
+import { explainServerFault } from '#src/server-faults.ts';
 
 export type MetricsAppOptions = {
   registry: Registry;
@@ -31,7 +32,10 @@ export const buildMetricsApp = async ({
   });
   app.get('/healthz', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
-    const fault = await findUnreachable().catch((thrown: unknown) => safeMessage(coerceError(thrown)));
+    const fault = await findUnreachable().catch((thrown: unknown) => {
+      const error = coerceError(thrown);
+      return explainServerFault(error) ?? safeMessage(error);
+    });
     return fault === undefined ? 'ready\n' : reply.code(503).send(`not ready: ${fault}\n`);
   });
   await app.ready();

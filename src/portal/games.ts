@@ -1,44 +1,27 @@
-/** `/portal/games` and `/portal/game`: where a game is, and why. */
+/** `/portal/games`: what became of the games of an application. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { WithdrawnGame } from '#db/queries/game-list.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
-import { nameOr } from '#src/lib/printable.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
-import { forApplication, readTimeline } from '#src/review/timeline.ts';
-import {
-  ago,
-  clock,
-  FILTERS,
-  facts,
-  gameName,
-  html,
-  link,
-  mono,
-  number,
-  type SafeHtml,
-  section,
-  statusBadges,
-} from '#src/site/html.ts';
+import { clock, FILTERS, gameName, html, link, number, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
-import { timelineCard } from '#src/site/timeline.ts';
 
 const PAGE = 50;
 /** Withdrawn games that the tab counts. */
 const COUNTED_MAX = 1_000;
 const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;
 type Tab = (typeof TABS)[number];
-const tabQuery = z.object({ status: optionalWord(TABS) });
-/** An id is taken as it is sent: spaces may be a part of it. */
-const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
+/** Absent: the tab that its developer should look at first. A search is in all statuses. */
+const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
 type Named = { application_game_id: string; game_name: string };
 
@@ -85,16 +68,31 @@ const showTab = async (
   const fixed = { application_id, audit_status: status };
   const order = '-first_seen';
   const games = await showList(sources, gameList, { ...view, order, fixed, kept: { status } });
-  return html`${games.filters}${games.body({ ...shared, only: columnsOf(status), cells })}`;
+  return games.body({ ...shared, only: columnsOf(status), cells });
 };
 
-/** The form that finds a game by its id, stored or not. */
-export const findForm = (id = ''): SafeHtml =>
-  html`<form method="get" action="/portal/game" ${FILTERS} role="search" aria-label="Find a game">
-<label class="field grow"><span>Your game_id</span><input type="search" name="id" value="${id}" required></label>
+/** The form that finds a game by its name or id, stored or not. */
+export const findForm = (q = ''): SafeHtml =>
+  html`<form method="get" action="/portal/games" ${FILTERS} role="search" aria-label="Find a game">
+<label class="field grow"><span>Name or game_id</span><input type="search" name="q" value="${q}" required></label>
 <button class="button">Where is it?</button></form>`;
 
-const tabs = (chosen: Tab, countOf: (tab: Tab) => string): SafeHtml =>
+/** Games of every status with this name or id. @returns undefined if there is none, so the page of a game says why */
+const showFound = async (sources: Sources, application_id: string, query: unknown) => {
+  const view = { path: '/portal/games', query, limit: PAGE, order: '-first_seen', fixed: { application_id } };
+  const { rows, filter, next, body } = await showList(sources, gameList, view);
+  const isOne = rows.length === 1 && rows[0]?.application_game_id === filter.search;
+  if (next === undefined && (rows.length === 0 || isOne)) return undefined;
+  return body({
+    title: 'Games found',
+    linkTo,
+    label: 'Games',
+    only: ['game_name', 'audit_status', 'revision', 'decided'],
+    cells: { game_name: nameCell },
+  });
+};
+
+const tabs = (chosen: Tab | undefined, countOf: (tab: Tab) => string): SafeHtml =>
   html`<nav class="tabs" aria-label="Status">${TABS.map(
     (each) => html`<a href="${link('/portal/games', { status: each })}"${each === chosen ? CURRENT : null}>
 ${each} <span class="badge">${countOf(each)}</span></a>`,
@@ -102,18 +100,23 @@ ${each} <span class="badge">${countOf(each)}</span></a>`,
 
 const CURRENT = html` aria-current="page"`;
 
-/** Adds `/portal/games` and `/portal/game`. */
+/** Adds `/portal/games`. */
 export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   const sources = sourcesOf(options);
   portal.get('/portal/games', { config: { right: 'application' } }, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const { status = 'pending' } = tabQuery.parse(request.query);
-    const [games, counts, withdrawn] = await Promise.all([
-      showTab(sources, application_id, status, request.query),
+    const { status, q } = tabQuery.parse(request.query);
+    const [counts, withdrawn] = await Promise.all([
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, COUNTED_MAX + 1),
     ]);
+    const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
+    const games =
+      q === undefined
+        ? await showTab(sources, application_id, tab, request.query)
+        : await showFound(sources, application_id, request.query);
+    if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
     const countOf = (tab: Tab): string => {
       if (tab !== 'withdrawn') return number(counts[tab]);
       return withdrawn > COUNTED_MAX ? `${number(COUNTED_MAX)}+` : number(withdrawn);
@@ -121,37 +124,8 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',
-      body: html`${findForm()}${tabs(status, countOf)}${games}`,
-      lead: 'What became of your games. A game that is in no tab was never stored: find it by its id.',
-    });
-  });
-
-  portal.get('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
-    const { application_id } = holderOf(request);
-    const { id } = gameQuery.parse(request.query);
-    if (id === undefined) return reply.redirect('/portal/games', 303);
-    const timeline = forApplication(await readTimeline(sql, application_id, id));
-    const { game } = timeline;
-    const gameSection =
-      game === null
-        ? null
-        : section(
-            'Game',
-            facts([
-              ['Status', statusBadges(game)],
-              ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
-              ['Revision', game.revision],
-              ['Fetched', ago(game.fetched_at)],
-              ['Platform game_id', mono(game.game_id)],
-              ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
-            ]),
-          );
-    return sendPortal(reply, {
-      title: nameOr(game?.game_name.trim() ?? '', id),
-      at: '/portal/games',
-      parent: ['Games', '/portal/games'],
-      lead: mono(id),
-      body: html`${findForm(id)}${timelineCard(timeline)}${gameSection}`,
+      body: html`${findForm(q)}${tabs(q === undefined ? tab : undefined, countOf)}${games}`,
+      lead: 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
     });
   });
 };

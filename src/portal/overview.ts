@@ -15,6 +15,7 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
+import { describeSchedule } from '#src/portal/game.ts';
 import { findForm } from '#src/portal/games.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
@@ -96,7 +97,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
       : application?.failing_since != null
         ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
-        : 'Its games are pulled on schedule.';
+        : application && describeSchedule(application);
     const body = html`${findForm()}
 <div class="stats thirds">${AUDIT_STATUSES.map(
       (status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span>

@@ -42,7 +42,6 @@ export const OWN_KINDS: Readonly<Record<string, string>> = {
   no_key: 'No key to seal with is set.',
   unknown_key: 'A key that sealed its token or record is not set.',
   does_not_open: 'Its sealed token or record does not open with the keys that are set.',
-  unbound_token: 'Its token is not sealed for its addresses.',
   unknown_version: 'Its token or record was sealed by a later release.',
   key_service: 'The key service refused, or did not answer.',
   internal: 'The database or the queue failed.',

@@ -203,6 +203,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/metrics': {
     imports: [
       'src/errors.ts',
+      'src/server-faults.ts',
       'src/lib',
       'src/contract',
       'src/rules',

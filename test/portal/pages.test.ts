@@ -88,7 +88,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByText('The game was rejected: Information is missing or incomplete').first().waitFor();
     await inspect('game-rejected');
 
-    await page.getByLabel('Your game_id').fill(broken.game_id);
+    await page.getByLabel('Name or game_id').fill(broken.game_id);
     await page.getByRole('button', { name: 'Where is it?' }).click();
     await page.getByText('game_store_video: not_http_url').first().waitFor();
     await inspect('game-invalid');

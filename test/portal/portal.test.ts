@@ -180,7 +180,10 @@ test("no page, parameter or action shows or changes another application's anythi
   const other = await fill('cedar', 'cedar');
   const cookie = await signIn(mine.token);
   const rows = async () =>
-    JSON.stringify(await database.sql`select * from application_checks where application_id = 'cedar'`);
+    JSON.stringify([
+      await database.sql`select * from application_checks where application_id = 'cedar'`,
+      await database.sql`select * from refresh_requests where application_id = 'cedar'`,
+    ]);
   const before = await rows();
   const tried: string[] = [];
   const expectNothing = async (path: string, method = 'GET', body?: Record<string, string>) => {
@@ -201,6 +204,9 @@ test("no page, parameter or action shows or changes another application's anythi
     for (const path of ['/portal/games/', '/portal/runs/', '/portal/events/', '/portal/checks/'])
       await expectNothing(`${path}${encodeURIComponent(id)}`);
     await expectNothing('/portal/checks', 'POST', { act: 'check', application: id, application_id: id });
+    await expectNothing('/portal/game', 'POST', { id, application: 'cedar', application_id: 'cedar' });
+    await expectNothing(`/portal/picture?id=${encodeURIComponent(id)}&n=0&application_id=cedar`);
+    await expectNothing(`/portal/games?q=${encodeURIComponent(id)}`);
   }
   expect(tried.length).toBeGreaterThan(400);
   expect(await rows()).toBe(before);

@@ -45,7 +45,7 @@ test('a Redis whose memory is full is not up, though it answers, and a command n
     queueUp: 0,
     databaseUp: 1,
     ready: 503,
-    text: 'not ready: the memory of Redis is full (OOM)\n',
+    text: 'not ready: the memory of Redis is full (OOM). Raise maxmemory. catalogue queue status shows which queue is long.\n',
   });
   const options = { role: 'producer', name: 'test', maxConnections: 1, logger } as const;
   await using foundation = openFoundation(config, database.databaseUrl, options);

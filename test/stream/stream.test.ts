@@ -3,7 +3,10 @@ import { openDatabase } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { pruneStream } from '#db/queries/stream.ts';
+import { findSubscription } from '#db/queries/subscriptions.ts';
+import { listStream } from '#src/events/read-stream.ts';
 import { changeApplication, pauseApplication, resumeApplication } from '#src/operations/applications.ts';
+import { subscribe } from '#src/operations/subscriptions.ts';
 import { aStreamReader } from '#test/stream/reader.ts';
 import { addApplication, addGames, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
@@ -141,12 +144,47 @@ it('with types it passes over the others, also over more than one read compares'
   const reader = await aReader(sql, ['run.suspect']);
   await addApplication(sql, 'many');
   await addGames(sql, 'many', 10_050);
+  await sql`update games set game_package_url = 'https://cdn.example/' || application_game_id where application_id = 'many'`;
   const run = await anOpenRun(sql, 'many');
   await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
   expect(await reader.read()).toEqual([]);
   expect((await reader.readAll()).map(short)).toEqual([
     ['run.suspect', { application_id: 'many', run_id: run.run_id }],
   ]);
+});
+
+it('a row of many events is read in pages of any size, each event once and with the id that it had before', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'rows');
+  const reader = await aReader();
+  await addGames(sql, 'rows', 2_300);
+  await addGames(sql, 'rows', 1);
+  const { next: place } = await listStream(sql, { after: 'latest', limit: 1, types: [] }, String);
+  const all = await reader.readAll(1_000);
+  const written = await sql<{ size: number; begin: number }[]>`
+    select size, position - size as begin from stream_events order by event_number desc limit 4`;
+  expect(written.map(({ size }) => size)).toEqual([1, 300, 1_000, 1_000]);
+  const begin = written[3]?.begin ?? 0;
+  const stored = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'rows'`;
+  expect(all.map(({ data }) => data.game_id).toSorted()).toEqual(
+    stored.map((game) => game.game_id).toSorted(),
+  );
+  expect(new Set(all.map(({ event_id }) => event_id)).size).toBe(2_301);
+  for (const limit of [7, 333, 999]) {
+    const pages = aStreamReader(sql, ['game.received'], String(begin));
+    expect(await pages.readAll(limit)).toEqual(all);
+  }
+  const waiting = async (position: number) => {
+    await sql`update event_subscriptions set position = ${position} where subscription_id = ${subscription_id}`;
+    return (await findSubscription(sql, subscription_id))?.waiting;
+  };
+  const { subscription_id } = await operateAs(sql, KIM, subscribe, {
+    url: 'https://copy.example/',
+    types: [],
+  });
+  expect(await waiting(Number(place))).toBe(0);
+  expect(await waiting(begin)).toBe(2_301);
+  expect(await waiting(begin + 1_400)).toBe(901);
 });
 
 it('refuses a place before the oldest event that is kept, and one that was never given', async () => {

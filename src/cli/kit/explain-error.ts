@@ -9,7 +9,7 @@ import {
   UNKNOWN_DATABASE,
 } from '#db/sqlstate.ts';
 import { CatalogueError, isUnreachable, type NamedThing, NotFoundError, safeMessage } from '#src/errors.ts';
-import { findServerFault } from '#src/server-faults.ts';
+import { explainServerFault } from '#src/server-faults.ts';
 
 const URL_OF_PROCESS = 'DATABASE_URL_OPERATOR, the DATABASE_URL_… of this process, or DATABASE_URL';
 
@@ -30,8 +30,8 @@ type ServerOfError = { hostname?: string; address?: string; port?: number };
 /** The message that a command prints for an error: the cause and what to do next. */
 export const explainError = (error: Error): string => {
   if (error instanceof CatalogueError) return error.message;
-  const fault = findServerFault(error);
-  if (fault !== undefined) return `Failed because ${fault.what} (${fault.code}). ${fault.next}`;
+  const fault = explainServerFault(error);
+  if (fault !== undefined) return `Failed because ${fault}`;
   if (isPostgresError(error))
     return [`Postgres reported an error: ${error.message} (${error.code}).`, NEXT_STEPS[error.code] ?? '']
       .join(' ')

@@ -636,8 +636,9 @@ create table stream_events (
   event_id uuid,
   type text not null,
   application_id text,
-  game_id uuid,
-  revision integer,
+  size smallint default 1 not null,
+  game_ids uuid[],
+  revisions integer[],
   facts jsonb,
   created_at timestamp with time zone default clock_timestamp() not null,
   "position" bigint,
@@ -736,8 +737,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"34595c82a459f5b1c434b82d69692486172b6327822ac3465a727393c4bf983a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"c4ba581fd2e28c0dd2e0ff6d6f672a7dc1d4b04ac8d7309fc97e7c25e239a3e1","created_at":1795509822667}')
+  ('{"id":1,"hash":"24c70cf188c7839454c967d232f004fc81352b205b548957b7f4a436d4711f43","created_at":1795509821388}'),
+  ('{"id":2,"hash":"76c9e7bb0b23a21039592ddfba4096d1448b56e5f578f694f6d07c06d992ba22","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -803,7 +804,7 @@ insert into event_deliveries (event_id, application_id, state, attempts, request
 ) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
 
 insert into event_subscriptions (subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
-  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":14,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
+  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":9001,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::event_subscriptions, row::json) as r;
 
 insert into event_webhooks (application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
@@ -1024,26 +1025,22 @@ insert into sign_in_links (link_hash, login, sets_password, expires_at) select l
   (E'{"link_hash":"\\\\x172f84a65934fc29776758a22ad080b341b497b1967d89a20dbd8420f4d4507b","login":"lee","sets_password":true,"expires_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sign_in_links, row::json) as r;
 
-insert into stream_events (event_number, event_id, type, application_id, game_id, revision, facts, created_at, "position") select event_number, event_id, type, application_id, game_id, revision, facts, created_at, "position" from (values
-  ('{"event_number":1,"event_id":null,"type":"application.added","application_id":"acme","game_id":null,"revision":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
-  ('{"event_number":10,"event_id":"019b7620-0000-7000-8000-000000000004","type":"game.rejected","application_id":"acme","game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":10}'),
-  ('{"event_number":11,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.pending","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":11}'),
-  ('{"event_number":12,"event_id":null,"type":"game.changed","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":2,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":12}'),
-  ('{"event_number":13,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":13}'),
-  ('{"event_number":14,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":14}'),
-  ('{"event_number":15,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":16,"event_id":null,"type":"run.suspect","application_id":"acme","game_id":null,"revision":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":17,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":18,"event_id":null,"type":"kyc.changed","application_id":"acme","game_id":null,"revision":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":19,"event_id":"019b7620-0000-7000-8000-000000000008","type":"game.pending","application_id":"acme","game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
-  ('{"event_number":3,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
-  ('{"event_number":4,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
-  ('{"event_number":5,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
-  ('{"event_number":6,"event_id":null,"type":"game.received","application_id":null,"game_id":"019b76da-a813-7000-8000-000000000013","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
-  ('{"event_number":7,"event_id":"019b7620-0000-7000-8000-000000000001","type":"game.passed","application_id":"acme","game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":7}'),
-  ('{"event_number":8,"event_id":"019b7620-0000-7000-8000-000000000002","type":"game.passed","application_id":"acme","game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8}'),
-  ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000003","type":"game.passed","application_id":"acme","game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9}')
+insert into stream_events (event_number, event_id, type, application_id, size, game_ids, revisions, facts, created_at, "position") select event_number, event_id, type, application_id, size, game_ids, revisions, facts, created_at, "position" from (values
+  ('{"event_number":1,"event_id":null,"type":"application.added","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
+  ('{"event_number":10,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","size":1,"game_ids":["019b76da-a813-7000-8000-000000000013"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9001}'),
+  ('{"event_number":11,"event_id":null,"type":"game.received","application_id":null,"size":1,"game_ids":["019b76da-a81b-7000-8000-00000000001b"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":12,"event_id":null,"type":"run.suspect","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":13,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":14,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":15,"event_id":"019b7620-0000-7000-8000-000000000008","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"size":5,"game_ids":["019b76da-a811-7000-8000-000000000011","019b76da-a810-7000-8000-000000000010","019b76da-a80f-7000-8000-00000000000f","019b76da-a812-7000-8000-000000000012","019b76da-a813-7000-8000-000000000013"],"revisions":[1,1,1,1,1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1005}'),
+  ('{"event_number":3,"event_id":"019b7620-0000-7000-8000-000000000001","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2001}'),
+  ('{"event_number":4,"event_id":"019b7620-0000-7000-8000-000000000002","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a810-7000-8000-000000000010"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3001}'),
+  ('{"event_number":5,"event_id":"019b7620-0000-7000-8000-000000000003","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4001}'),
+  ('{"event_number":6,"event_id":"019b7620-0000-7000-8000-000000000004","type":"game.rejected","application_id":"acme","size":1,"game_ids":["019b76da-a812-7000-8000-000000000012"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":5001}'),
+  ('{"event_number":7,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6001}'),
+  ('{"event_number":8,"event_id":null,"type":"game.changed","application_id":null,"size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":7001}'),
+  ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a810-7000-8000-000000000010"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8001}')
 ) as v (row), json_populate_record(null::stream_events, row::json) as r;
 
 insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at) select run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at from (values
@@ -1075,9 +1072,9 @@ select setval('public.kyc_access_log_entry_id_seq', 1);
 
 select setval('public.kyc_verdicts_verdict_id_seq', 1);
 
-select setval('public.stream_events_event_number_seq', 19);
+select setval('public.stream_events_event_number_seq', 15);
 
-select setval('public.stream_positions', 14);
+select setval('public.stream_positions', 9001);
 
 select setval('public.sync_runs_run_number_seq', 2);
 
@@ -2028,8 +2025,8 @@ CREATE OR REPLACE FUNCTION stream_application_events()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (event_id, type, application_id, game_id, revision, created_at)
-  select event_id, type, application_id, game_id, (data ->> 'revision')::int, created_at
+  insert into stream_events (event_id, type, application_id, game_ids, revisions, created_at)
+  select event_id, type, application_id, array[game_id], array[(data ->> 'revision')::int], created_at
   from fresh_events order by event_number;
   return null;
 end
@@ -2061,7 +2058,8 @@ CREATE OR REPLACE FUNCTION stream_package()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (type, game_id, revision) values ('game.changed', new.game_id, new.revision);
+  insert into stream_events (type, game_ids, revisions)
+  values ('game.changed', array[new.game_id], array[new.revision]);
   return null;
 end
 $function$;
@@ -2073,8 +2071,12 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  insert into stream_events (type, game_id, revision)
-  select case revision when 1 then 'game.received' else 'game.changed' end, game_id, revision from fresh_revisions;
+  insert into stream_events (type, size, game_ids, revisions)
+  select case when is_first then 'game.received' else 'game.changed' end, count(*), array_agg(game_id), array_agg(revision)
+  from (
+    select game_id, revision, revision = 1 as is_first, (row_number() over () - 1) / 1000 as part from fresh_revisions
+  ) as fresh
+  group by part, is_first order by part;
   return null;
 end
 $function$;
@@ -2584,7 +2586,7 @@ grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update (attempts, by_operator, is_full, requested_at) on refresh_requests to catalogue_console;
 grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;

@@ -1,0 +1,113 @@
+/** `/portal/game`: why one game is live or not, and its pull on request. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import { hasWaitingGames, insertRefreshes, WHOLE_LIST } from '#db/queries/refreshes.ts';
+import { findApplicationGame } from '#db/queries/timeline.ts';
+import { identifier } from '#src/contract/text.ts';
+import { nameOr } from '#src/lib/printable.ts';
+import { findForm } from '#src/portal/games.ts';
+import { gameUrl } from '#src/portal/links.ts';
+import { picturesSection } from '#src/portal/pictures.ts';
+import { holderOf, sendPortal } from '#src/portal/session.ts';
+import { forApplication, readTimeline } from '#src/review/timeline.ts';
+import type { WaitingPlace } from '#src/rules/answer.ts';
+import { redirectWith } from '#src/site/answers.ts';
+import {
+  action,
+  ago,
+  facts,
+  formatDuration,
+  html,
+  mono,
+  number,
+  type SafeHtml,
+  section,
+  statusBadges,
+} from '#src/site/html.ts';
+import type { Notice } from '#src/site/layout.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { timelineCard } from '#src/site/timeline.ts';
+
+/** An id is taken as it is sent: spaces may be a part of it. */
+const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
+
+/** How soon the platform sees a change. */
+export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
+  html`Your list is read every ${formatDuration(every_ms)}: a change of a game's entry there is seen then. A change of its
+detail alone is seen within ${formatDuration(detail_max_age_ms)}, or within seconds after <em>Pull this game now</em> or a
+call of <code>POST /open-api/game/refresh</code>.`;
+
+const describePlace = ({ lane, place, games, since }: WaitingPlace): SafeHtml =>
+  html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
+
+const gameSection = (game: GameRow, waiting: WaitingPlace | null): SafeHtml =>
+  section(
+    'Game',
+    facts([
+      ['Status', statusBadges(game)],
+      ['Review', waiting === null ? null : describePlace(waiting)],
+      ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
+      ['Revision', game.revision],
+      ['Fetched', ago(game.fetched_at)],
+      ['Platform game_id', mono(game.game_id)],
+      ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
+    ]),
+  );
+
+/** Requests a game as its developer's server does by `game/refresh`. @returns what became of it */
+const requestPull = async (sql: Database, application_id: string, id: string): Promise<Notice> => {
+  const [application, game] = await Promise.all([
+    findApplication(sql, application_id),
+    findApplicationGame(sql, application_id, id),
+  ]);
+  if (application?.status !== 'active')
+    return {
+      tone: 'bad',
+      text: 'The platform has paused your application: it pulls nothing until it resumes.',
+    };
+  // A repeated request would move the one that waits to the end.
+  if (await hasWaitingGames(sql, application_id, [game === undefined ? WHOLE_LIST : id]))
+    return { tone: 'info', text: 'It is requested already: reload this page in a few seconds.' };
+  if ((await insertRefreshes(sql, application_id, [id])) === undefined)
+    return { tone: 'bad', text: 'Too many of your requests wait: retry when some of them are done.' };
+  const text =
+    game === undefined
+      ? 'The game is not stored, so your list is read now: reload this page in a minute.'
+      : 'The game is pulled within seconds, at the rate of your application: reload this page.';
+  return { tone: 'good', text };
+};
+
+/** Adds `/portal/game`. */
+export const addPortalGame = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
+  portal.get('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const { id } = gameQuery.parse(request.query);
+    if (id === undefined) return reply.redirect('/portal/games', 303);
+    const [read, application] = await Promise.all([
+      readTimeline(sql, application_id, id),
+      findApplication(sql, application_id),
+    ]);
+    const timeline = forApplication(read);
+    const { game, waiting } = timeline;
+    const known = game && html`${gameSection(game, waiting)}${await picturesSection({ sql }, game)}`;
+    const schedule = application && html`<p class="soft">${describeSchedule(application)}</p>`;
+    return sendPortal(reply, {
+      title: nameOr(game?.game_name.trim() ?? '', id),
+      at: '/portal/games',
+      parent: ['Games', '/portal/games'],
+      lead: mono(id),
+      actions: action('/portal/game', 'Pull this game now', { fields: { id }, kind: 'primary' }),
+      body: html`${findForm()}${timelineCard(timeline)}${schedule}${known}`,
+    });
+  });
+
+  portal.post('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const { id } = z.object({ id: identifier }).parse(request.body);
+    const { tone, text } = await requestPull(sql, application_id, id);
+    return redirectWith(reply, gameUrl(id), text, tone);
+  });
+};

@@ -1,0 +1,82 @@
+/** The pictures of a game as the platform has them, for its developer. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { GameRow } from '#db/queries/games.ts';
+import { addressesOf, findPictures, type PictureView, readThumbnail } from '#db/queries/pictures.ts';
+import { findApplicationGame } from '#db/queries/timeline.ts';
+import { describePicture, THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+import { identifier } from '#src/contract/text.ts';
+import { holderOf } from '#src/portal/session.ts';
+import { sendError } from '#src/site/answers.ts';
+import { ago, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+
+const KIB = 1_024;
+const [, SHOWN_WIDTH] = THUMBNAIL_WIDTHS;
+
+const query = z.object({ id: identifier, n: z.coerce.number().int().min(0) });
+
+/** A picture is named by its place in a game, so that no address of the portal reaches the pictures of others. */
+const pictureUrl = (id: string, n: number, sha256: string): string =>
+  link('/portal/picture', { id, n, v: sha256.slice(0, 16) });
+
+const describeBytes = ({ width, height, bytes, fetched_at }: PictureView): SafeHtml =>
+  html`<span>${width} × ${height}, ${number(Math.ceil((bytes ?? 0) / KIB))} KiB</span> ${ago(fetched_at)}`;
+
+const shot = (
+  id: string,
+  n: number,
+  alt: string,
+  url: string,
+  picture: PictureView | undefined,
+): SafeHtml => {
+  const { outcome = null, sha256 = null, http_status = null, has_thumbnail = false } = picture ?? {};
+  const isShown = sha256 !== null && has_thumbnail;
+  const state = outcome === null ? 'not fetched yet' : describePicture(outcome, http_status);
+  const image = isShown ? html`<img src="${pictureUrl(id, n, sha256)}" alt="${alt}" loading="lazy">` : state;
+  const failure =
+    isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
+  return html`<figure class="shot"><div class="frame">${image}</div><figcaption>
+${picture !== undefined && isShown ? describeBytes(picture) : null}${failure}
+<span class="end" title="${url}">${url}</span></figcaption></figure>`;
+};
+
+/** What reviewers and readers see, or why they see nothing. Nothing is fetched for this page. */
+export const picturesSection = async (
+  { sql }: Pick<ConsoleOptions, 'sql'>,
+  game: GameRow,
+): Promise<SafeHtml | null> => {
+  const addresses = addressesOf(game);
+  if (addresses.length === 0) return null;
+  const pictures = await findPictures(sql, addresses);
+  const icons = game.game_icon.length;
+  const shots = addresses.map((address, n) => {
+    const alt =
+      n < icons ? `Icon ${n + 1} of ${icons}` : `Picture ${n - icons + 1} of ${addresses.length - icons}`;
+    return shot(game.application_game_id, n, alt, address.url, pictures.get(address));
+  });
+  return section(
+    'Pictures as the platform has them',
+    html`<div class="gallery">${shots}
+<p class="soft">The platform fetches pictures when a reviewer is about to look, when it decides, and from time to time
+afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
+  );
+};
+
+/** Adds `/portal/picture`. */
+export const addPortalPictures = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
+  portal.get('/portal/picture', { config: { right: 'application' } }, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const { data } = query.safeParse(request.query);
+    const game = data && (await findApplicationGame(sql, application_id, data.id));
+    const address = game && addressesOf(game)[data.n];
+    const picture = address && (await findPictures(sql, [address])).get(address);
+    const webp = picture?.sha256 != null && (await readThumbnail(sql, picture.sha256, SHOWN_WIDTH));
+    if (!webp) return sendError(reply, 404, 'No such picture', 'The platform has no picture at this place.');
+    return reply
+      .type('image/webp')
+      .header('cache-control', 'private, max-age=3600')
+      .header('content-security-policy', "default-src 'none'; sandbox")
+      .send(webp);
+  });
+};

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { findPictures } from '#db/queries/pictures.ts';
+import { useTestConsole } from '#test/support/console.ts';
+import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
+import { openPictures } from '#test/support/shown-pictures.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const portal = useTestConsole(database);
+
+/** A developer of a new application with some games, signed in. */
+const arrive = async (application_id: string, games: Parameters<typeof fetchedGame>[0][]) => {
+  const { sql } = database;
+  await addApplication(sql, application_id);
+  await upsertGames(
+    sql,
+    application_id,
+    games.map((game) => fetchedGame(game)),
+  );
+  const { token } = await addToken(sql, application_id);
+  const call = (path: string, cookie: string, body?: Record<string, string>) =>
+    fetch(new URL(path, portal.url), {
+      redirect: 'manual',
+      headers: { cookie },
+      ...(body && { method: 'POST', body: new URLSearchParams(body) }),
+    });
+  const [cookie = ''] = (await call('/portal/sign-in', '', { token })).headers.getSetCookie();
+  const session = cookie.split(';')[0] ?? '';
+  return {
+    call: (path: string, body?: Record<string, string>) => call(path, session, body),
+    page: async (path: string) => (await call(path, session)).text(),
+    /** What the next page says after a form was sent. */
+    said: async (path: string, body: Record<string, string>) => {
+      const answer = await call(path, session, body);
+      expect(answer.status).toBe(303);
+      const notice = answer.headers.getSetCookie().find((each) => each.startsWith('catalogue_notice='));
+      return decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '');
+    },
+  };
+};
+
+const requests = (application_id: string) =>
+  database.sql<{ application_game_id: string; requested_at: Date }[]>`
+    select application_game_id, requested_at from refresh_requests where application_id = ${application_id}
+    order by application_game_id`;
+
+test('a developer has a game pulled: a flood of requests is one, and moves nothing to the end', async () => {
+  const { said } = await arrive('ash', [{ game_id: 'one' }, { game_id: 'two' }]);
+  expect(await said('/portal/game', { id: 'one' })).toMatch(/^good The game is pulled within seconds/);
+  const [first] = await requests('ash');
+  for (let n = 0; n < 20; n += 1)
+    expect(await said('/portal/game', { id: 'one' })).toMatch(/^info It is requested already/);
+  expect(await requests('ash')).toEqual([first]);
+  expect(await said('/portal/game', { id: 'never listed' })).toMatch(
+    /^good The game is not stored, so your list/,
+  );
+  expect(await said('/portal/game', { id: 'another' })).toMatch(/^info It is requested already/);
+  expect((await requests('ash')).map((each) => each.application_game_id)).toEqual(['', 'one']);
+  await database.sql`update applications set status = 'paused' where application_id = 'ash'`;
+  expect(await said('/portal/game', { id: 'two' })).toMatch(/^bad The platform has paused your application/);
+  expect(await requests('ash')).toHaveLength(2);
+});
+
+test('a developer finds games by a part of their name in every status, and rejected ones first', async () => {
+  const { call, page } = await arrive('beech', [
+    { game_id: 'b-1', game_name: 'Harbour Lights' },
+    { game_id: 'b-2', game_name: 'Paper Kite' },
+  ]);
+  await database.sql`
+    update games set audit_status = 'rejected', audit_time = now()
+    where application_id = 'beech' and application_game_id = 'b-1'`;
+  const found = await page('/portal/games?q=harbour');
+  expect(found).toContain('Harbour Lights');
+  expect(found).not.toContain('Paper Kite');
+  for (const id of ['b-2', 'never seen']) {
+    const answer = await call(`/portal/games?q=${encodeURIComponent(id)}`);
+    expect(answer.headers.get('location')).toBe(`/portal/game?id=${id.replace(' ', '+')}`);
+  }
+  expect(await page('/portal/games')).toContain('Harbour Lights');
+  expect(await page('/portal/games')).not.toContain('Paper Kite');
+  const game = await page('/portal/game?id=b-2');
+  expect(game).toMatch(/number \d of \d in the new lane/);
+  expect(game).toContain('Your list is read every');
+});
+
+test('a developer sees the pictures of own games alone, as the platform has them', async () => {
+  const { sql } = database;
+  const url = 'https://cdn.example/shared.png';
+  const other = 'https://cdn.example/other.png';
+  const mine = await arrive('cypress', [{ game_id: 'c-1', game_icon: [url], game_store_pic: [other] }]);
+  const theirs = await arrive('dogwood', [{ game_id: 'd-1', game_icon: [url], game_store_pic: [] }]);
+  const pictures = openPictures(sql, ['dogwood']);
+  await pictures.show(url, 7);
+  pictures.close();
+  expect(await mine.page('/portal/game?id=c-1')).not.toContain(
+    '<figure class="shot"><div class="frame"><img',
+  );
+  expect((await mine.call('/portal/picture?id=c-1&n=0')).status).toBe(404);
+  for (const path of [
+    '/portal/picture?id=d-1&n=0',
+    '/portal/picture?id=c-1&n=9',
+    '/portal/picture?id=c-1&n=x',
+  ])
+    expect((await mine.call(path)).status, path).toBe(404);
+  const { sha256 } = (await findPictures(sql, [{ application_id: 'dogwood', url }])).get({
+    application_id: 'dogwood',
+    url,
+  }) ?? { sha256: '' };
+  expect((await mine.call(`/pictures/${sha256}?w=256`)).headers.get('location')).toMatch(/^\/sign-in/);
+
+  const page = await theirs.page('/portal/game?id=d-1');
+  const [, src = ''] = /<img src="([^"]*)" alt="Icon 1 of 1"/.exec(page) ?? [];
+  const picture = await theirs.call(src.replaceAll('&amp;', '&'));
+  expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/webp']);
+});
