@@ -99,9 +99,9 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   // The console has no key and reads no secret.
   event_subscriptions: {
-    worker: `select, update (${EVENT_HEALTH}, last_success_at, position)`,
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until, position)`,
     api: EVENT_FLEET,
-    console: `select (subscription_id, url, types, position, last_success_at, created_at, ${EVENT_HEALTH})`,
+    console: `select (subscription_id, url, types, position, former_until, last_success_at, created_at, ${EVENT_HEALTH})`,
     media: EVENT_FLEET,
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
