@@ -746,7 +746,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"bbde5aaa962d394cabf6d225a5644a3e4d5f29e89f1613dbaddf0e69c8c14280","created_at":1795509821388}'),
-  ('{"id":2,"hash":"94a847f4c0ce73a46d04aa6623ae509edf2e1d71f581b137619cc6877a2b467a","created_at":1795509822667}')
+  ('{"id":2,"hash":"ce8a091e29bf7442f1d00042f7ce5fc2c83244dc08777f0684c1e3dc3113f9e0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1435,6 +1435,20 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_refusal(caller text)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  on conflict (attempt_key) do update
+    set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+        window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+  returning attempts
 $function$;
 
 CREATE OR REPLACE FUNCTION count_verdicts()
@@ -2548,6 +2562,8 @@ grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to cata
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function check_pass() from public;
 revoke execute on function count_games() from public;
+grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
+revoke execute on function count_refusal(text) from public;
 grant execute on function count_verdicts() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
