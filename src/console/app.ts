@@ -15,6 +15,7 @@ import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
 import { addQueues } from '#src/console/queues.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
+import { addPortalEvents } from '#src/portal/events.ts';
 import { addPortalGame } from '#src/portal/game.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
@@ -52,6 +53,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addPortalGames(app, options);
   addPortalGame(app, options);
   addPortalPictures(app, options);
+  addPortalEvents(app, options);
   await addQueues(app, options);
   await app.ready();
   return app;
