@@ -101,9 +101,9 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   // The console has no key and reads no secret.
   event_subscriptions: {
-    worker: `select, update (${EVENT_HEALTH}, last_success_at, position)`,
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until, position)`,
     api: EVENT_FLEET,
-    console: `select (subscription_id, url, types, position, last_success_at, created_at, ${EVENT_HEALTH})`,
+    console: `select (subscription_id, url, types, position, former_until, last_success_at, created_at, ${EVENT_HEALTH})`,
     media: EVENT_FLEET,
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
@@ -322,6 +322,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'check_pass()': [],
   'count_games()': [],
+  'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,
   'end_overdue_sessions()': ['worker'],

@@ -22,6 +22,7 @@ import {
 import { defineJob, type JobResult } from '#src/queue/job.ts';
 import { findRunFault, maySkipPage } from '#src/rules/down.ts';
 import { mayRunWait } from '#src/rules/waiting.ts';
+import { isKeyError } from '#src/sealing/errors.ts';
 
 /**
  * Details are still open after their job when that job was lost: the database was down at each attempt, or every worker
@@ -154,7 +155,7 @@ const callGameList = async (
     const isRecorded = await recordAll(deps.sql, cursor);
     if (failure?.code === 'aborted') throw error;
     if (!isRecorded) return undefined;
-    let reason = `page ${run.next_page}: ${failure === undefined ? safeMessage(error) : explainCallError(failure)}`;
+    let reason = `page ${run.next_page}: ${explainError(error)}`;
     const later = postpone(failure?.retryAfterMs);
     if (clock === undefined) {
       const { run_id, application_id } = run;
@@ -180,6 +181,12 @@ const callGameList = async (
       await failRun(deps, run, reason, findRunFault(failure === undefined ? [] : [failure]));
     throw isRefusal ? new PermanentError(reason) : error;
   }
+};
+
+/** One failure in a few words. The failure list takes the code that they begin with for its kind. */
+const explainError = (error: Error): string => {
+  if (isCallError(error)) return explainCallError(error);
+  return isKeyError(error) ? `${error.code}: ${error.message}` : safeMessage(error);
 };
 
 /** Ends the run, or goes on to its next page of unlisted games. */

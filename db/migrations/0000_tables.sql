@@ -635,6 +635,8 @@ CREATE TABLE "event_subscriptions" (
 	"url" text NOT NULL,
 	"types" text[] NOT NULL,
 	"secret" "bytea" NOT NULL,
+	"former_secret" "bytea",
+	"former_until" timestamp with time zone,
 	"secret_keys" jsonb NOT NULL,
 	"position" bigint NOT NULL,
 	"status" text DEFAULT 'active' NOT NULL,

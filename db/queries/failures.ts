@@ -122,8 +122,3 @@ export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number)
     where r.run_id = ${run_id} and f.operation in ('query_game_list', 'query_game_detail')
       and f.last_at >= r.started_at and f.first_at <= coalesce(r.finished_at, 'infinity')
     order by f.application_game_id, f.operation limit ${limit}`;
-
-/** Counts the failures by operation and kind. */
-export const countFailures = (sql: Queryable) =>
-  sql<{ operation: Operation; kind: string; count: number }[]>`
-    select operation, kind, count(*)::int as count from ingest_failures group by operation, kind`;

@@ -35,6 +35,9 @@ const progressSchema = z.object({ postponed_ms: z.number(), postponed_times: z.i
 const postponedOf = (job: QueuedJob): Postponed =>
   progressSchema.safeParse(job.progress).data ?? NOT_POSTPONED;
 
+const LARGE_JOB =
+  'a job was larger than any of ours, and was emptied: see who else writes to Redis (docs/security.md)';
+
 /** The load of one queue in this process: jobs that run, their limit, and jobs started so far. */
 export type Load = { name: string; active: number; concurrency: number; taken: number };
 
@@ -77,6 +80,12 @@ export const startRunner = <Deps>(
   const shutdown = new AbortController();
   const context = { deps, clock, logger, shutdown: shutdown.signal };
   const loads: Load[] = [];
+  let isStopped = false;
+  // BullMQ's workers report errors of the shared pool even after they are closed. The pool ends after them, and without
+  // waiting for its sockets: an embedded Postgres that then stops ends these sessions (57P01).
+  const report = (error: Error): void => {
+    if (!isStopped) onError(error);
+  };
   let isPaused = false;
   const followClock = async (): Promise<void> => {
     const fault = clock.fault();
@@ -121,12 +130,17 @@ export const startRunner = <Deps>(
         runRetryDelay: FETCH_AGAIN_MS,
       },
     );
-    worker.on('error', onError);
+    worker.on('error', report);
+    worker.on('stalled', (job_id) => {
+      backend.emptyLargeJob(name, job_id).then((wasLarge) => {
+        if (wasLarge) logger.error({ job: name, job_id: job_id.slice(0, FIELD_SHOWN) }, LARGE_JOB);
+      }, report);
+    });
     // The lock is lost: another worker runs this job, so this one is cancelled.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock lost');
     });
-    if (clock.fault() === undefined) worker.run().catch(onError);
+    if (clock.fault() === undefined) worker.run().catch(report);
     return worker;
   });
   void followClock();
@@ -142,6 +156,7 @@ export const startRunner = <Deps>(
           logger.warn('jobs did not end in time: other workers take them when their locks expire'),
       });
       clearTimeout(deadline);
+      isStopped = true;
     },
     loads: () => loads.map((load) => ({ ...load })),
     followClock,

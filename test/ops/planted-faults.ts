@@ -1,5 +1,4 @@
-// Plants faults, one at a time, in a copy of a checkout, and shows which of them the tests catch. docs/testing.md has
-// the results.
+// Plants faults, one at a time, in a copy of a checkout, and shows which of them the tests catch.
 //
 //   node test/ops/planted-faults.ts draw <count> <checkout> <checkout> > faults.json
 //     draws mutants of Stryker's mutators that both checkouts have, from all of src, jobs and db

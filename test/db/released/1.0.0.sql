@@ -178,6 +178,8 @@ create table event_subscriptions (
   url text not null,
   types text[] not null,
   secret bytea not null,
+  former_secret bytea,
+  former_until timestamp with time zone,
   secret_keys jsonb not null,
   "position" bigint not null,
   status text default 'active'::text not null,
@@ -737,8 +739,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"24c70cf188c7839454c967d232f004fc81352b205b548957b7f4a436d4711f43","created_at":1795509821388}'),
-  ('{"id":2,"hash":"cb9d674ba0e46ad18d3722c5c25a009be9132481a6d6eed1c49b5223cded4949","created_at":1795509822667}')
+  ('{"id":1,"hash":"044e3bb4eccd0f346b240636cfd4cba915d4b36158294f7ed7c678d63b99f8c9","created_at":1795509821388}'),
+  ('{"id":2,"hash":"76c9e7bb0b23a21039592ddfba4096d1448b56e5f578f694f6d07c06d992ba22","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -803,8 +805,8 @@ insert into event_deliveries (event_id, application_id, state, attempts, request
   ('{"event_id":"019b7620-0000-7000-8000-000000000008","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
 ) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
 
-insert into event_subscriptions (subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select subscription_id, url, types, secret, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
-  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":9001,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
+insert into event_subscriptions (subscription_id, url, types, secret, former_secret, former_until, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select subscription_id, url, types, secret, former_secret, former_until, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
+  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","former_secret":null,"former_until":null,"secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":9001,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::event_subscriptions, row::json) as r;
 
 insert into event_webhooks (application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
@@ -1418,6 +1420,20 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_refusal(caller text)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  on conflict (attempt_key) do update
+    set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+        window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+  returning attempts
 $function$;
 
 CREATE OR REPLACE FUNCTION count_verdicts()
@@ -2462,10 +2478,10 @@ grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
-grant select ("position", created_at, failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
+grant select ("position", created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
 grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
-grant select, update ("position", failing_since, failures, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
+grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
 grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
@@ -2479,6 +2495,8 @@ grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to cata
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function check_pass() from public;
 revoke execute on function count_games() from public;
+grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
+revoke execute on function count_refusal(text) from public;
 grant execute on function count_verdicts() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2570,7 +2588,7 @@ grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update (attempts, by_operator, is_full, requested_at) on refresh_requests to catalogue_console;
 grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;
