@@ -46,7 +46,7 @@ const againForms = (webhook: EventWebhook | undefined, [latest]: readonly EventI
   return html`<div class="body"><p class="soft">Each event keeps its <code>webhook-id</code>, so a receiver that has seen
 it can ignore it. An address that was switched off is switched on again.</p>
 <form method="post" action="${HERE}" class="filters">
-${input('Every event since; empty: those that did not arrive', since)}
+${input('Since (empty: what did not arrive)', since)}
 <button class="button">Send again</button></form>${test}</div>`;
 };
 

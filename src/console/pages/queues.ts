@@ -41,7 +41,10 @@ const queueSection = (queues: readonly QueueItem[] | null, mayManage: boolean): 
     return section('Queues', html`<div class="empty"><p>${sentence}</p></div>`);
   }
   const more = mayManage ? [{ head: 'Change', cell: actsOf }] : [];
-  return section('Queues', listTable(queueList, queues, { linkTo, cells: { queue: toBoard }, more }));
+  return section(
+    'Queues',
+    listTable(queueList, queues, { linkTo, cells: { queue: toBoard }, more, stacked: true }),
+  );
 };
 
 const form = z.object({ act: z.enum(['pause', 'resume', 'retry']), queue: z.string() });
