@@ -320,6 +320,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'check_pass()': [],
   'count_games()': [],
+  'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,
   'end_overdue_sessions()': ['worker'],

@@ -1078,6 +1078,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION count_refusal(caller text)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  on conflict (attempt_key) do update
+    set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+        window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+  returning attempts
+$function$;
+
 CREATE OR REPLACE FUNCTION count_verdicts()
  RETURNS TABLE(unverified integer, ending integer, waiting integer, oldest_waiting timestamp with time zone, held integer)
  LANGUAGE sql
@@ -2137,6 +2151,8 @@ grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to cata
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function check_pass() from public;
 revoke execute on function count_games() from public;
+grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
+revoke execute on function count_refusal(text) from public;
 grant execute on function count_verdicts() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2228,7 +2244,7 @@ grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update (attempts, by_operator, is_full, requested_at) on refresh_requests to catalogue_console;
 grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;

@@ -1116,6 +1116,19 @@ language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $$;
 
+-- Counts a refusal of this caller within 15 minutes, for roles that may not change the other counts.
+create function count_refusal(caller text) returns integer
+language sql volatile security definer
+set search_path = public, pg_temp
+as $$
+  insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  on conflict (attempt_key) do update
+    set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+        window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+  returning attempts
+$$;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Verdicts on developers: kyc_verdicts (db/schema/kyc.ts)
 --

@@ -740,7 +740,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"044e3bb4eccd0f346b240636cfd4cba915d4b36158294f7ed7c678d63b99f8c9","created_at":1795509821388}'),
-  ('{"id":2,"hash":"cb9d674ba0e46ad18d3722c5c25a009be9132481a6d6eed1c49b5223cded4949","created_at":1795509822667}')
+  ('{"id":2,"hash":"76c9e7bb0b23a21039592ddfba4096d1448b56e5f578f694f6d07c06d992ba22","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1420,6 +1420,20 @@ begin
   end if;
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_refusal(caller text)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+  values ('refusals:' || left(caller, 300), 1, now() + interval '15 minutes')
+  on conflict (attempt_key) do update
+    set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+        window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
+  returning attempts
 $function$;
 
 CREATE OR REPLACE FUNCTION count_verdicts()
@@ -2481,6 +2495,8 @@ grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to cata
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function check_pass() from public;
 revoke execute on function count_games() from public;
+grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
+revoke execute on function count_refusal(text) from public;
 grant execute on function count_verdicts() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2572,7 +2588,7 @@ grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update (attempts, by_operator, is_full, requested_at) on refresh_requests to catalogue_console;
 grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;
