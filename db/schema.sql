@@ -2226,7 +2226,7 @@ grant select, insert, update, delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
-grant select, insert, update (attempts, by_operator, requested_at) on refresh_requests to catalogue_console;
+grant select, insert, update (attempts, by_operator, is_full, requested_at) on refresh_requests to catalogue_console;
 grant select, insert, update, delete on refresh_requests to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on refresh_turns to catalogue_worker;
 grant select on run_days to catalogue_console, catalogue_operator, catalogue_operator_api;
