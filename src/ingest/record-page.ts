@@ -53,7 +53,6 @@ const findNamedBefore = async (
   ids: readonly string[],
   hasSurplusRows: boolean,
 ): Promise<ReadonlySet<string>> => {
-  const ofThisJob = new Set(unrecorded.flatMap((page) => page.application_game_ids));
   const onPrevious = new Set(previous?.application_game_ids);
   const repeated = new Set(ids.filter((id) => onPrevious.has(id)));
   const isAfterUnread = previous?.kind === 'unread';
@@ -61,6 +60,7 @@ const findNamedBefore = async (
     isPowerOfTwo(run.next_page) ||
     (run.next_page <= EXACT_PAGES && (hasSurplusRows || isAfterUnread || repeated.size === ids.length));
   if (!isDoubtful || ids.length === 0 || previous === undefined) return repeated;
+  const ofThisJob = new Set(unrecorded.flatMap((page) => page.application_game_ids));
   const named = new Set(ids.filter((id) => ofThisJob.has(id)));
   const firstUnrecorded = unrecorded[0]?.page_num ?? run.next_page;
   if (firstUnrecorded === 1) return named;

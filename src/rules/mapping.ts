@@ -47,14 +47,17 @@ export const contentBytes = (content: GameContent): number => {
 
 const hash = (value: unknown): string => digest('sha256', JSON.stringify(value), 'base64url');
 
-const isAddress = (column: ContentColumn): boolean => 'isAddress' in CONTENT[column];
+const ADDRESS_COLUMNS = CONTENT_COLUMNS.filter((column) => 'isAddress' in CONTENT[column]);
 
-const addressesOf = (content: GameContent): string[] =>
-  CONTENT_COLUMNS.filter(isAddress).flatMap((column) => content[column]);
+const addressesOf = (content: GameContent): string[] => ADDRESS_COLUMNS.flatMap((column) => content[column]);
+
+/** Only an address with a query can be signed or timed. */
+const hasQuery = (address: string): boolean => address.includes('?');
 
 /** When the first of a content's addresses ends; null if none tells its end. */
 export const addressesEndAt = (content: GameContent): Date | null =>
   addressesOf(content)
+    .filter(hasQuery)
     .map(addressEnd)
     .reduce<Date | null>(
       (first, end) => (end !== undefined && (first === null || end < first) ? end : first),
@@ -67,13 +70,12 @@ export const addressesEndAt = (content: GameContent): Date | null =>
  * the content may be the same.
  */
 export const contentHash = (content: GameContent, rule: IdentityRule): string => {
+  if (!addressesOf(content).some(hasQuery)) return hash(valuesOf(content));
   const identity = (address: string) => addressIdentity(address, rule);
   const identify = (value: string | string[]) =>
     typeof value === 'string' ? identity(value) : value.map(identity);
-  const hashed = hash(
-    CONTENT_COLUMNS.map((column) => (isAddress(column) ? identify(content[column]) : content[column])),
-  );
-  return addressesOf(content).some((address) => address.includes('?')) ? `${hashed}.${rule.tag}` : hashed;
+  const identified = Object.fromEntries(ADDRESS_COLUMNS.map((column) => [column, identify(content[column])]));
+  return `${hash(valuesOf({ ...content, ...identified }))}.${rule.tag}`;
 };
 
 /** Characters of a list hash: 132 bits. */
