@@ -33,7 +33,7 @@ const EVERYTHING = 'select, insert, update, delete';
 const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
 /** What workers write of a game. The platform's own columns are not among them. */
-const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at`;
+const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 /** A request that waits. Its approval is an update. */
 const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
 /** The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
@@ -99,9 +99,9 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   // The console has no key and reads no secret.
   event_subscriptions: {
-    worker: `select, update (${EVENT_HEALTH}, last_success_at, position)`,
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until, position)`,
     api: EVENT_FLEET,
-    console: `select (subscription_id, url, types, position, last_success_at, created_at, ${EVENT_HEALTH})`,
+    console: `select (subscription_id, url, types, position, former_until, last_success_at, created_at, ${EVENT_HEALTH})`,
     media: EVENT_FLEET,
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
@@ -234,6 +234,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   refresh_turns: { worker: 'select, insert, update' },
   run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
+  // A trigger writes it, with the rights of its owner.
+  search_words: { console: 'select', operator: 'select' },
   sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
   sign_in_links: {
     console: 'select, insert, delete',
@@ -320,10 +322,13 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'check_pass()': [],
   'count_games()': [],
+  'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,
   'end_overdue_sessions()': ['worker'],
   'fold_game_counts()': [],
+  'keep_changed_words()': [],
+  'keep_words()': [],
   'follow_erased_record()': [],
   'follow_kyc_record()': [],
   'follow_provider()': [],

@@ -1,7 +1,7 @@
-import { deleteFormerSecrets } from '#db/queries/event-webhooks.ts';
 import { pruneEvents } from '#db/queries/events.ts';
 import { pruneFailures } from '#db/queries/failures.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
+import { deleteFormerSecrets } from '#db/queries/receivers.ts';
 import { BEFORE_ALL_RUNS, pruneRunDays, pruneRuns } from '#db/queries/run-days.ts';
 import { BEFORE_ALL_PAGES, prunePages } from '#db/queries/runs.ts';
 import { pruneStream } from '#db/queries/stream.ts';

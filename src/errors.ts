@@ -31,6 +31,15 @@ export class UsageError extends CatalogueError {
   }
 }
 
+/** The present state does not allow it: exit 2, because another command comes first. */
+export class StateError extends CatalogueError {
+  override readonly name = 'StateError';
+
+  constructor(message: string) {
+    super(message, { exitCode: EXIT.usage });
+  }
+}
+
 /** What people name by an id. */
 export type NamedThing =
   | 'application'

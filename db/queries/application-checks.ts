@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow } from '#db/rows.ts';
 import type { applicationChecks } from '#db/schema/requests.ts';
 
@@ -38,6 +39,19 @@ export const listChecks = (sql: Queryable, application_id: string, limit: number
   sql<CheckRow[]>`
     select * from application_checks where application_id = ${application_id}
     order by requested_at desc limit ${limit}`;
+
+/** Reads one page of the checks of an application. */
+export const listCheckPage = (
+  sql: Queryable,
+  { application_id }: { application_id: string },
+  page: ListPage<'requested_at'>,
+) =>
+  readListPage<CheckRow>(sql, page, {
+    columns: sql`*`,
+    from: sql`application_checks where application_id = ${application_id}`,
+    sort_by: sql`requested_at`,
+    id: sql`check_id`,
+  });
 
 /** Ends a check with its report, or with why there is none. */
 export const finishCheck = async (

@@ -37,34 +37,21 @@ export const upsertEventWebhook = async (
           created_at = now(), last_attempt_at = null, last_success_at = null, ${addressIsHealthy(tx)}`;
 };
 
-/**
- * Replaces the secret. For `bothMs`, the former secret signs too.
- * @param expected the sealed secret that the caller has read
- * @returns false if the stored secret is another one by now
- */
-export const replaceEventSecret = (
-  tx: Queryable,
-  { application_id, secret, former_secret }: SealedEventWebhook,
-  expected: Uint8Array,
-  bothMs: number,
-): Promise<boolean> =>
-  isOneRow(tx`
-    update event_webhooks
-    set secret = ${secret}, former_secret = ${former_secret}, former_until = now() + ${bothMs} * interval '1 millisecond'
-    where application_id = ${application_id} and secret = ${expected}`);
-
 /** Deletes the address. Its pending deliveries end as failed. @returns false if there is no address */
 export const deleteEventWebhook = async (tx: Queryable, application_id: string): Promise<boolean> => {
   await failDeliveries(tx, application_id, 'address_removed');
   return isOneRow(tx`delete from event_webhooks where application_id = ${application_id}`);
 };
 
-/** Where events are sent, with the sealed secrets: the former one only while it signs. `is_due`: may an event be sent now? */
+/** What a worker needs to send: the former secret only while it signs. */
+export const sendingColumns = (sql: Queryable) => sql`
+  url, secret, case when former_until > now() then former_secret end as former_secret, secret_keys, failures,
+  status = 'active' and next_attempt_at <= now() as is_due`;
+
+/** Where events are sent, with the sealed secrets. `is_due`: may an event be sent now? */
 export const findSendingAddress = (sql: Queryable, application_id: string) =>
   firstRow(sql<(SealedEventWebhook & Pick<EventWebhookRow, 'failures'> & { is_due: boolean })[]>`
-    select application_id, url, secret, case when former_until > now() then former_secret end as former_secret,
-           secret_keys, failures, status = 'active' and next_attempt_at <= now() as is_due
-    from event_webhooks where application_id = ${application_id}`);
+    select application_id, ${sendingColumns(sql)} from event_webhooks where application_id = ${application_id}`);
 
 /** All columns but the secrets, which the console's database role may not read. */
 const publicColumns = (sql: Queryable) => sql`
@@ -119,11 +106,6 @@ export const listEventWebhookPage = (
     sort_by: page.sort === 'application_id' ? sql`application_id` : sql`coalesce(failing_since, 'infinity')`,
     id: sql`application_id`,
   });
-
-/** Deletes former secrets that no longer sign. */
-export const deleteFormerSecrets = async (sql: Queryable): Promise<void> => {
-  await sql`update event_webhooks set former_secret = null, former_until = null where former_until <= now()`;
-};
 
 /** Counts the addresses that events are sent to: those of applications and those of subscriptions. */
 export const countEventWebhooks = (sql: Queryable) =>

@@ -1,6 +1,6 @@
 /** The health of the addresses that events are sent to: those of applications, and those of subscriptions. */
 import type { Queryable } from '#db/client.ts';
-import { isOneRow } from '#db/rows.ts';
+import { isOneRow, readValue } from '#db/rows.ts';
 
 /** Who receives events: an application its own, a subscription the platform's stream. */
 export type Receiver = { application_id: string } | { subscription_id: string };
@@ -69,4 +69,29 @@ export const postponeNextAttempt = async (
   await sql`
     update ${table} set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where ${is}`;
+};
+
+/**
+ * Replaces the secret. For `both_ms`, the former secret signs too.
+ * @param expected the sealed secret that the caller has read
+ * @returns when the former secret ends; undefined if the stored secret is another one by now
+ */
+export const replaceEventSecret = (
+  tx: Queryable,
+  receiver: Receiver,
+  { secret, former_secret }: { secret: Uint8Array; former_secret: Uint8Array | null },
+  { expected, both_ms }: { expected: Uint8Array; both_ms: number },
+): Promise<Date | null | undefined> => {
+  const { table, is } = rowOf(tx, receiver);
+  return readValue(tx<{ former_until: Date | null }[]>`
+    update ${table}
+    set secret = ${secret}, former_secret = ${former_secret}, former_until = now() + ${both_ms} * interval '1 millisecond'
+    where ${is} and secret = ${expected}
+    returning former_until`);
+};
+
+/** Deletes former secrets that no longer sign. */
+export const deleteFormerSecrets = async (sql: Queryable): Promise<void> => {
+  for (const table of ['event_webhooks', 'event_subscriptions'])
+    await sql`update ${sql(table)} set former_secret = null, former_until = null where former_until <= now()`;
 };

@@ -1,7 +1,12 @@
 /** Subscriptions of the platform's stream. */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type ADDRESS_CONDITIONS, addressIs, addressIsHealthy } from '#db/queries/event-webhooks.ts';
+import {
+  type ADDRESS_CONDITIONS,
+  addressIs,
+  addressIsHealthy,
+  sendingColumns,
+} from '#db/queries/event-webhooks.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow, onlyValue, readColumn } from '#db/rows.ts';
 import type { eventSubscriptions } from '#db/schema/stream.ts';
@@ -9,8 +14,10 @@ import { where } from '#db/where.ts';
 
 type SubscriptionRow = InferSelectModel<typeof eventSubscriptions>;
 
-/** A subscription without its secret. `waiting`: events after its position, counted up to 10,000. */
-export type Subscription = Omit<SubscriptionRow, 'secret' | 'secret_keys'> & { waiting: number };
+/** A subscription without its secrets. `waiting`: events after its position, counted up to 10,000. */
+export type Subscription = Omit<SubscriptionRow, 'secret' | 'former_secret' | 'secret_keys'> & {
+  waiting: number;
+};
 export type SealedSubscription = Pick<
   SubscriptionRow,
   'subscription_id' | 'url' | 'types' | 'secret' | 'secret_keys'
@@ -18,9 +25,9 @@ export type SealedSubscription = Pick<
 
 const WAITING_MAX = 10_000;
 
-/** All columns but the secret, which the console's database role may not read. */
+/** All columns but the secrets, which the console's database role may not read. */
 const publicColumns = (sql: Queryable) => sql`
-  subscription_id, url, types, position, status, off_reason, off_at, failures, failing_since, next_attempt_at,
+  subscription_id, url, types, position, former_until, status, off_reason, off_at, failures, failing_since, next_attempt_at,
   last_attempt_at, last_success_at, last_error, created_at,
   (select least(coalesce(sum(waiting), 0), ${WAITING_MAX})::int from (
     select least(e.size, e.position - s.position) as waiting from stream_events e
@@ -52,10 +59,13 @@ export const resumeSubscription = (tx: Queryable, subscription_id: string): Prom
 
 /** What a worker needs to send. `is_due`: may an event be sent now? */
 export const findSendingSubscription = (sql: Queryable, subscription_id: string) =>
-  firstRow(sql<(SealedSubscription & Pick<SubscriptionRow, 'failures' | 'position'> & { is_due: boolean })[]>`
-    select subscription_id, url, types, secret, secret_keys, failures, position,
-           status = 'active' and next_attempt_at <= now() as is_due
-    from event_subscriptions where subscription_id = ${subscription_id}`);
+  firstRow(
+    sql<
+      (SealedSubscription &
+        Pick<SubscriptionRow, 'former_secret' | 'failures' | 'position'> & { is_due: boolean })[]
+    >`
+    select subscription_id, types, position, ${sendingColumns(sql)} from event_subscriptions where subscription_id = ${subscription_id}`,
+  );
 
 /** Records that every event up to this position is delivered, or of another type. */
 export const advanceSubscription = async (

@@ -1,6 +1,17 @@
-import { integer, text } from 'drizzle-orm/pg-core';
-import { moment } from '#db/schema/columns.ts';
+import { integer, jsonb, text } from 'drizzle-orm/pg-core';
+import type { WrappedKey } from '#db/schema/applications.ts';
+import { bytea, moment } from '#db/schema/columns.ts';
 import { EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
+
+/** What signs the events of an address: sealed with a data key for its receiver and `url`. */
+export const secretColumns = () => ({
+  secret: bytea().notNull(),
+  /** The secret before a rotation: it signs too until `former_until`. */
+  former_secret: bytea(),
+  former_until: moment('former_until'),
+  /** The data key, wrapped. */
+  secret_keys: jsonb().$type<WrappedKey[]>().notNull(),
+});
 
 /** The health of an address that events are sent to: of an application, or of a subscription. */
 export const healthColumns = () => ({

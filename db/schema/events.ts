@@ -11,9 +11,9 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { healthColumns } from '#db/schema/address-health.ts';
-import { applications, type WrappedKey } from '#db/schema/applications.ts';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
+import { applications } from '#db/schema/applications.ts';
+import { moment } from '#db/schema/columns.ts';
 import { DELIVERY_STATES, EVENT_TYPES, type EventWhy } from '#src/contract/words.ts';
 
 /**
@@ -78,12 +78,7 @@ export const eventWebhooks = pgTable(
       .primaryKey()
       .references(() => applications.application_id),
     url: text().notNull(),
-    /** Sealed with a data key for this application and `url`; `secret_keys` stores the data key wrapped. */
-    secret: bytea().notNull(),
-    /** The secret before a rotation, sealed likewise: it signs too until `former_until`. */
-    former_secret: bytea(),
-    former_until: moment('former_until'),
-    secret_keys: jsonb().$type<WrappedKey[]>().notNull(),
+    ...secretColumns(),
     ...healthColumns(),
     created_at: moment('created_at').notNull().defaultNow(),
   },

@@ -11,9 +11,8 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { healthColumns } from '#db/schema/address-health.ts';
-import type { WrappedKey } from '#db/schema/applications.ts';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
+import { moment } from '#db/schema/columns.ts';
 import { type KycState, STREAM_TYPES } from '#src/contract/words.ts';
 
 /** What only the platform's stream tells, besides ids: of `kyc.changed`, of `run.suspect`. */
@@ -64,9 +63,7 @@ export const eventSubscriptions = pgTable(
     url: text().notNull(),
     /** Empty: all types. */
     types: text({ enum: STREAM_TYPES }).array().notNull(),
-    /** Sealed with a data key for this subscription and `url`; `secret_keys` stores the data key wrapped. */
-    secret: bytea().notNull(),
-    secret_keys: jsonb().$type<WrappedKey[]>().notNull(),
+    ...secretColumns(),
     /** Every event up to this position is delivered, or of another type. */
     position: bigint({ mode: 'number' }).notNull(),
     ...healthColumns(),

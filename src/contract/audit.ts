@@ -28,6 +28,7 @@ export const AUDIT_ACTIONS = [
   'event_webhook.on',
   'event_webhook.off',
   'event_secret.rotate',
+  'event_secret.rotate_subscription',
   'event.retry',
   'event.subscribe',
   'event.unsubscribe',

@@ -94,7 +94,7 @@ const createSubscriptionOutbox = (
     atOnce: 16,
     findAddress: async () => {
       address = await findSendingSubscription(sql, subscription_id);
-      return address && { ...address, former_secret: null };
+      return address;
     },
     claim: async (limit) => {
       const { types = [], position = 0 } = address ?? {};

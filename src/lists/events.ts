@@ -154,6 +154,7 @@ export const subscriptionList = defineList({
   right: 'view',
   row: address.extend({
     subscription_id: z.guid(),
+    former_until: time.nullable(),
     types: z.array(z.enum(STREAM_TYPES)).describe('[]: all.'),
     position: count,
     waiting: count.describe('Events after its position, counted up to 10,000.'),

@@ -75,9 +75,9 @@ export const LAST_OUTCOME = {
 export const search = (where: string, title?: string) =>
   text.trim().min(1, 'is empty').optional().register(controls, searchControl(where, title));
 
-/** The same with the white space at its ends, which an id of an application may have. */
-export const searchAsTyped = (where: string, title?: string) =>
-  text.optional().register(controls, searchControl(where, title));
+/** A search with the white space at its ends, which an id of an application may have. */
+export const searchAsTyped = (control: Pick<Control, 'title' | 'description'>) =>
+  text.optional().register(controls, { ...control, kind: 'text', name: 'search' });
 
 const searchControl = (where: string, title = 'Search'): Control => ({
   kind: 'text',

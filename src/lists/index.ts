@@ -2,6 +2,7 @@
 import { applicationList } from '#src/lists/applications.ts';
 import { approvalList, kycRequestList, runRequestList } from '#src/lists/approvals.ts';
 import { auditList, revealList } from '#src/lists/audit.ts';
+import { checkList } from '#src/lists/checks.ts';
 import { deliveryList, eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
@@ -19,6 +20,7 @@ export const LISTS: readonly AnyList[] = [
   approvalList,
   auditList,
   batchList,
+  checkList,
   deliveryList,
   developerList,
   eventAddressList,

@@ -20,7 +20,7 @@ import {
   webhookUrl,
 } from '#src/contract/application-settings.ts';
 import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
-import { NotFoundError, UsageError } from '#src/errors.ts';
+import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import {
   type AddressedApplication,
@@ -125,7 +125,7 @@ export const addApplication = defineOperation({
     // Complete: each setting is required or has a default.
     const columns = toColumns(settings) as ApplicationSettings;
     if (!(await insertApplication(tx, application_id, columns, sealed, same_owner)))
-      throw new UsageError(await explainTakenId(tx, application_id));
+      throw new StateError(await explainTakenId(tx, application_id));
     if (!events_webhook) return { secret: undefined };
     return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
   },

@@ -1,51 +1,77 @@
 /** Where applications' events are sent: new secrets, repeated deliveries, addresses that are switched off. */
 
 import { z } from 'zod';
+import type { Queryable } from '#db/client.ts';
 import { failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
 import {
   endAddressDelay,
   findEventWebhook,
   findSendingAddress,
-  replaceEventSecret,
   switchEventWebhookOn,
 } from '#db/queries/event-webhooks.ts';
-import { type Receiver, switchAddressOff } from '#db/queries/receivers.ts';
+import { type Receiver, replaceEventSecret, switchAddressOff } from '#db/queries/receivers.ts';
+import { findSendingSubscription } from '#db/queries/subscriptions.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { count, time } from '#src/contract/documents.ts';
-import { CatalogueError, UsageError } from '#src/errors.ts';
+import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
 import {
   applicationSubject,
   oneApplication,
   requireActiveApplication,
 } from '#src/operations/applications.ts';
-import { type AuditNote, defineOperation } from '#src/operations/operation.ts';
+import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { oneSubscription, subscriptionSubject } from '#src/operations/subscriptions.ts';
-import { rotateSealedSecret } from '#src/sealing/event-secret.ts';
+import { type EventAddress, rotateSealedSecret, type SealedEventSecrets } from '#src/sealing/event-secret.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000;
 
-const noAddress = (application_id: string): UsageError =>
-  new UsageError(`${application_id} has no address for events: set events_webhook first (app update).`);
+const noAddress = (application_id: string): StateError =>
+  new StateError(`${application_id} has no address for events: set events_webhook first (app update).`);
+
+/** Replaces the secret of an address. The new one is shown only now; the former one signs too until `former_until`. */
+const rotate = async (
+  tx: Queryable,
+  receiver: Receiver,
+  address: EventAddress & SealedEventSecrets,
+  { keys }: Context,
+) => {
+  const { secret, sealed } = await rotateSealedSecret(await keys(), address);
+  const both = { expected: address.secret, both_ms: BOTH_SECRETS_MS };
+  const former_until = await replaceEventSecret(tx, receiver, sealed, both);
+  if (former_until === undefined)
+    throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
+  return { secret, former_until };
+};
+
+const rotated = { secret: z.string().describe('Shown only now.'), former_until: time.nullable() };
 
 export const rotateEventSecret = defineOperation({
   name: 'event_secret.rotate',
   title: "Replace the secret that signs an application's events",
-  answer: z.object({ application_id: z.string(), secret: z.string(), former_until: time.nullable() }),
+  answer: z.object({ application_id: z.string(), ...rotated }),
   right: 'manage_applications',
   input: oneApplication,
   subject: applicationSubject,
-  run: async (tx, { application_id }, { keys }) => {
+  run: async (tx, { application_id }, context) => {
     await requireActiveApplication(tx, application_id);
     const address = await findSendingAddress(tx, application_id);
     if (address === undefined) throw noAddress(application_id);
-    const { secret, sealed } = await rotateSealedSecret(await keys(), address);
-    const rotated = { application_id, url: address.url, ...sealed };
-    if (!(await replaceEventSecret(tx, rotated, address.secret, BOTH_SECRETS_MS)))
-      throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
-    const { former_until = null } = (await findEventWebhook(tx, application_id)) ?? {};
-    /** The secret is shown only now. The former one signs too until `former_until`. */
-    return { application_id, secret, former_until };
+    return { application_id, ...(await rotate(tx, { application_id }, address, context)) };
+  },
+});
+
+export const rotateSubscriptionSecret = defineOperation({
+  name: 'event_secret.rotate_subscription',
+  title: 'Replace the secret that signs the stream for a subscription',
+  answer: oneSubscription.extend(rotated),
+  right: 'manage_applications',
+  input: oneSubscription,
+  subject: subscriptionSubject,
+  run: async (tx, { subscription_id }, context) => {
+    const address = await findSendingSubscription(tx, subscription_id);
+    if (address === undefined) throw new NotFoundError('subscription', subscription_id);
+    return { subscription_id, ...(await rotate(tx, { subscription_id }, address, context)) };
   },
 });
 

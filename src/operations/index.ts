@@ -10,7 +10,12 @@ import {
 import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
-import { retryEvents, rotateEventSecret, switchEventsOff } from '#src/operations/events.ts';
+import {
+  retryEvents,
+  rotateEventSecret,
+  rotateSubscriptionSecret,
+  switchEventsOff,
+} from '#src/operations/events.ts';
 import {
   pauseFailingApplication,
   resumeFailingApplications,
@@ -68,6 +73,7 @@ export const operations = byName([
   pauseFailingApplication,
   resumeRecoveredApplication,
   rotateEventSecret,
+  rotateSubscriptionSecret,
   retryEvents,
   switchEventsOff,
   subscribe,

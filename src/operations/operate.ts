@@ -10,6 +10,7 @@ import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
 import { hasRight, namesOfRoles, RIGHTS, type Right, type Role } from '#src/contract/roles.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
+import { recordRefused } from '#src/identity/refusals.ts';
 import {
   type AnyOperation,
   type Caller,
@@ -169,7 +170,7 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
     if (error instanceof ApprovalError) {
       const details = { ...(approval_id !== undefined && { approval_id }), ...noteToken(caller) };
       const refusal = { action: 'approval.refuse', subject, reason: error.message, details } as const;
-      await recordAudit(sql, [{ ...caller.actor, ...refusal }]);
+      await recordRefused(sql, { ...caller.actor, ...refusal });
     }
     throw error;
   }

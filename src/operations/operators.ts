@@ -19,7 +19,7 @@ import type { OPERATOR_KINDS } from '#src/contract/approvals.ts';
 import { count } from '#src/contract/documents.ts';
 import { login, roles } from '#src/contract/operators.ts';
 import { OPERATOR_STATUSES, type Role } from '#src/contract/roles.ts';
-import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
+import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
 import { createLink } from '#src/identity/links.ts';
 import { type Caller, type Context, defineOperation } from '#src/operations/operation.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
@@ -99,7 +99,7 @@ export const addOperator = defineOperation({
   run: async (tx, { login, name = login, roles }, { caller, approval }) => {
     requireApproved(approval, 'add', roles);
     if (!(await insertOperator(tx, { login, name, roles, atOnce: isOwner(caller) })))
-      throw new UsageError(
+      throw new StateError(
         `There is already an operator ${login}: change it with operator roles, or choose another login.`,
       );
     /** `secret` of a one-time link, with which the operator sets a password. */
@@ -120,9 +120,9 @@ export const linkOperator = defineOperation({
   run: async (tx, { login, sets_password }, { caller, approval }) => {
     requireApproved(approval, 'link');
     const operator = await requireOperator(tx, login);
-    if (operator.status === 'disabled') throw new UsageError(`${login} is disabled: it cannot sign in.`);
+    if (operator.status === 'disabled') throw new StateError(`${login} is disabled: it cannot sign in.`);
     if (operator.oidc_subject !== null)
-      throw new UsageError(`${login} signs in at the OIDC provider: it needs no link.`);
+      throw new StateError(`${login} signs in at the OIDC provider: it needs no link.`);
     // The person who opens the link is new to the others.
     if (newSecondPerson(operator.roles).length > 0)
       await startCounting(tx, login, operator.roles, isOwner(caller));
@@ -143,7 +143,7 @@ export const setRoles = defineOperation({
     requireApproved(approval, 'roles', roles);
     const before = await requireOperator(tx, login);
     if (before.oidc_subject !== null)
-      throw new UsageError(`The roles of ${login} come from the OIDC provider, at each sign-in.`);
+      throw new StateError(`The roles of ${login} come from the OIDC provider, at each sign-in.`);
     await updateOperator(tx, login, { roles });
     const added = newSecondPerson(roles, before.roles);
     if (added.length > 0) await startCounting(tx, login, added, isOwner(caller));

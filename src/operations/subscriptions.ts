@@ -13,7 +13,7 @@ import {
 import { webhookUrl } from '#src/contract/application-settings.ts';
 import { count } from '#src/contract/documents.ts';
 import { streamTypes } from '#src/contract/stream.ts';
-import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
+import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
@@ -49,7 +49,7 @@ export const subscribe = defineOperation({
   subject: () => 'subscription:*',
   run: async (tx, { url, types }, { keys }) => {
     if ((await countSubscriptions(tx)) >= SUBSCRIPTIONS_MAX)
-      throw new UsageError(
+      throw new StateError(
         `There are ${SUBSCRIPTIONS_MAX} subscriptions: end one first (event unsubscribe).`,
       );
     const subscription_id = randomUUIDv7();

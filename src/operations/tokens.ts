@@ -9,7 +9,7 @@ import { applicationId, displayName, duration } from '#src/contract/application-
 import { time } from '#src/contract/documents.ts';
 import { login, roles } from '#src/contract/operators.ts';
 import type { Role } from '#src/contract/roles.ts';
-import { NotFoundError, UsageError } from '#src/errors.ts';
+import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
@@ -25,7 +25,7 @@ const tokenSubject = ({ token_id }: { token_id: string }): string => `token:${to
 const chooseRoles = async (tx: Queryable, name: string, given: Role[] | undefined): Promise<Role[]> => {
   const operator = await findOperator(tx, name);
   if (operator === undefined) throw new NotFoundError('operator', name);
-  if (operator.status === 'disabled') throw new UsageError(`${name} is disabled: it cannot have a token.`);
+  if (operator.status === 'disabled') throw new StateError(`${name} is disabled: it cannot have a token.`);
   const lacking = given?.filter((role) => !operator.roles.includes(role)) ?? [];
   if (lacking.length > 0) throw new UsageError(`${name} has not the role ${lacking.join(', ')}.`);
   return given ?? operator.roles;

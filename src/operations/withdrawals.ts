@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { type ApprovalRow, findVersion } from '#db/queries/approvals.ts';
 import { lockSuspectRun, withdrawVanishingGames } from '#db/queries/vanishing-games.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
-import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
+import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
 import { noteVoid, voidOpenRequests } from '#src/operations/approvals.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { runSubject } from '#src/operations/runs.ts';
@@ -13,7 +13,7 @@ const requireSuspect = async (tx: Queryable, run_id: string): Promise<string> =>
   const run = await lockSuspectRun(tx, run_id);
   if (run === undefined) throw new NotFoundError('run', run_id);
   if (run.outcome !== 'suspect')
-    throw new UsageError(
+    throw new StateError(
       `The run ${run_id} is ${run.outcome ?? 'open'}, not suspect: it has nothing to accept.`,
     );
   if (run.is_latest) return run.application_id;

@@ -87,6 +87,7 @@ test('each act succeeds, and its answer is what the document says', async () => 
   await act('event.retry', acme);
   const { subscription_id } = await act('event.subscribe', { url: 'https://copy.example/events' });
   await act('event.resume', { subscription_id });
+  await act('event_secret.rotate_subscription', { subscription_id });
   await act('event.unsubscribe', { subscription_id });
   expect(await act('application.pause', acme)).toEqual({ ...acme, status: 'paused' });
   await act('application.resume', acme);
@@ -199,6 +200,7 @@ test('the matrix: each role may what its definition says, and nothing else', asy
     'review.batch': { batch_id: ID },
     'game.withdrawn': { application_id: 'acme' },
     'kyc.versions': { application_id: 'acme' },
+    'application.checks': { application_id: 'acme' },
   };
   const others: Record<string, object> = { 'event.list': {}, 'game.show': { game_id: ID } };
   for (const { name } of ENDPOINTS) {

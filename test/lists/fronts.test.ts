@@ -38,6 +38,7 @@ const wrongFilters = (list: AnyList) =>
 
 /** The command of each list. `queue status` shows two lists without a filter, and `approval list` every request. */
 const COMMANDS: Record<string, string | null> = {
+  'application.checks': 'app checks',
   'application.list': 'app list',
   'application.unverified': 'app unverified',
   'approval.list': 'approval list',

@@ -1,5 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
+import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { insertVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
@@ -73,6 +74,20 @@ const fillVerdicts = async (sql: Database): Promise<void> => {
   await setNeedsVerdict(sql, true);
 };
 
+/** Reports of checks: with a case that failed, without a report, and of a check that runs. */
+const fillChecks = async (sql: Database, application_id: string): Promise<void> => {
+  const results = [
+    { failed: 1, passed: 2, skipped: 3, cases: [{ name: 'list.total', outcome: 'failed' }] },
+    { error: 'The check was lost: run it again.' },
+  ];
+  for (const result of [...results, undefined]) {
+    const check = { check_id: randomUUIDv7(), application_id, requested_by: 'olga' };
+    await insertCheck(sql, check);
+    if (result !== undefined) await finishCheck(sql, check, result);
+    await sql`update application_checks set requested_at = requested_at - interval '1 hour'`;
+  }
+};
+
 /** Filters of lists by name, for those that require one or have more columns with it. */
 export type Filters = Record<string, Record<string, string>[]>;
 
@@ -124,6 +139,7 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     set last_success_at = now(), failing_since = now() - interval '2 hours', last_error = 'timeout'`;
   await sql`update event_webhooks set last_success_at = now() where application_id = 'lantern-works'`;
   await sql`update applications set last_success_at = now() where application_id = 'lantern-works'`;
+  await fillChecks(sql, 'lantern-works');
   await fillVerdicts(sql);
   const [withdrawn] = await sql<{ application_game_id: string }[]>`
     select application_game_id from games where withdrawn_at is not null limit 1`;
@@ -135,5 +151,6 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     'game.withdrawn': [{ application_id: 'lantern-works' }],
     'game.list': [{}, { search: withdrawn?.application_game_id ?? '' }],
     'kyc.versions': [{ application_id: 'lantern-works' }],
+    'application.checks': [{ application_id: 'lantern-works' }],
   };
 };

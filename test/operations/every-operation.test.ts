@@ -98,10 +98,15 @@ it('writes approval.refuse and nothing else where the second person is missing',
     [startAcceptingRun as AnyOperation, undefined],
   ];
   for (const [operation, approval_id] of tried) {
-    const { audit_log: entries = [], audit_head: _, ...before } = await everyRow(sql);
+    const {
+      audit_log: entries = [],
+      audit_head: _,
+      sign_in_attempts: _counts,
+      ...before
+    } = await everyRow(sql);
     const refused = run(operation, operatorCaller('olga', ...ROLES), { approval_id });
     await expect(refused, operation.name).rejects.toThrow(ApprovalError);
-    const { audit_log, audit_head: _head, ...after } = await everyRow(sql);
+    const { audit_log, audit_head: _head, sign_in_attempts: _counted, ...after } = await everyRow(sql);
     expect(after).toEqual(before);
     expect(audit_log).toHaveLength(entries.length + 1);
     const [entry] = await listAudit(sql, { limit: 1 });

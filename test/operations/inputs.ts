@@ -27,6 +27,7 @@ export const inputsOf = (suspect: string): Inputs => ({
   'application.resume_recovered': acme,
   'event_webhook.off': { ...acme, url: 'https://acme.example/events', reason },
   'event_secret.rotate': acme,
+  'event_secret.rotate_subscription': { subscription_id: ID },
   'event.retry': acme,
   'event.subscribe': { url: 'https://catalogue.example/events' },
   'event.unsubscribe': { subscription_id: ID },

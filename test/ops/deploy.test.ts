@@ -132,6 +132,7 @@ test('every pod and service gets the secrets that it uses, and no other', async 
   expect(Object.fromEntries(given)).toEqual({
     worker: ['catalogue-worker', 'catalogue-keys'],
     api: ['catalogue-api'],
+    'operator-api': ['catalogue-operator-api'],
     console: ['catalogue-console'],
     'kyc-desk': ['catalogue-kyc-desk', 'catalogue-keys'],
     media: ['catalogue-media'],
@@ -178,6 +179,27 @@ test('docker-compose.yml passes each variable of .env.example to the services th
   expect(receivers('WEBHOOK_PROXY'), 'its password').toEqual(callers);
   expect(receivers('QUEUE_PREFIX')).toEqual([...ROLES, 'operator']);
   expect(receivers('CONSOLE_URL')).toEqual(['console', 'operator']);
+});
+
+test('anyone may call the sites and the API, and only the programs of operators the operator API', () => {
+  type Policy = {
+    podSelector: { matchLabels?: object; matchExpressions?: { values: string[] }[] };
+    ingress?: { from?: object[]; ports: { port: unknown }[] }[];
+  };
+  const callers = ofKind('NetworkPolicy').flatMap(({ spec }) => {
+    const { podSelector, ingress = [] } = spec as unknown as Policy;
+    const pods = podSelector.matchExpressions?.[0]?.values ?? [
+      Object.entries(podSelector.matchLabels ?? {}).find(([name]) => name.endsWith('/component'))?.[1],
+    ];
+    return ingress.flatMap(({ from = [], ports }) =>
+      ports.some(({ port }) => port === 'http') ? [[pods, from]] : [],
+    );
+  });
+  const operations = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'operations' } } };
+  expect(callers).toEqual([
+    [['api', 'console', 'kyc-desk'], []],
+    [['operator-api'], [operations]],
+  ]);
 });
 
 test('every budget and selector finds the pods of a deployment', () => {
@@ -258,7 +280,9 @@ test('our containers are read-only, without capabilities, and cannot gain privil
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
-  expect(services.redis?.command).toEqual(expect.arrayContaining(['--aclfile', '--proto-max-bulk-len']));
+  expect(services.redis?.command).toEqual(
+    expect.arrayContaining(['--aclfile', '--proto-max-bulk-len', '--client-output-buffer-limit']),
+  );
   for (const role of [...ROLES, 'operator']) {
     const user = role === 'migrate' ? 'operator' : role.replace('-', '_');
     expect(services[role]?.environment?.REDIS_URL).toMatch(

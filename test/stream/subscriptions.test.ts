@@ -1,10 +1,12 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { deleteFormerSecrets } from '#db/queries/receivers.ts';
 import { findSubscription } from '#db/queries/subscriptions.ts';
 import type { StreamType } from '#src/contract/words.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { rotateSubscriptionSecret } from '#src/operations/events.ts';
 import { subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { runCli } from '#test/support/cli.ts';
 import { aReceiver, aSender, isGenuine, type Received } from '#test/support/events.ts';
@@ -12,6 +14,7 @@ import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { decideGame, operateAs } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
+import { everyRow } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet(fleetBackend());
@@ -102,6 +105,27 @@ it('an event that is refused is sent again and none is left out, also after the 
   expect(new Set(idsOf(accepted)).size).toBe(8);
 });
 
+it('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+  const { received, url } = await aReceiver();
+  const { subscription_id, secret } = await subscribeTo(url, ['game.received']);
+  const rotated = await operateAs(fleet.sql, KIM, rotateSubscriptionSecret, { subscription_id });
+  const signedBy = async () => {
+    await addNewGames(1);
+    await deliver(subscription_id);
+    const [one] = received.splice(0);
+    return [secret, rotated.secret].map((each) => one !== undefined && isGenuine(one, each));
+  };
+  expect(await signedBy()).toEqual([true, true]);
+  expect(rotated.former_until).toEqual((await findSubscription(fleet.sql, subscription_id))?.former_until);
+  await fleet.sql`update event_subscriptions set former_until = former_until - interval '24 hours'`;
+  expect(await signedBy()).toEqual([false, true]);
+  await deleteFormerSecrets(fleet.sql);
+  const rows = await fleet.sql`select former_secret, former_until from event_subscriptions`;
+  expect(rows).toEqual([{ former_secret: null, former_until: null }]);
+  const stored = JSON.stringify(await everyRow(fleet.sql));
+  for (const each of [secret, rotated.secret]) expect(stored).not.toContain(each);
+});
+
 it('one job a subscription sends within seconds; a worker that is killed and a lost queue lose nothing', async () => {
   const { received, url } = await aReceiver();
   await subscribeTo(url, ['game.received']);
@@ -136,6 +160,12 @@ it('on the command line: subscribe, list, read the stream, unsubscribe', async (
     { subscription_id, url, types: ['game.received'], waiting: 3 },
   ]);
   expect(JSON.stringify(listed)).not.toContain(secret);
+  const rotated = await run('secret', 'rotate', '--subscription', subscription_id.slice(0, 13), '--json');
+  expect(JSON.parse(rotated.stdout)).toMatchObject({
+    subscription_id,
+    secret: expect.stringMatching(/^whsec_/),
+  });
+  expect((await run('secret', 'rotate')).stderr).toContain('Name an application, or a subscription');
   expect((await run('list', '--after', 'then')).stderr).toContain('after must be');
   expect((await run('subscribe', '--url', 'ftp://catalogue.example')).exit).toBe(2);
   expect((await run('unsubscribe', subscription_id.slice(0, 13))).stdout).toBe(

@@ -1,9 +1,11 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { CaseResult } from '#src/check/check-application.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
+import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION } from '#src/cli/kit/parsers.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { EXIT } from '#src/errors.ts';
+import { checkList } from '#src/lists/checks.ts';
 
 const LABELS = { passed: 'passed ', failed: 'FAILED ', skipped: 'skipped' };
 
@@ -29,8 +31,8 @@ const foldSkipped = (cases: readonly CaseResult[]): string[] => {
   );
 };
 
-/** Defines `app check`: tests an application's webhooks against the interface document. */
-export const defineCheck = (app: CommandUnknownOpts): void =>
+/** Defines `app check`, which tests an application's webhooks against the interface document, and `app checks`. */
+export const defineChecks = (app: CommandUnknownOpts): void => {
   defineCommand(app, 'check', {
     summary: 'call its webhooks and check the answers against the interface document',
     details:
@@ -68,3 +70,10 @@ export const defineCheck = (app: CommandUnknownOpts): void =>
       return counts.failed > 0 ? EXIT.partial : EXIT.done;
     },
   });
+
+  defineListCommand(app, 'checks', checkList, {
+    summary: 'list the reports of the checks that were requested at a page or by the operator API',
+    examples: ['app checks acme', 'app checks acme --limit 1 --json'],
+    limit: { max: 10, byDefault: 10 },
+  });
+};

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import { isRegistered, wasRegistered } from '#db/queries/applications.ts';
-import { defineCheck } from '#src/cli/commands/app-check.ts';
+import { defineChecks } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
 import { defineExport } from '#src/cli/commands/app-export.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
@@ -188,7 +188,7 @@ export const register = (program: Command): void => {
       context.out.answer({ application_ids, status: 'active' }, done);
     },
   });
-  defineCheck(app);
+  defineChecks(app);
   defineExport(app);
 
   defineListCommand(app, 'unverified', unverifiedList, {

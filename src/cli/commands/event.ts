@@ -12,7 +12,7 @@ import { STREAM_TYPES } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { listStream } from '#src/events/read-stream.ts';
 import { deliveryList, eventAddressList, subscriptionList, toEventDocument } from '#src/lists/events.ts';
-import { retryEvents, rotateEventSecret } from '#src/operations/events.ts';
+import { retryEvents, rotateEventSecret, rotateSubscriptionSecret } from '#src/operations/events.ts';
 import { checkInput } from '#src/operations/operate.ts';
 import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
@@ -188,12 +188,26 @@ export const register = (program: Command): void => {
     .summary('secrets that sign events')
     .description('secrets that sign events');
   defineCommand(secret, 'rotate', {
-    summary: "replace the secret that signs an application's events",
+    summary: 'replace the secret that signs the events of an application, or of a subscription',
     details: 'The new secret is shown once. For 24 hours each event is signed with both.',
-    examples: ['event secret rotate acme', 'event secret rotate acme --json'],
-    parameters: (command) => command.argument(...APPLICATION),
-    run: async ({ operate, out }, application_id) => {
-      const rotated = await operate(rotateEventSecret, { application_id });
+    examples: ['event secret rotate acme', 'event secret rotate --subscription 019a2b3c-4d5e --json'],
+    parameters: (command) =>
+      command
+        .argument('[application_id]', APPLICATION[1], APPLICATION[2])
+        .option('--subscription <subscription_id>', SUBSCRIPTION[1], SUBSCRIPTION[2]),
+    run: async ({ openDatabase, operate, out }, application_id, { subscription }) => {
+      if ((application_id === undefined) === (subscription === undefined))
+        throw new UsageError('Name an application, or a subscription with --subscription.');
+      const rotated =
+        application_id === undefined
+          ? await operate(rotateSubscriptionSecret, {
+              subscription_id: await requireId(
+                await openDatabase(),
+                'event_subscriptions',
+                subscription ?? '',
+              ),
+            })
+          : await operate(rotateEventSecret, { application_id });
       out.answer(
         rotated,
         `The new secret, shown only now: ${rotated.secret}`,
