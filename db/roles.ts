@@ -25,6 +25,8 @@ const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_
 const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
+/** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
+const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate';
 const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an application's address for events. */
 const EVENT_HEALTH =
@@ -59,7 +61,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   applications: {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
-    console: `select, update (${BACKOFF})`,
+    console: `select, update (${BACKOFF}, ${PACE})`,
     media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
     operator: 'select, insert, update',

@@ -1,3 +1,4 @@
+import { grantRoles } from '#db/grant-roles.ts';
 import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/faults/fault.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
@@ -163,13 +164,14 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     name: 'max_connections is reached: Postgres refuses every new session (53300)',
     mostCalls: 4,
     on: 'redis',
+    world: { latencyMs: 200 },
     inject: async (world) => {
-      // No limit is one for a superuser.
-      const url = urlOfRole(world.env.DATABASE_URL ?? '', 'worker');
-      const { username, password, pathname } = new URL(url);
-      await world.sql.unsafe(`alter role ${username} login password '${decodeURIComponent(password)}'`);
-      world.env.DATABASE_URL = url;
+      // No limit applies to a superuser.
+      const worker = urlOfRole(world.env.DATABASE_URL ?? '', 'worker');
+      await grantRoles(world.sql, { worker });
+      world.env.DATABASE_URL = worker;
       await twoWorkers(world);
+      const { username, pathname } = new URL(worker);
       const limit = (sessions: number) =>
         world.sql.unsafe(`alter database ${pathname.slice(1)} connection limit ${sessions}`);
       await limit(1);
@@ -183,6 +185,7 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
   {
     name: 'VACUUM FULL of the tables of runs, again and again',
     mostCalls: 4,
+    world: { latencyMs: 200 },
     inject: async (world) => {
       await twoWorkers(world);
       for (let passes = 0; passes < 10; passes += 1)

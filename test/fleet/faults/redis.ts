@@ -89,6 +89,7 @@ export const REDIS_FAULTS: readonly Fault[] = [
     name: 'Redis evicts keys, because somebody changed its maxmemory-policy under the workers',
     mostCalls: 6,
     on: 'redis',
+    world: { latencyMs: 200 },
     inject: async (world) => {
       await twoWorkers(world);
       const { client } = world.redis;
