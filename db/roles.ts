@@ -21,13 +21,13 @@ export type TableRights = Partial<Record<DatabaseRole, string>>;
 /** What the metrics of every process read. */
 const FLEET_OF_APPLICATIONS =
   'select (application_id, name, status, every_ms, failing_since, last_success_at, created_at)';
-const FLEET_OF_RUNS = 'select (application_id, started_at, finished_at, outcome, fault)';
+const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_at, outcome, fault)';
 const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
 /** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
 const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate';
-const EVENT_FLEET = 'select (status)';
+const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an application's address for events. */
 const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';

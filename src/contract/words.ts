@@ -46,10 +46,11 @@ export const ACCEPT_ADVICE =
   ': look at the application, then accept it on the page of the run, or with run accept';
 
 /**
- * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), or
- * neither (`none`). Only the first two delay the application's schedule.
+ * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), no
+ * key of the platform opens its access token (`keys`), or none of these (`none`). Only the first two delay the application's
+ * schedule.
  */
-export const RUN_FAULTS = ['unreachable', 'application', 'none'] as const;
+export const RUN_FAULTS = ['unreachable', 'application', 'keys', 'none'] as const;
 export type RunFault = (typeof RUN_FAULTS)[number];
 
 /** How the listing of a run ends (src/rules/listing.ts). */

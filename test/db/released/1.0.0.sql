@@ -2839,11 +2839,11 @@ grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select ("position", created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
-grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (last_error, status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
-grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2988,7 +2988,7 @@ grant select, update ("position") on stream_events to catalogue_api, catalogue_o
 grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (application_id, fault, finished_at, outcome, run_number, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on sync_runs to catalogue_worker;
 grant select, delete on vanishing_games to catalogue_console, catalogue_operator, catalogue_operator_api;
