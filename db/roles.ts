@@ -25,6 +25,8 @@ const FLEET_OF_RUNS = 'select (application_id, started_at, finished_at, outcome,
 const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
+/** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
+const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate';
 const EVENT_FLEET = 'select (status)';
 /** The health of an application's address for events. */
 const EVENT_HEALTH =
@@ -33,7 +35,7 @@ const EVERYTHING = 'select, insert, update, delete';
 const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
 /** What workers write of a game. The platform's own columns are not among them. */
-const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at`;
+const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 /** A request that waits. Its approval is an update. */
 const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
 /** The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
@@ -59,7 +61,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   applications: {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
-    console: `select, update (${BACKOFF})`,
+    console: `select, update (${BACKOFF}, ${PACE})`,
     media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
     operator: 'select, insert, update',
@@ -234,6 +236,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   refresh_turns: { worker: 'select, insert, update' },
   run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
+  // A trigger writes it, with the rights of its owner.
+  search_words: { console: 'select', operator: 'select' },
   sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
   sign_in_links: {
     console: 'select, insert, delete',
@@ -325,6 +329,8 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'count_wraps()': DATABASE_ROLES,
   'end_overdue_sessions()': ['worker'],
   'fold_game_counts()': [],
+  'keep_changed_words()': [],
+  'keep_words()': [],
   'follow_erased_record()': [],
   'follow_kyc_record()': [],
   'follow_provider()': [],

@@ -326,6 +326,7 @@ create table games (
   fetched_at timestamp with time zone not null,
   withdrawn_at timestamp with time zone,
   unlisted_at timestamp with time zone,
+  search tsvector default ''::tsvector not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint games_pkey PRIMARY KEY (game_id),
@@ -616,6 +617,11 @@ create table run_days (
   missing bigint not null,
   withdrawn bigint not null,
   constraint run_days_application_id_day_outcome_pk PRIMARY KEY (application_id, day, outcome)
+);
+
+create table search_words (
+  word text not null,
+  keys text[] not null
 );
 
 create table sign_in_attempts (
@@ -1296,6 +1302,20 @@ AS $function$
                (hash >> 48 & 65535)::int + 196608]
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_changed_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into search_words (word, keys)
+  select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
+  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_content()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1312,6 +1332,21 @@ begin
       using errcode = 'insufficient_privilege';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into search_words (word, keys)
+  select word, search_keys(word)
+  from (select distinct word from affected_games, unnest(tsvector_to_array(search)) as word) as words
+  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  return null;
 end
 $function$;
 
@@ -1634,6 +1669,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION search_keys(word text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select array_agg(substr(word, place, 3)) filter (where place <= length(word) - 2)
+         || array_agg(distinct '~' || overlay(word placing '' from place for 1)) || ('~' || word)
+  from generate_series(1, length(word)) as places (place)
+$function$;
+
 CREATE OR REPLACE FUNCTION second_person_from(of_login text, with_roles text[], at_once boolean)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1852,6 +1897,7 @@ CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dh
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
 CREATE INDEX held_games_application ON held_games USING btree (application_id);
 CREATE INDEX ingest_failures_last ON ingest_failures USING btree (last_at);
@@ -1871,6 +1917,8 @@ CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_che
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
+CREATE INDEX search_words_keys ON search_words USING gin (keys) WITH (gin_pending_list_limit='256');
+CREATE INDEX search_words_word ON search_words USING btree (word);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
 CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
@@ -2049,6 +2097,16 @@ CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
   WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
   EXECUTE FUNCTION stream_package();
 
+CREATE TRIGGER games_words_insert AFTER INSERT ON games
+  REFERENCING NEW TABLE AS affected_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION keep_words();
+
+CREATE TRIGGER games_words_update AFTER UPDATE OF search ON games
+  FOR EACH ROW
+  WHEN (old.search IS DISTINCT FROM new.search)
+  EXECUTE FUNCTION keep_changed_words();
+
 CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW
   EXECUTE FUNCTION follow_erased_record();
@@ -2164,6 +2222,8 @@ revoke execute on function follow_erased_record() from public;
 revoke execute on function follow_kyc_record() from public;
 revoke execute on function follow_provider() from public;
 revoke execute on function follow_removal() from public;
+revoke execute on function keep_changed_words() from public;
+revoke execute on function keep_words() from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
@@ -2190,8 +2250,8 @@ grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
-grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
-grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
+grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, search, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
+grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash, search), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, search, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator_api;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select, insert, delete on held_games to catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2251,6 +2311,7 @@ grant select on run_days to catalogue_console, catalogue_operator, catalogue_ope
 grant select, insert, update, delete on run_days to catalogue_worker;
 grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker, public;
+grant select on search_words to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;

@@ -215,11 +215,17 @@ CREATE TABLE "games" (
 	"fetched_at" timestamp with time zone NOT NULL,
 	"withdrawn_at" timestamp with time zone,
 	"unlisted_at" timestamp with time zone,
+	"search" "tsvector" DEFAULT '' NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "games_application_game" UNIQUE("application_id","application_game_id"),
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
+);
+--> statement-breakpoint
+CREATE TABLE "search_words" (
+	"word" text NOT NULL,
+	"keys" text[] NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "oidc_flows" (
@@ -724,6 +730,9 @@ CREATE INDEX "game_audits_batch" ON "game_audits" USING btree ("batch_id") WHERE
 CREATE INDEX "games_pages" ON "games" USING btree ("audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE INDEX "games_pages_application" ON "games" USING btree ("application_id","audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE INDEX "games_withdrawn" ON "games" USING btree ("application_id","withdrawn_at","game_id") WHERE "games"."withdrawn_at" is not null;--> statement-breakpoint
+CREATE INDEX "games_search" ON "games" USING gin ("search") WITH (gin_pending_list_limit=512);--> statement-breakpoint
+CREATE INDEX "search_words_word" ON "search_words" USING btree ("word");--> statement-breakpoint
+CREATE INDEX "search_words_keys" ON "search_words" USING gin ("keys") WITH (gin_pending_list_limit=256);--> statement-breakpoint
 CREATE INDEX "operator_sessions_login" ON "operator_sessions" USING btree ("login");--> statement-breakpoint
 CREATE INDEX "sign_in_links_login" ON "sign_in_links" USING btree ("login");--> statement-breakpoint
 CREATE UNIQUE INDEX "content_providers_one_current" ON "content_providers" USING btree ("application_id") WHERE "content_providers"."replaced_at" is null;--> statement-breakpoint

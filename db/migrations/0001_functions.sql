@@ -22,6 +22,50 @@ $$;
 
 create index game_icon_hashes_bands on game_icon_hashes using gin (icon_bands(dhash));
 
+-- The keys of a word in search_words: its parts of three letters, and "~" with the word as it is and without each letter.
+-- Two words that differ in one letter, or in the order of two, share a key of the second kind.
+create function search_keys(word text) returns text[]
+language sql immutable strict parallel safe
+as $$
+  select array_agg(substr(word, place, 3)) filter (where place <= length(word) - 2)
+         || array_agg(distinct '~' || overlay(word placing '' from place for 1)) || ('~' || word)
+  from generate_series(1, length(word)) as places (place)
+$$;
+
+-- Adds the new words of games to search_words. A lexeme with a mark (#, @, +) is no word of letters. It waits for no other
+-- writer, so two may add the same word.
+create function keep_words() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into search_words (word, keys)
+  select word, search_keys(word)
+  from (select distinct word from affected_games, unnest(tsvector_to_array(search)) as word) as words
+  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  return null;
+end
+$$;
+
+create trigger games_words_insert after insert on games
+  referencing new table as affected_games for each statement execute function keep_words();
+
+create function keep_changed_words() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into search_words (word, keys)
+  select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
+  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  return null;
+end
+$$;
+
+create trigger games_words_update after update of search on games for each row
+  when (old.search is distinct from new.search)
+  execute function keep_changed_words();
+
 insert into audit_head (entry_id, hash) values (0, decode(repeat('00', 32), 'hex'));
 
 insert into decision_rules default values;

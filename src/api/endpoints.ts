@@ -90,10 +90,11 @@ const toEndpoint = (operation: AnyOperation): Endpoint => {
 const LIMIT = { max: 1_000, byDefault: 100 };
 
 const toListEndpoint = (list: AnyList): Endpoint => {
-  const { name, nouns, right, sorts, order, row, compared, document = (each: object) => each } = list;
+  const { name, nouns, right, sorts, order, row, compared, found, document = (each: object) => each } = list;
   const filter = list.filter.strict();
   const mayBeAbsent = filter.safeParse({}).success;
   const title = `List ${nouns[1]}`;
+  const best = found === undefined ? '' : ` A search finds the best ${found}, in an order of its own.`;
   const request = z.strictObject({
     filter: mayBeAbsent ? filter.optional() : filter,
     sort: z
@@ -102,7 +103,7 @@ const toListEndpoint = (list: AnyList): Endpoint => {
       .describe(
         sorts.length === 0
           ? 'The order is fixed.'
-          : `One of ${sorts.join(', ')}; "-" before it: descending. By default ${order}.`,
+          : `One of ${sorts.join(', ')}; "-" before it: descending. By default ${order}.${best}`,
       ),
     limit: z.int().min(1).max(LIMIT.max).optional().describe(`Rows, at most. By default ${LIMIT.byDefault}.`),
     cursor: z

@@ -1,5 +1,6 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { addApplicationSettings } from '#src/console/pages/application-settings.ts';
 import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
@@ -10,11 +11,14 @@ import { addHome } from '#src/console/pages/home.ts';
 import { addIcons } from '#src/console/pages/icons.ts';
 import { addOperators } from '#src/console/pages/operators.ts';
 import { addPictures } from '#src/console/pages/picture-routes.ts';
+import { addQueuePage } from '#src/console/pages/queues.ts';
 import { addReasons } from '#src/console/pages/reasons.ts';
 import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
+import { addTokens } from '#src/console/pages/tokens.ts';
 import { addQueues } from '#src/console/queues.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
+import { addPortalEvents } from '#src/portal/events.ts';
 import { addPortalGame } from '#src/portal/game.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
@@ -39,6 +43,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addGames(app, options);
   addGame(app, options);
   addApplications(app, options);
+  addApplicationSettings(app, options);
   addHolds(app, options);
   addIcons(app, options);
   addPictures(app, options);
@@ -47,11 +52,14 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addAudit(app, options);
   addOperators(app, options);
   addReasons(app, options);
+  addTokens(app, options);
+  addQueuePage(app, options);
   addPortalSession(app, options);
   addPortalOverview(app, options);
   addPortalGames(app, options);
   addPortalGame(app, options);
   addPortalPictures(app, options);
+  addPortalEvents(app, options);
   await addQueues(app, options);
   await app.ready();
   return app;

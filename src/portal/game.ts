@@ -43,12 +43,13 @@ call of <code>POST /open-api/game/refresh</code>.`;
 const describePlace = ({ lane, place, games, since }: WaitingPlace): SafeHtml =>
   html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
 
-const gameSection = (game: GameRow, waiting: WaitingPlace | null): SafeHtml =>
+const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml =>
   section(
     'Game',
     facts([
       ['Status', statusBadges(game)],
-      ['Review', waiting === null ? null : describePlace(waiting)],
+      ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
+      ['A change is seen', schedule],
       ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
       ['Revision', game.revision],
       ['Fetched', ago(game.fetched_at)],
@@ -92,15 +93,17 @@ export const addPortalGame = (portal: FastifyInstance, { sql }: ConsoleOptions):
     ]);
     const timeline = forApplication(read);
     const { game, waiting } = timeline;
-    const known = game && html`${gameSection(game, waiting)}${await picturesSection({ sql }, game)}`;
-    const schedule = application && html`<p class="soft">${describeSchedule(application)}</p>`;
+    const schedule = application === undefined ? null : describeSchedule(application);
+    const known =
+      game && html`${await picturesSection({ sql }, game)}${gameSection(game, waiting, schedule)}`;
+    const unknown = schedule && section('A change is seen', html`<p class="body">${schedule}</p>`);
     return sendPortal(reply, {
       title: nameOr(game?.game_name.trim() ?? '', id),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       lead: mono(id),
       actions: action('/portal/game', 'Pull this game now', { fields: { id }, kind: 'primary' }),
-      body: html`${findForm()}${timelineCard(timeline)}${schedule}${known}`,
+      body: html`${findForm()}${timelineCard(timeline)}${known ?? unknown}`,
     });
   });
 

@@ -50,6 +50,12 @@ export const everyPage: Prepare = async (sql) => {
     failures: '/failures',
     'failures-application': '/failures?application=studio-mizu',
     audit: '/audit',
+    tokens: '/tokens',
+    queues: '/queues',
+    'application-settings': {
+      path: '/applications/lantern-works',
+      act: (page) => page.locator('#change-settings summary').click(),
+    },
     operators: '/operators',
     'operators-manage': { path: '/operators', act: (page) => page.locator('td summary').first().click() },
     account: '/account',

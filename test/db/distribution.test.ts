@@ -18,6 +18,7 @@ const LOCAL: Record<string, string> = {
   operators: 'operators',
   portal_sessions: 'sign-ins',
   reasons: 'a list that operators keep: replicated, because decisions refer to it',
+  search_words: 'words of all applications',
   sign_in_attempts: 'sign-ins',
   sign_in_links: 'sign-ins',
   stream_events: 'one order of all events',

@@ -326,6 +326,7 @@ create table games (
   fetched_at timestamp with time zone not null,
   withdrawn_at timestamp with time zone,
   unlisted_at timestamp with time zone,
+  search tsvector default ''::tsvector not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint games_pkey PRIMARY KEY (game_id),
@@ -618,6 +619,11 @@ create table run_days (
   constraint run_days_application_id_day_outcome_pk PRIMARY KEY (application_id, day, outcome)
 );
 
+create table search_words (
+  word text not null,
+  keys text[] not null
+);
+
 create table sign_in_attempts (
   attempt_key text not null,
   attempts integer not null,
@@ -739,8 +745,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"044e3bb4eccd0f346b240636cfd4cba915d4b36158294f7ed7c678d63b99f8c9","created_at":1795509821388}'),
-  ('{"id":2,"hash":"76c9e7bb0b23a21039592ddfba4096d1448b56e5f578f694f6d07c06d992ba22","created_at":1795509822667}')
+  ('{"id":1,"hash":"bbde5aaa962d394cabf6d225a5644a3e4d5f29e89f1613dbaddf0e69c8c14280","created_at":1795509821388}'),
+  ('{"id":2,"hash":"ce8a091e29bf7442f1d00042f7ce5fc2c83244dc08777f0684c1e3dc3113f9e0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -893,13 +899,13 @@ insert into game_viewers (game_id, viewer, seen_at) select game_id, viewer, seen
   ('{"game_id":"019b76da-a812-7000-8000-000000000012","viewer":"kim","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_viewers, row::json) as r;
 
-insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, created_at, updated_at) select game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, created_at, updated_at from (values
-  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","addresses_end_at":null,"list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","addresses_end_at":null,"list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, search, created_at, updated_at) select game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, search, created_at, updated_at from (values
+  ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","application_id":"acme","application_game_id":"live","game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","addresses_end_at":null,"list_hash":"93fSntdpWW2038Sra66dBf","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"search":"''#live'' ''@acme'' ''harbour''","created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a810-7000-8000-000000000010","application_id":"acme","application_game_id":"drifted","game_name":"Fog","game_icon":["https://cdn.example/drifted.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"GT-TSkB7cO7rY3MZCgrY5fPa1V6IIxNFQqskhrsIWao","addresses_end_at":null,"list_hash":"9LomndH_CpJh5TdZN8DMRI","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"search":"''#drifted'' ''@acme'' ''fog''","created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","application_game_id":"changed","game_name":"纸船 2","game_icon":["https://cdn.example/changed.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":2,"content_hash":"4afWWUOW0ZaAacxBjz8naxR1UBYXrqxew7puls7efo4","addresses_end_at":null,"list_hash":"npHPk4PfPvMu8SvWQAkouk","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"search":"''#changed'' ''+2'' ''+纸船'' ''+船'' ''@acme''","created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","application_game_id":"rejected","game_name":"Rain","game_icon":["https://cdn.example/rejected.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"rejected","audit_time":"2026-01-01T00:00:00+00:00","revision":1,"content_hash":"kWzzNOQn47G1oQei4tuPWRE7puqy11yamI86fgBcB7g","addresses_end_at":null,"list_hash":"chcUDtvmf2j7pESnk_s2EJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"search":"''#rejected'' ''@acme'' ''rain''","created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a813-7000-8000-000000000013","application_id":"acme","application_game_id":"withdrawn","game_name":"Paper Boat","game_icon":["https://cdn.example/withdrawn.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"xFrvFjnJMKC53pPthVkfcMg0EVtcWzlfS9mxkm1N__A","addresses_end_at":null,"list_hash":"KDICFhSkgUYOnDH_5uyxwJ","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":"2026-01-01T00:00:00+00:00","unlisted_at":null,"search":"''#withdrawn'' ''@acme'' ''boat'' ''paper''","created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","application_id":"acme","application_game_id":"waiting","game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","game_package_url":"","audit_status":"pending","audit_time":null,"revision":1,"content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","addresses_end_at":null,"list_hash":"WfAhAS5I98CmxAL5tozgMr","fetched_at":"2026-01-01T00:00:00+00:00","withdrawn_at":null,"unlisted_at":null,"search":"''#waiting'' ''+no'' ''@acme'' ''name''","created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::games, row::json) as r;
 
 insert into held_games (game_id, application_id, audit_id) select game_id, application_id, audit_id from (values
@@ -1018,6 +1024,15 @@ insert into refresh_turns (application_id, next_at, idle_turns, stored_bytes, da
 insert into run_days (application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) select application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn from (values
   ('{"application_id":"acme","day":"2026-01-01","outcome":"succeeded","runs":1,"listed":1,"inserted":1,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0}')
 ) as v (row), json_populate_record(null::run_days, row::json) as r;
+
+insert into search_words (word, keys) select word, keys from (values
+  ('{"word":"boat","keys":["oat","boa","~bat","~boa","~bot","~oat","~boat"]}'),
+  ('{"word":"fog","keys":["fog","~fg","~fo","~og","~fog"]}'),
+  ('{"word":"harbour","keys":["har","rbo","our","bou","arb","~arbour","~habour","~harbor","~harbou","~harbur","~harour","~hrbour","~harbour"]}'),
+  ('{"word":"name","keys":["nam","ame","~ame","~nae","~nam","~nme","~name"]}'),
+  ('{"word":"paper","keys":["pap","per","ape","~aper","~paer","~pape","~papr","~pper","~paper"]}'),
+  ('{"word":"rain","keys":["rai","ain","~ain","~rai","~ran","~rin","~rain"]}')
+) as v (row), json_populate_record(null::search_words, row::json) as r;
 
 insert into sign_in_attempts (attempt_key, attempts, window_ends_at) select attempt_key, attempts, window_ends_at from (values
   ('{"attempt_key":"login:kim","attempts":1,"window_ends_at":"2026-01-01T00:00:00+00:00"}')
@@ -1640,6 +1655,20 @@ AS $function$
                (hash >> 48 & 65535)::int + 196608]
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_changed_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into search_words (word, keys)
+  select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
+  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_content()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1656,6 +1685,21 @@ begin
       using errcode = 'insufficient_privilege';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into search_words (word, keys)
+  select word, search_keys(word)
+  from (select distinct word from affected_games, unnest(tsvector_to_array(search)) as word) as words
+  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  return null;
 end
 $function$;
 
@@ -1978,6 +2022,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION search_keys(word text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+  select array_agg(substr(word, place, 3)) filter (where place <= length(word) - 2)
+         || array_agg(distinct '~' || overlay(word placing '' from place for 1)) || ('~' || word)
+  from generate_series(1, length(word)) as places (place)
+$function$;
+
 CREATE OR REPLACE FUNCTION second_person_from(of_login text, with_roles text[], at_once boolean)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -2196,6 +2250,7 @@ CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dh
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
 CREATE INDEX held_games_application ON held_games USING btree (application_id);
 CREATE INDEX ingest_failures_last ON ingest_failures USING btree (last_at);
@@ -2215,6 +2270,8 @@ CREATE INDEX pictures_due ON pictures USING btree (next_check_at) WHERE next_che
 CREATE INDEX portal_sessions_token ON portal_sessions USING btree (token_id);
 CREATE INDEX refresh_requests_by_operator ON refresh_requests USING btree (application_id) WHERE by_operator;
 CREATE INDEX run_days_by_day ON run_days USING brin (day);
+CREATE INDEX search_words_keys ON search_words USING gin (keys) WITH (gin_pending_list_limit='256');
+CREATE INDEX search_words_word ON search_words USING btree (word);
 CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
 CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
@@ -2393,6 +2450,16 @@ CREATE TRIGGER games_stream AFTER UPDATE OF game_package_url ON games
   WHEN (old.game_package_url IS DISTINCT FROM new.game_package_url)
   EXECUTE FUNCTION stream_package();
 
+CREATE TRIGGER games_words_insert AFTER INSERT ON games
+  REFERENCING NEW TABLE AS affected_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION keep_words();
+
+CREATE TRIGGER games_words_update AFTER UPDATE OF search ON games
+  FOR EACH ROW
+  WHEN (old.search IS DISTINCT FROM new.search)
+  EXECUTE FUNCTION keep_changed_words();
+
 CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW
   EXECUTE FUNCTION follow_erased_record();
@@ -2508,6 +2575,8 @@ revoke execute on function follow_erased_record() from public;
 revoke execute on function follow_kyc_record() from public;
 revoke execute on function follow_provider() from public;
 revoke execute on function follow_removal() from public;
+revoke execute on function keep_changed_words() from public;
+revoke execute on function keep_words() from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
@@ -2534,8 +2603,8 @@ grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
 grant select, insert, update, delete on game_viewers to catalogue_console, catalogue_operator;
 grant select on games to catalogue_api;
-grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
-grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
+grant select, insert (addresses_end_at, application_game_id, application_id, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_package_url, game_store_pic, game_store_video, list_hash, search, withdrawn_at), update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_operator;
+grant select, insert (addresses_end_at, application_game_id, application_id, content_hash, fetched_at, game_desc, game_icon, game_id, game_name, game_store_pic, game_store_video, list_hash, search), update (addresses_end_at, audit_status, audit_time, content_hash, fetched_at, game_desc, game_icon, game_name, game_store_pic, game_store_video, list_hash, revision, search, unlisted_at, updated_at, withdrawn_at) on games to catalogue_worker;
 grant select, update (audit_status, audit_time, game_package_url, unlisted_at, updated_at, withdrawn_at) on games to catalogue_console, catalogue_operator_api;
 grant select, update (audit_status, audit_time, updated_at) on games to catalogue_media;
 grant select, insert, delete on held_games to catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2595,6 +2664,7 @@ grant select on run_days to catalogue_console, catalogue_operator, catalogue_ope
 grant select, insert, update, delete on run_days to catalogue_worker;
 grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker, public;
+grant select on search_words to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
