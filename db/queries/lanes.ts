@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { listHeldApplications } from '#db/queries/holds.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { onlyRow, onlyValue, readValue } from '#db/rows.ts';
 import { contains, where } from '#db/where.ts';
@@ -39,11 +40,14 @@ export const placeInLane = (
   { game_id, since }: Pick<LaneGame, 'game_id' | 'since'>,
 ): readonly [value: string, id: string] => [lane === 'new' ? game_id : since.toISOString(), game_id];
 
+/** `held`: applications whose games are in no lane. Without one, the scan needs no column beside those of its index. */
+type Scanned = { application_id: string | undefined; held: string[] };
+
 /**
  * The games of the new lane, which wait for their first decision, in the order in which they were first seen. The index
  * of `game.listByAuditStatus` has them: its array comparison is explained there (db/queries/api-games.ts).
  */
-const scanNew = (sql: Queryable, application_id: string | undefined, { after, descending }: LanePage) => {
+const scanNew = (sql: Queryable, { application_id, held }: Scanned, { after, descending }: LanePage) => {
   const direction = descending ? sql`desc` : sql`asc`;
   const compare = descending ? sql`<` : sql`>`;
   const [lead, index] =
@@ -58,6 +62,7 @@ const scanNew = (sql: Queryable, application_id: string | undefined, { after, de
     ${where(sql, [
       index,
       sql`withdrawn_at is null`,
+      held.length > 0 && sql`g.application_id <> all(${held}::text[])`,
       after && sql`game_id ${compare} ${after[1]}`,
       sql`not exists (select from changed_games c where c.game_id = g.game_id)`,
     ])}
@@ -65,13 +70,14 @@ const scanNew = (sql: Queryable, application_id: string | undefined, { after, de
 };
 
 /** The games of the changed lane, which changed after a decision, in the order in which they changed. */
-const scanChanged = (sql: Queryable, application_id: string | undefined, { after, descending }: LanePage) => {
+const scanChanged = (sql: Queryable, { application_id, held }: Scanned, { after, descending }: LanePage) => {
   const direction = descending ? sql`desc` : sql`asc`;
   const compare = descending ? sql`<` : sql`>`;
   return sql`
     select c.game_id, null as game_name, c.since, c.decided_revision from changed_games c
     ${where(sql, [
       application_id !== undefined && sql`c.application_id = ${application_id}`,
+      held.length > 0 && sql`c.application_id <> all(${held}::text[])`,
       after && sql`(c.since, c.game_id) ${compare} (${after[0]}, ${after[1]})`,
     ])}
     order by c.since ${direction}, c.game_id ${direction}`;
@@ -88,6 +94,7 @@ export const listLanePage = async (
   // One game more than the page shows whether there is a next page.
   const scanMax = search === undefined ? limit + 1 : LANE_NAMES_COMPARED;
   const scan = lane === 'new' ? scanNew : scanChanged;
+  const held = await listHeldApplications(sql);
   const names = lane === 'new' ? sql`` : sql`join games g using (game_id)`;
   const named =
     search === undefined
@@ -95,7 +102,7 @@ export const listLanePage = async (
       : sql`${names} where ${contains(sql, search, [lane === 'new' ? 's.game_name' : 'g.game_name'])}`;
   const read = await sql<ScannedGame[]>`
     with scanned as materialized (
-      ${scan(sql, application_id, page)} limit ${scanMax}
+      ${scan(sql, { application_id, held }, page)} limit ${scanMax}
     ), found as (
       select s.* from scanned s ${named}
       order by s.since ${direction}, s.game_id ${direction} limit ${limit + 1}
@@ -159,10 +166,13 @@ export type LaneCounts = { new: number; changed: number };
 export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
   const scope = application_id ?? '';
   return onlyRow(sql<LaneCounts[]>`
-    select (pending - changed)::int as new, changed::int as changed
-    from (
-      select (select coalesce(sum(games), 0) from game_totals(${scope}) where audit_status = 'pending') as pending,
-             (select count(*) from changed_games where ${scope} in ('', application_id)) as changed
+    with scopes (sign, scope) as (
+      select 1, ${scope} union all select -1, application_id from application_holds where ${scope} in ('', application_id)
+    )
+    select coalesce(sum(sign * (pending - changed)), 0)::int as new, coalesce(sum(sign * changed), 0)::int as changed
+    from scopes s cross join lateral (
+      select (select coalesce(sum(games), 0) from game_totals(s.scope) where audit_status = 'pending') as pending,
+             (select count(*) from changed_games where s.scope in ('', application_id)) as changed
     ) as counted`);
 };
 
@@ -188,6 +198,9 @@ export const countBeforeInNewLane = (sql: Queryable, game_id: string): Promise<n
          where audit_status = any (array['pending']) and withdrawn_at is null and game_id < ${game_id}
            and game_id >= (lpad(to_hex(leaf << 7), 12, '0') || repeat('0', 20))::uuid)
       - (select count(*) from changed_games where game_id < ${game_id})
+      - (select count(*) from application_holds h join games g using (application_id)
+         where g.audit_status = 'pending' and g.withdrawn_at is null and g.game_id < ${game_id}
+           and not exists (select from changed_games c where c.game_id = g.game_id))
     )::int as before`);
 
 /** Counts the games of the changed lane before a place. */
@@ -196,7 +209,9 @@ export const countBeforeInChangedLane = (
   place: Pick<LaneGame, 'game_id' | 'since'>,
 ): Promise<number> =>
   onlyValue(sql<{ before: number }[]>`
-    select count(*)::int as before from changed_games where (since, game_id) < (${place.since}, ${place.game_id})`);
+    select count(*)::int as before from changed_games c
+    where (since, game_id) < (${place.since}, ${place.game_id})
+      and not exists (select from application_holds h where h.application_id = c.application_id)`);
 
 /** When a game entered the changed lane. @returns undefined when it is not in that lane */
 export const findChangedSince = (sql: Queryable, game_id: string): Promise<Date | undefined> =>

@@ -14,7 +14,7 @@ import { picturesSection } from '#src/portal/pictures.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
-import type { WaitingPlace } from '#src/rules/answer.ts';
+import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import {
   action,
@@ -43,8 +43,10 @@ export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow
 detail alone is seen within ${formatDuration(detail_max_age_ms)}, or within seconds after <em>Pull this game now</em> or a
 call of <code>POST /open-api/game/refresh</code>.`;
 
-const describePlace = ({ lane, place, games, since }: WaitingPlace): SafeHtml =>
-  html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
+const describePlace = ({ lane, place, games, since, is_held }: WaitingPlace): SafeHtml | string =>
+  is_held
+    ? HELD_BACK
+    : html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
 
 const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml =>
   section(

@@ -4,6 +4,7 @@
 
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { listHeldApplications } from '#db/queries/holds.ts';
 import {
   countBeforeInChangedLane,
   countBeforeInNewLane,
@@ -39,17 +40,19 @@ export const summariseLanes = async (sql: Queryable, application_id?: string): P
 /** Finds a game's place in its lane, among the games of all applications. @returns undefined if it is in no lane */
 export const findWaitingPlace = async (
   sql: Queryable,
-  game: Pick<GameRow, 'game_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>,
+  game: Pick<GameRow, 'game_id' | 'application_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>,
 ): Promise<WaitingPlace | undefined> => {
   if (game.audit_status !== 'pending' || game.withdrawn_at !== null) return undefined;
   const { game_id } = game;
   const changedSince = await findChangedSince(sql, game_id);
   const lane: Lane = changedSince === undefined ? 'new' : 'changed';
   const since = changedSince ?? game.created_at;
-  const [before, counts, median_wait_ms] = await Promise.all([
+  const [held, before, counts, median_wait_ms] = await Promise.all([
+    listHeldApplications(sql),
     lane === 'new' ? countBeforeInNewLane(sql, game_id) : countBeforeInChangedLane(sql, { game_id, since }),
     countLanes(sql),
     readMedianWaitMs(sql),
   ]);
-  return { lane, place: before + 1, games: counts[lane], since, median_wait_ms };
+  const is_held = held.includes(game.application_id);
+  return { lane, place: before + 1, games: counts[lane], since, median_wait_ms, is_held };
 };

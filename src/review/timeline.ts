@@ -12,7 +12,13 @@ import { formatReasons } from '#src/contract/format-reasons.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { findWaitingPlace } from '#src/review/lanes.ts';
-import { type Answer, answerWhy, describeRejection, type WaitingPlace } from '#src/rules/answer.ts';
+import {
+  type Answer,
+  answerWhy,
+  describeRejection,
+  HELD_BACK,
+  type WaitingPlace,
+} from '#src/rules/answer.ts';
 
 /**
  * One thing that happened to a game. `text` is a sentence that the application's developer may read; `by` and `note`
@@ -118,8 +124,9 @@ const listEntries = (
     add(last_at, { kind: 'failed', text });
   }
   if (waiting !== undefined) {
-    const { since, lane, place, games } = waiting;
-    add(since, { kind: 'waiting', text: `Waits in the ${lane} lane, number ${place} of ${games}.` });
+    const { since, lane, place, games, is_held } = waiting;
+    const where = is_held ? HELD_BACK : `in the ${lane} lane, number ${place} of ${games}`;
+    add(since, { kind: 'waiting', text: `Waits ${where}.` });
   }
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 };

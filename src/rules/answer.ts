@@ -43,7 +43,11 @@ export type WaitingPlace = {
   games: number;
   since: Date;
   median_wait_ms: number | null;
+  /** It is in no lane, because an operator holds its application. */
+  is_held: boolean;
 };
+
+export const HELD_BACK = 'in no lane, because the platform holds the games of the application';
 
 /** What the answer is derived from. */
 export type GameState = {
@@ -69,7 +73,8 @@ const describeWait = (ms: number): string => {
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };
 
-const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): string => {
+const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingPlace): string => {
+  if (is_held) return `It is ${HELD_BACK}.`;
   const wait =
     median_wait_ms === null
       ? ''

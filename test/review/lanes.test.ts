@@ -111,6 +111,39 @@ describe('A game', () => {
 });
 
 describe('A lane', () => {
+  it('does not have the games of an application that is held, and counts and numbers the others', async () => {
+    const { sql } = database;
+    await addApplication(sql, 'held');
+    const [first, held, changed, last] = [await add(), await add('held'), await add('held'), await add()];
+    await decide(changed, 1);
+    await change(changed, 7, 'held');
+    const before = await summariseLanes(sql);
+    const placeOf = async (game: Game) => {
+      const row = await findGame(sql, game.game_id);
+      return row && (await findWaitingPlace(sql, row));
+    };
+    const place = (await placeOf(last))?.place ?? 0;
+    const others = async (lane: Lane) =>
+      (await readPage(sql, laneList, { lane, application_id: 'held' }, { limit: 500 })).rows.length;
+    const hidden = { new: await others('new'), changed: await others('changed') };
+    await sql`insert into application_holds (application_id, reason, held_by) values ('held', 'x', 'kim')`;
+    try {
+      expect([await lanesOf(sql, held), await lanesOf(sql, changed)]).toEqual([[], []]);
+      expect(await lanesOf(sql, first)).toEqual(['new']);
+      const after = await summariseLanes(sql);
+      expect([after.new.games, after.changed.games]).toEqual([
+        before.new.games - hidden.new,
+        before.changed.games - hidden.changed,
+      ]);
+      expect((await summariseLanes(sql, 'held')).new.games).toBe(0);
+      expect((await placeOf(last))?.place).toBe(place - hidden.new);
+      expect(await readAll('new', 3)).toHaveLength(after.new.games);
+      expect(await placeOf(held)).toMatchObject({ is_held: true });
+    } finally {
+      await sql`delete from application_holds`;
+    }
+  });
+
   it('is read page by page in the order of arrival, with decisions between the pages', async () => {
     const games = [];
     for (let n = 0; n < 7; n += 1) games.push(await add());

@@ -15,7 +15,8 @@ import {
 
 const describeWait = ({ waiting }: GameView['timeline']): string | null => {
   if (waiting === null) return null;
-  const { place, games, lane, median_wait_ms } = waiting;
+  const { place, games, lane, median_wait_ms, is_held } = waiting;
+  if (is_held) return 'in no lane: its application is held';
   const median = median_wait_ms === null ? '' : `, median wait ${formatDuration(median_wait_ms)}`;
   return `number ${number(place)} of ${number(games)} in the ${lane} lane${median}`;
 };
