@@ -6,8 +6,9 @@ import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import { CONTENT, CONTENT_COLUMNS, contentHash, type GameContent } from '#src/rules/mapping.ts';
+import { gameLexemes } from '#src/rules/search-words.ts';
 
-export type GameRow = InferSelectModel<typeof games>;
+export type GameRow = Omit<InferSelectModel<typeof games>, 'search'>;
 export type GameRevisionRow = InferSelectModel<typeof gameRevisions>;
 export type GameAuditRow = InferSelectModel<typeof gameAudits>;
 
@@ -60,11 +61,12 @@ const writeGames = async (
   // A detail that was requested in the future is from before the clock of Postgres was set back.
   const isOlder = (than: Fragment) =>
     sql`(g.fetched_at < ${than} or g.fetched_at > now() + interval '1 minute')`;
+  const games = batch.map((game) => ({ ...game, lexemes: gameLexemes(application_id, game) }));
   const rows = await sql<{ application_game_id: string; revision: number | null }[]>`
     with fetched as (
-      select * from json_to_recordset(${JSON.stringify(batch)}::text::json) as f(
+      select * from json_to_recordset(${JSON.stringify(games)}::text::json) as f(
         game_id uuid, application_game_id text, content_hash text, addresses_end_at timestamptz, list_hash text,
-        fetched_at timestamptz, is_compared boolean, equal_hash text, ${sql.unsafe(CONTENT_TYPES)})
+        fetched_at timestamptz, is_compared boolean, equal_hash text, lexemes text[], ${sql.unsafe(CONTENT_TYPES)})
     ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
@@ -93,19 +95,20 @@ const writeGames = async (
     ), written as (
       insert into games as g (
         game_id, application_id, application_game_id, content_hash, addresses_end_at, list_hash, fetched_at,
-        ${sql.unsafe(CONTENT_NAMES)})
+        search, ${sql.unsafe(CONTENT_NAMES)})
       select coalesce(
                (select i.game_id from imported_games i
                 where i.application_id = ${application_id} and i.application_game_id = f.application_game_id),
                f.game_id), ${application_id}, f.application_game_id, f.content_hash, f.addresses_end_at, f.list_hash,
-             f.fetched_at, ${sql.unsafe(CONTENT_NAMES)}
+             f.fetched_at, array_to_tsvector(f.lexemes), ${sql.unsafe(CONTENT_NAMES)}
       from fetched f join changed using (application_game_id)
       where not is_doubtful
       order by f.application_game_id
       on conflict (application_id, application_game_id) do update
       set ${sql.unsafe(CONTENT_CHANGES)}, audit_status = 'pending', audit_time = null, revision = g.revision + 1,
           content_hash = excluded.content_hash, addresses_end_at = excluded.addresses_end_at,
-          list_hash = excluded.list_hash, fetched_at = excluded.fetched_at, withdrawn_at = null, updated_at = now()
+          list_hash = excluded.list_hash, fetched_at = excluded.fetched_at, search = excluded.search,
+          withdrawn_at = null, updated_at = now()
       where g.content_hash <> excluded.content_hash and ${isOlder(sql`excluded.fetched_at`)}
       returning g.*
     ), kept as (
@@ -182,8 +185,13 @@ export const findStoredGames = async (
   return new Set(rows.map(({ id }) => id));
 };
 
+/** The columns of a `GameRow`. */
+export const GAME_COLUMNS = `game_id, application_id, application_game_id, ${CONTENT_NAMES}, game_package_url,
+  audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at,
+  created_at, updated_at`;
+
 export const findGame = (sql: Queryable, game_id: string) =>
-  firstRow(sql<GameRow[]>`select * from games where game_id = ${game_id}`);
+  firstRow(sql<GameRow[]>`select ${sql.unsafe(GAME_COLUMNS)} from games where game_id = ${game_id}`);
 
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;

@@ -5,6 +5,7 @@ import type { GameRow } from '#db/queries/games.ts';
 import { onlyRow, readColumn } from '#db/rows.ts';
 import type { importedGames } from '#db/schema/imports.ts';
 import { CONTENT, CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
+import { gameLexemes } from '#src/rules/search-words.ts';
 
 /** A game without content. */
 export type WaitingGame = Omit<InferSelectModel<typeof importedGames>, 'application_id'>;
@@ -27,18 +28,20 @@ export const insertImportedGames = (
   tx: Queryable,
   application_id: string,
   games: readonly ImportedGame[],
-): Promise<{ games: number; audit_ids: number[] }> =>
-  onlyRow(tx<{ games: number; audit_ids: number[] }[]>`
+): Promise<{ games: number; audit_ids: number[] }> => {
+  const lines = games.map((game) => ({ ...game, lexemes: gameLexemes(application_id, game) }));
+  return onlyRow(tx<{ games: number; audit_ids: number[] }[]>`
     with lines as materialized (
-      select * from json_to_recordset(${JSON.stringify(games)}::text::json) as l(
-        content_hash text, addresses_end_at timestamptz, withdrawn_at timestamptz, ${tx.unsafe(WAITING_TYPES)},
+      select * from json_to_recordset(${JSON.stringify(lines)}::text::json) as l(
+        content_hash text, addresses_end_at timestamptz, withdrawn_at timestamptz, lexemes text[], ${tx.unsafe(WAITING_TYPES)},
         ${tx.unsafe(CONTENT_TYPES)})
     ), stored as (
       insert into games as g (
         game_id, application_id, application_game_id, game_package_url, audit_status, audit_time, content_hash,
-        addresses_end_at, list_hash, fetched_at, withdrawn_at, ${tx.unsafe(CONTENT_NAMES)})
+        addresses_end_at, list_hash, fetched_at, withdrawn_at, search, ${tx.unsafe(CONTENT_NAMES)})
       select game_id, ${application_id}, application_game_id, game_package_url, audit_status, audit_time, content_hash,
-             addresses_end_at, '', statement_timestamp(), withdrawn_at, ${tx.unsafe(CONTENT_NAMES)}
+             addresses_end_at, '', statement_timestamp(), withdrawn_at, array_to_tsvector(lexemes),
+             ${tx.unsafe(CONTENT_NAMES)}
       from lines order by application_game_id
       on conflict do nothing
       returning g.*
@@ -53,6 +56,7 @@ export const insertImportedGames = (
       returning audit_id
     )
     select (select count(*)::int from stored) as games, array(select audit_id from decided) as audit_ids`);
+};
 
 /** Stores games that wait for their content. Those that are stored or wait already stay. @returns how many wait now */
 export const insertWaitingGames = async (

@@ -148,6 +148,35 @@ export const countAttempts = (sql: Queryable, keys: readonly string[], windowMs:
           window_ends_at = case when a.window_ends_at <= now() then excluded.window_ends_at else a.window_ends_at end
     returning attempts, ceil(extract(epoch from window_ends_at - now()))::int as wait_s`;
 
+/** Attempts that need no delay, then the delay before the next one, which doubles up to a maximum. */
+export type Delays = { free: number; firstS: number; maxS: number };
+
+/** Attempts are forgotten after this time without one. Longer than any delay. */
+const REMEMBERED = '1 hour';
+
+/** Counts an attempt unless it comes before its time. @returns seconds until its time; 0 if it was counted */
+export const takeAttempt = async (sql: Queryable, key: string, delays: Delays): Promise<number> => {
+  const { free, firstS, maxS } = delays;
+  const due = sql`a.window_ends_at - ${REMEMBERED}::interval + interval '1 second'
+    * case when a.attempts < ${free} then 0 else least(${maxS}, ${firstS} * 2 ^ least(a.attempts - ${free}, 20)) end`;
+  const taken = await isOneRow(sql`
+    insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
+    values (${key}, 1, now() + ${REMEMBERED}::interval)
+    on conflict (attempt_key) do update
+      set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
+          window_ends_at = excluded.window_ends_at
+      where ${due} <= now()`);
+  if (taken) return 0;
+  const wait = await readValue(sql<{ wait_s: number }[]>`
+    select greatest(1, ceil(extract(epoch from ${due} - now())))::int as wait_s from sign_in_attempts a
+    where attempt_key = ${key}`);
+  return wait ?? 1;
+};
+
+/** Counts a refusal of this caller. @returns the number within 15 minutes */
+export const countRefusal = (sql: Queryable, caller: string): Promise<number> =>
+  onlyValue(sql<{ refusals: number }[]>`select count_refusal(${caller}) as refusals`);
+
 /** Forgets the attempts of these keys: the sign-in succeeded. */
 export const forgetAttempts = async (sql: Queryable, keys: readonly string[]): Promise<void> => {
   await sql`delete from sign_in_attempts where attempt_key = any(${keys as string[]}::text[])`;

@@ -13,7 +13,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { moment } from '#db/schema/columns.ts';
+import { moment, tsvector } from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 import { CONTENT, CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
@@ -61,6 +61,8 @@ export const games = pgTable(
     withdrawn_at: moment('withdrawn_at'),
     /** When a complete listing first did not name the game; null again once a page names it. */
     unlisted_at: moment('unlisted_at'),
+    /** What it is found by: lexemes of its name and its ids (src/rules/search-words.ts). */
+    search: tsvector().notNull().default(''),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },
@@ -78,8 +80,27 @@ export const games = pgTable(
     index('games_withdrawn')
       .on(table.application_id, table.withdrawn_at, table.game_id)
       .where(sql`${table.withdrawn_at} is not null`),
+    // A search reads all that is not merged into the index yet, so it is merged early.
+    index('games_search').using('gin', table.search).with({ gin_pending_list_limit: 512 }),
     check('games_audit_status_known', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
+  ],
+);
+
+/**
+ * Every word of letters that a name has had, with the keys by which its parts and slips are found. The trigger
+ * `games_words` adds it. Two transactions may add the same word, because neither waits for the other.
+ */
+export const searchWords = pgTable(
+  'search_words',
+  {
+    word: text().notNull(),
+    /** The function `search_keys` makes them. */
+    keys: text().array().notNull(),
+  },
+  (table) => [
+    index('search_words_word').on(table.word),
+    index('search_words_keys').using('gin', table.keys).with({ gin_pending_list_limit: 256 }),
   ],
 );
 
@@ -117,6 +138,8 @@ export const gameAudits = pgTable(
     batch_id: uuid(),
     /** The decision on an earlier revision that was carried over, because every picture has the same bytes. */
     carried_over_from: bigint({ mode: 'number' }),
+    /** The appeal that this decision overturned. */
+    appeal_id: bigint({ mode: 'number' }),
     /** When the game entered the lane. Null for a decision on a game that was not pending. */
     waiting_since: moment('waiting_since'),
     decided_at: moment('decided_at').notNull().defaultNow(),

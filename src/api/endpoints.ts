@@ -55,7 +55,7 @@ const APPROVAL = {
 };
 
 const whoMay = ({ right }: AnyOperation): string => {
-  if (right === 'own' || right === 'system') return 'Each operator, for itself.';
+  if (right === 'own' || right === 'system' || right === 'application') return 'Each operator, for itself.';
   if (typeof right === 'function') return 'The role depends on the input.';
   return `Takes the role ${namesOfRoles(RIGHTS[right])}.`;
 };
@@ -90,10 +90,11 @@ const toEndpoint = (operation: AnyOperation): Endpoint => {
 const LIMIT = { max: 1_000, byDefault: 100 };
 
 const toListEndpoint = (list: AnyList): Endpoint => {
-  const { name, nouns, right, sorts, order, row, compared, document = (each: object) => each } = list;
+  const { name, nouns, right, sorts, order, row, compared, found, document = (each: object) => each } = list;
   const filter = list.filter.strict();
   const mayBeAbsent = filter.safeParse({}).success;
   const title = `List ${nouns[1]}`;
+  const best = found === undefined ? '' : ` A search finds the best ${found}, in an order of its own.`;
   const orders = sorts.flatMap((sort) => [sort, `-${sort}`]);
   const request = z.strictObject({
     filter: mayBeAbsent ? filter.optional() : filter,
@@ -103,7 +104,7 @@ const toListEndpoint = (list: AnyList): Endpoint => {
         : z
             .enum(orders, `must be one of ${orders.join(', ')}`)
             .optional()
-            .describe(`"-": descending. By default ${order}.`),
+            .describe(`"-": descending. By default ${order}.${best}`),
     limit: z.int().min(1).max(LIMIT.max).optional().describe(`Rows, at most. By default ${LIMIT.byDefault}.`),
     cursor: z
       .string()
@@ -204,7 +205,9 @@ const showEndpoint: Endpoint = {
 
 /** Every endpoint, in the order of their paths. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...[...operations.values()].filter(({ right }) => right !== 'system').map(toEndpoint),
+  ...[...operations.values()]
+    .filter(({ right }) => right !== 'system' && right !== 'application')
+    .map(toEndpoint),
   ...LISTS.map(toListEndpoint),
   streamEndpoint,
   showEndpoint,

@@ -1,25 +1,33 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { createNavigationCounts } from '#src/console/navigation-counts.ts';
+import { addAppeals } from '#src/console/pages/appeals.ts';
+import { addApplicationSettings } from '#src/console/pages/application-settings.ts';
 import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
 import { addGame } from '#src/console/pages/game.ts';
+import { addGameThread } from '#src/console/pages/game-thread.ts';
 import { addGames } from '#src/console/pages/games.ts';
 import { addHome } from '#src/console/pages/home.ts';
 import { addIcons } from '#src/console/pages/icons.ts';
 import { addOperators } from '#src/console/pages/operators.ts';
 import { addPictures } from '#src/console/pages/picture-routes.ts';
+import { addQueuePage } from '#src/console/pages/queues.ts';
 import { addReasons } from '#src/console/pages/reasons.ts';
 import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
+import { addTokens } from '#src/console/pages/tokens.ts';
 import { addQueues } from '#src/console/queues.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
+import { addPortalEvents } from '#src/portal/events.ts';
 import { addPortalGame } from '#src/portal/game.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalPictures } from '#src/portal/pictures.ts';
 import { addPortalSession } from '#src/portal/session.ts';
+import { addPortalThread } from '#src/portal/thread.ts';
 import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { createSite } from '#src/site/site.ts';
@@ -32,13 +40,19 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
+    counts: createNavigationCounts(options.sql),
   };
   const app = await createSite(options, frame);
+  // Reads the counts before the first page.
+  app.addHook('onListen', async () => void frame.counts?.());
   addHome(app, options);
   addReview(app, options);
+  addAppeals(app, options);
   addGames(app, options);
   addGame(app, options);
+  addGameThread(app, options);
   addApplications(app, options);
+  addApplicationSettings(app, options);
   addHolds(app, options);
   addIcons(app, options);
   addPictures(app, options);
@@ -47,11 +61,15 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addAudit(app, options);
   addOperators(app, options);
   addReasons(app, options);
+  addTokens(app, options);
+  addQueuePage(app, options);
   addPortalSession(app, options);
   addPortalOverview(app, options);
   addPortalGames(app, options);
   addPortalGame(app, options);
+  addPortalThread(app, options);
   addPortalPictures(app, options);
+  addPortalEvents(app, options);
   await addQueues(app, options);
   await app.ready();
   return app;

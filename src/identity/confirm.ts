@@ -8,8 +8,9 @@ import {
   takeConfirmation,
 } from '#db/queries/sign-in.ts';
 import { verifyPassword } from '#src/identity/password.ts';
+import { recordRefusal } from '#src/identity/refusals.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
-import { confirmKey, countAttempt, recordRefusal, type SignInRefusal } from '#src/identity/sign-in.ts';
+import { confirmKey, countAttempt, type SignInRefusal } from '#src/identity/sign-in.ts';
 
 type ConfirmationResult = { kind: 'confirmed' } | SignInRefusal;
 

@@ -22,24 +22,28 @@ export const rolesOf = ({ rolesClaim, roles }: RoleSettings, claims: Record<stri
 export const isFresh = (auth_time: unknown): boolean =>
   typeof auth_time === 'number' && Math.abs(Date.now() / 1_000 - auth_time) < FRESH_S;
 
-const toLogin = (claim: unknown): string =>
-  (typeof claim === 'string' ? claim : '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9._@+-]/g, '-')
-    .replace(/^[^a-z0-9]+/, '')
-    .slice(0, 100);
+/** OpenID Connect Core 1.0, section 2: a subject has at most 255 ASCII characters. */
+export const isSubject = (sub: unknown): boolean =>
+  typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
+
+/** The constraint `operators_login`, of any case: only ASCII, because other letters have the lower case of ASCII ones. */
+const LOGIN = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
 
 /**
- * The login of a new operator: the email address unless the provider says that it is not verified, else the name, else the
- * subject. Empty: none of them has a character of a login.
+ * The login of a new operator: the email address if the provider has verified it, else the name, else the subject.
+ * @returns undefined if it is no login as it is: another spelling could be another person
  */
 export const loginOf = ({
   email,
   email_verified,
   preferred_username,
   sub,
-}: Record<string, unknown>): string =>
-  toLogin(email_verified === false ? undefined : email) || toLogin(preferred_username) || toLogin(sub);
+}: Record<string, unknown>): string | undefined => {
+  const named = [email_verified === true ? email : '', preferred_username, sub].find(
+    (claim): claim is string => typeof claim === 'string' && claim !== '',
+  );
+  return named !== undefined && LOGIN.test(named) ? named.toLowerCase() : undefined;
+};
 
 /** The name of an operator, without characters that control a text or its direction; the login if there is none. */
 export const nameOf = ({ name }: Record<string, unknown>, login: string): string =>

@@ -29,9 +29,17 @@ import {
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
-import { isFresh, loginOf, nameOf, type RoleSettings, rolesOf } from '#src/identity/oidc-claims.ts';
+import {
+  isFresh,
+  isSubject,
+  loginOf,
+  nameOf,
+  type RoleSettings,
+  rolesOf,
+} from '#src/identity/oidc-claims.ts';
+import { recordRefusal } from '#src/identity/refusals.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { countAttempt, openSession, recordOperator, recordRefusal } from '#src/identity/sign-in.ts';
+import { countAttempt, countSignIn, openSession, recordOperator } from '#src/identity/sign-in.ts';
 
 export type OidcSettings = RoleSettings & {
   issuer: string;
@@ -51,6 +59,10 @@ const CALLBACK_PATH = '/sign-in/oidc/callback';
 const PROVIDER: Actor = { actor: 'OIDC provider', actor_kind: 'system' };
 
 const NOT_SIGNED_IN = 'The provider did not confirm the sign-in: sign in again.';
+
+const NO_SUBJECT = 'The provider did not say who you are in at most 255 letters, digits and signs of ASCII.';
+const NO_LOGIN =
+  'Your provider gives no login: a verified e-mail address, or a preferred_username, of at most 100 of a-z 0-9 . _ @ + - alone. Ask who manages your account there.';
 
 /** A provider that does not list its methods takes HTTP Basic (OpenID Connect Discovery 1.0, section 3). */
 const authenticateBy = (secret: string): ClientAuth => {
@@ -78,20 +90,20 @@ const updateKnown = async (
 /**
  * Finds or adds the operator of this subject, with the roles of this sign-in. The KYC desk gives the role of an officer
  * only, and the console the others: another new role comes with the next sign-in at the other site.
- * @returns the login, and why it is refused
+ * @returns the login, or why the person is refused
  */
 const admit = async (
   tx: Queryable,
   { subject, claims, site }: { subject: string; claims: Record<string, unknown>; site: Site },
   granted: Role[],
-): Promise<{ login: string; refusal?: string }> => {
+): Promise<{ login: string; refusal?: undefined } | { login: string | null; refusal: string }> => {
+  if (!isSubject(claims.sub)) return { login: null, refusal: NO_SUBJECT };
   const known = await lockOperatorBySubject(tx, subject);
   const roles = granted.filter(
     (role) => (role === 'kyc_officer') === (site === 'kyc_desk') || known?.roles.includes(role),
   );
   const login = known?.login ?? loginOf(claims);
-  if (login === '')
-    return { login: 'unknown', refusal: 'Your provider gives no name that can be a login here.' };
+  if (login === undefined) return { login: null, refusal: NO_LOGIN };
   if (roles.length === 0) {
     if (known !== undefined) {
       await updateKnown(tx, known, roles);
@@ -219,13 +231,15 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
         });
       const subject = `${issuer} ${String(claims.sub)}`;
       const result = await sql.begin(async (tx): Promise<{ session?: string; refusal?: string }> => {
-        const { login, refusal } = await admit(tx, { subject, claims, site }, rolesOf(settings, claims));
-        if (refusal === undefined) {
+        const admitted = await admit(tx, { subject, claims, site }, rolesOf(settings, claims));
+        if (admitted.refusal === undefined) {
+          const { login } = admitted;
+          if ((await countSignIn(tx, login)) > 0) return { refusal: 'You sign in too often: retry later.' };
           const confirmed = isFresh(claims.auth_time);
           return { session: await openSession(tx, { login, by: 'oidc', site, address, confirmed }) };
         }
-        await recordRefusal(tx, login, refusal, address);
-        return { refusal };
+        await recordRefusal(tx, admitted.login, admitted.refusal, address);
+        return { refusal: admitted.refusal };
       });
       if (result.session === undefined) throw new CatalogueError(result.refusal ?? NOT_SIGNED_IN);
       return { session: result.session, next: begun.next };

@@ -10,8 +10,9 @@ import {
 } from '#db/queries/portal-sessions.ts';
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
+import { mayRecordUnknown, recordRefused } from '#src/identity/refusals.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { countAttempt, mayRecordUnknown } from '#src/identity/sign-in.ts';
+import { countAttempt } from '#src/identity/sign-in.ts';
 import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
 
 export type PortalSignIn =
@@ -31,17 +32,16 @@ export const signInByToken = async (sql: Database, token: string, address: strin
   const found = isApiToken(token) ? await findPresentedToken(sql, hashApiToken(token)) : undefined;
   if (found === undefined || found.ended || found.application_id === null) {
     const why = found === undefined ? 'unknown' : found.ended ? 'ended' : 'operator';
-    if (found === undefined && !(await mayRecordUnknown(sql))) return { kind: 'refused', why };
-    await recordAudit(sql, [
-      {
-        actor: found?.application_id ?? 'unknown',
-        actor_kind: 'application',
-        action: 'session.refuse',
-        subject: found === undefined ? 'token:unknown' : `token:${found.token_id}`,
-        reason: `portal: ${why} token`,
-        details: { address },
-      },
-    ]);
+    const entry = {
+      actor: found?.application_id ?? 'unknown',
+      actor_kind: 'application',
+      action: 'session.refuse',
+      subject: found === undefined ? 'token:unknown' : `token:${found.token_id}`,
+      reason: `portal: ${why} token`,
+      details: { address },
+    } as const;
+    if (found !== undefined) await recordRefused(sql, entry);
+    else if (await mayRecordUnknown(sql)) await recordAudit(sql, [entry]);
     return { kind: 'refused', why };
   }
   const { application_id, token_id } = found;

@@ -14,18 +14,22 @@ import {
   insertSession,
   type Link,
   type SignedIn,
+  takeAttempt,
   takeLink,
 } from '#db/queries/sign-in.ts';
 import type { AuditAction } from '#src/contract/audit.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
+import { recordRefusal } from '#src/identity/refusals.ts';
 import { browserProof, createSecret, hashSecret, isSameText } from '#src/identity/secrets.ts';
 
-/** Attempts of one address, of one known browser, and confirmations of one operator, within the window. */
+/** Attempts of one known browser, and confirmations of one operator, within the window. */
 export const ATTEMPTS_MAX = 10;
-/** Sign-ins of one login from unknown browsers at any address: ten addresses must try before others are refused. */
-const LOGIN_ATTEMPTS_MAX = 100;
+/** Sign-ins of unknown browsers at one address. */
+export const ADDRESS_DELAYS = { free: 10, firstS: 30, maxS: 900 } as const;
+/** Sign-ins of one login by unknown browsers at any address. Short, because strangers cause them. */
+const LOGIN_DELAYS = { free: 100, firstS: 1, maxS: 60 } as const;
 export const WINDOW_MS = 15 * 60_000;
 
 export type SignInRefusal = { kind: 'refused' } | { kind: 'too_many'; waitSeconds: number };
@@ -70,29 +74,6 @@ export const openSession = async (
   return session;
 };
 
-/** Refusals of unknown callers in the audit log within the window. Entries of the log are never deleted. */
-export const UNKNOWN_REFUSALS_MAX = 1_000;
-
-/** May one more refusal of an unknown caller be written to the audit log? Somebody with many addresses must not fill it. */
-export const mayRecordUnknown = async (sql: Queryable): Promise<boolean> =>
-  (await countAttempt(sql, ['refusals:unknown'], UNKNOWN_REFUSALS_MAX)) === 0;
-
-/**
- * Writes a refused sign-in to the audit log.
- * @param login null if it is unknown: what was typed may be a password, so the log does not have it
- */
-export const recordRefusal = async (
-  sql: Queryable,
-  login: string | null,
-  reason: string,
-  address: string,
-): Promise<void> => {
-  if (login === null && !(await mayRecordUnknown(sql))) return;
-  const actor = operatorActor(login ?? 'unknown');
-  const subject = `operator:${actor.actor}`;
-  await recordAudit(sql, [{ ...actor, action: 'session.refuse', subject, reason, details: { address } }]);
-};
-
 /**
  * Counts an attempt before it is verified, so that parallel guesses count too.
  * @param max attempts within the window
@@ -108,6 +89,13 @@ export const countAttempt = async (
   return Math.max(0, ...exceeded.map(({ wait_s }) => Math.max(1, wait_s)));
 };
 
+/** Sign-ins of one login that succeed within the window. Each is a session, and an entry of the audit log. */
+const SIGN_INS_MAX = 100;
+
+/** Counts a sign-in that is to succeed. @returns seconds to wait; 0 if it is allowed */
+export const countSignIn = (sql: Queryable, login: string): Promise<number> =>
+  countAttempt(sql, [`sign-ins:${login}`], SIGN_INS_MAX);
+
 /** A login that may exist: visible ASCII. Other texts are neither looked up nor counted. */
 const POSSIBLE_LOGIN = /^[\x21-\x7e]{1,100}$/;
 
@@ -116,14 +104,14 @@ const POSSIBLE_LOGIN = /^[\x21-\x7e]{1,100}$/;
  * operator out.
  */
 const countUnknown = async (sql: Queryable, address: string, login: string | undefined): Promise<number> => {
-  const waitSeconds = await countAttempt(sql, [addressKey(address)]);
+  const waitSeconds = await takeAttempt(sql, addressKey(address), ADDRESS_DELAYS);
   if (waitSeconds > 0 || login === undefined) return waitSeconds;
-  return countAttempt(sql, [loginKey(login)], LOGIN_ATTEMPTS_MAX);
+  return takeAttempt(sql, loginKey(login), LOGIN_DELAYS);
 };
 
 /**
- * Signs in by password. At most 10 attempts fail in 15 minutes for each address (IPv6: /64), and 100 for each login. A
- * browser in which the operator has signed in before has 10 attempts of its own.
+ * Signs in by password. After 10 attempts at an address (IPv6: /64), and after 100 of a login, the next ones have growing
+ * delays. A browser in which the operator has signed in before does not share them: it has 10 attempts in 15 minutes.
  */
 export const signInByPassword = async (
   sql: Database,
@@ -152,6 +140,8 @@ export const signInByPassword = async (
     await recordRefusal(sql, operator.login, reason, address);
     return { kind: 'refused' };
   }
+  const signInWaitS = await countSignIn(sql, login);
+  if (signInWaitS > 0) return { kind: 'too_many', waitSeconds: signInWaitS };
   const session = await sql.begin(async (tx) => {
     const locked = await lockOperator(tx, operator.login);
     if (locked?.password_hash !== operator.password_hash || locked.status !== 'active') {

@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { applicationId } from '#src/contract/application-settings.ts';
+import { sinceTime } from '#src/contract/since.ts';
 import { storableText } from '#src/contract/text.ts';
 import { coerceError } from '#src/errors.ts';
-import { parseSince } from '#src/lib/since.ts';
 
 /** What people cut short, because its ids are long. */
 export type ShortId = 'games' | 'sync_runs';
@@ -75,9 +75,9 @@ export const LAST_OUTCOME = {
 export const search = (where: string, title?: string) =>
   text.trim().min(1, 'is empty').optional().register(controls, searchControl(where, title));
 
-/** The same with the white space at its ends, which an id of an application may have. */
-export const searchAsTyped = (where: string, title?: string) =>
-  text.optional().register(controls, searchControl(where, title));
+/** A search with the white space at its ends, which an id of an application may have. */
+export const searchAsTyped = (control: Pick<Control, 'title' | 'description'>) =>
+  text.optional().register(controls, { ...control, kind: 'text', name: 'search' });
 
 const searchControl = (where: string, title = 'Search'): Control => ({
   kind: 'text',
@@ -141,10 +141,7 @@ export const theId = (control: Omit<Control, 'kind' | 'isArgument'>) =>
 
 const time = (control: Omit<Control, 'kind'>) =>
   z
-    .union(
-      [z.date(), z.string().transform(parsedBy((given) => parseSince(given, 'UTC')))],
-      'must be a time such as 2026-01-31T12:00:00Z, or how long ago: 24h',
-    )
+    .union([z.date(), sinceTime], 'must be a time such as 2026-01-31T12:00:00Z, or how long ago: 24h')
     .optional()
     .register(controls, { ...control, kind: 'time' });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { GAME_SORTS, listGamePage, listWithdrawnGamePage, NAMES_COMPARED } from '#db/queries/game-list.ts';
+import { GAME_SORTS, listGamePage, listWithdrawnGamePage } from '#db/queries/game-list.ts';
+import { FOUND_MAX } from '#db/queries/game-search.ts';
 import { gameNames, time } from '#src/contract/documents.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
@@ -18,10 +19,10 @@ export const gameList = defineList({
     withdrawn_at: time.nullable(),
   }),
   filter: z.object({
-    search: searchAsTyped(
-      "the name, the beginning of the platform's id, or the application's id",
-      'Name or id',
-    ),
+    search: searchAsTyped({
+      title: 'Name or id',
+      description: `the ${FOUND_MAX} games that answer best: words of the name in any order, their parts and slips, or the beginning of an id`,
+    }),
     audit_status: choice(AUDIT_STATUSES, {
       name: 'status',
       title: 'Status',
@@ -64,7 +65,7 @@ export const gameList = defineList({
   ],
   empty: 'No game is stored yet: they come with the first run of an application.',
   noMatch: 'No game matches.',
-  compared: NAMES_COMPARED,
+  found: FOUND_MAX,
   document: (row) => ({
     game: DECIDABLE.value(row),
     game_id: row.game_id,

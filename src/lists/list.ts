@@ -78,6 +78,8 @@ type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort ex
   noMatch?: string;
   /** Names that one page compares with a text. A page may then end before it is full. */
   compared?: number;
+  /** Rows that a search finds, at most: the best. It has an order of its own. */
+  found?: number;
   /** A row in JSON. Default: as it was read. */
   document?(row: Row): object;
   /** The fields of that document which the operator API serves. */

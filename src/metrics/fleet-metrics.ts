@@ -1,10 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database, Queryable } from '#db/client.ts';
+import { countAppeals } from '#db/queries/appeals.ts';
 import { countApplications, listLaggingApplications } from '#db/queries/applications.ts';
 import { readReach } from '#db/queries/backoff.ts';
 import { countConnections, readBlocking } from '#db/queries/connections.ts';
 import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
-import { countFailures } from '#db/queries/failure-list.ts';
+import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { countOpenRuns } from '#db/queries/runs.ts';
@@ -98,6 +99,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       games: await countGamesByStatus(tx),
       wraps: await countWrapsByKey(tx),
       verdicts: await countVerdicts(tx),
+      appeals: await countAppeals(tx),
     })),
   );
   const ping = cached(0, WAIT_MS, async () => {
@@ -186,7 +188,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   );
   gauge(
     'catalogue_failures_open',
-    'Open failures of calls, latest runs and signatures of events, by operation and kind.',
+    'Open failures by operation and kind: of calls, the faults of latest runs, and secrets of events that do not open.',
     ['operation', 'kind'],
     slow,
     ({ failures }) => failures.map(({ operation, kind, count }) => [{ operation, kind }, count]),
@@ -196,6 +198,20 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   );
   for (const [name, [help, value]] of Object.entries(VERDICT_GAUGES))
     gauge(name, help, [], slow, ({ verdicts }) => value(verdicts));
+  gauge(
+    'catalogue_appeals_open',
+    'Appeals that wait for a decision.',
+    [],
+    slow,
+    ({ appeals }) => appeals.open,
+  );
+  gauge(
+    'catalogue_appeals_oldest_timestamp_seconds',
+    'Since when the first of these appeals waits; absent if there is none.',
+    [],
+    slow,
+    ({ appeals }) => appeals.oldest && seconds(appeals.oldest),
+  );
   gauge(
     'catalogue_sealed_records',
     'Sealed records and access tokens, by the key that wraps their data keys.',

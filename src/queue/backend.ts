@@ -36,6 +36,12 @@ export type QueueBackend = {
   freeMisdatedLocks: () => Promise<number>;
   /** The ids of a queue's delayed jobs that are due after this moment, in milliseconds since 1970. */
   listDelayedAfter: (queue: string, moment: number, limit: number) => Promise<string[]>;
+  /**
+   * Empties a stalled job that is larger than any of ours: its next attempt then fails, because it has no payload.
+   * PostgreSQL stores no such job.
+   * @returns whether it was so large
+   */
+  emptyLargeJob: (queue: string, job_id: string) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
@@ -71,6 +77,9 @@ const SCORES_A_MS = 0x1000;
 const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
 BullConnection.minimumVersion = [...MINIMUM_VERSION, 0].join('.');
 
+/** Our largest job has 50 KB. A job is refused at this size by PostgreSQL, and emptied in Redis if it stalls. */
+const JOB_BYTES_MAX = 1_000_000;
+
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
   const { prefix, role, telemetry } = options;
@@ -101,6 +110,13 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
         0,
         limit,
       ),
+    emptyLargeJob: async (queue, job_id) => {
+      const key = `${prefix}:${queue}:${job_id}`;
+      const bytes = await redis.client.memory('USAGE', key, 'SAMPLES', 0);
+      if ((bytes ?? 0) <= JOB_BYTES_MAX) return false;
+      await redis.client.del(key);
+      return true;
+    },
     close: redis.close,
   };
 };
@@ -109,6 +125,24 @@ const QUEUE_SCHEMA = 'bullmq';
 
 const CREATE_SEQUENCES =
   'select next_job_id(queue) from unnest($1::text[]) queue where to_regclass(job_id_seq_name(queue)) is null';
+
+const JOB_SIZE = [
+  'name',
+  'data',
+  'opts',
+  'progress',
+  'return_value',
+  'failed_reason',
+  'stacktrace',
+  'deferred_failure',
+]
+  .map((column) => `coalesce(pg_column_size(${column}), 0)`)
+  .join(' + ');
+const LIMIT_JOB_SIZE = `do $$ begin
+  if not exists (select from pg_constraint where conname = 'job_size' and conrelid = 'job'::regclass) then
+    alter table job add constraint job_size check (${JOB_SIZE} <= ${JOB_BYTES_MAX}) not valid;
+  end if;
+end $$`;
 
 /** Longer than any lock (runner.ts). */
 const MISDATED_MS = 60_000;
@@ -191,6 +225,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
         await runMigrations(client, QUEUE_SCHEMA);
         // BullMQ creates a sequence at the first job of a queue: a process whose role only adds jobs may not.
         await client.query(CREATE_SEQUENCES, [queues]);
+        await client.query(LIMIT_JOB_SIZE);
       } finally {
         // Not back into the pool: its statements have no limit.
         client.release(true);
@@ -203,6 +238,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
     listDelayedAfter: async (queue, moment, limit) =>
       (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit])).rows.map(({ id }) => id),
+    emptyLargeJob: async () => false,
     close: () => pool.end(),
   };
 };

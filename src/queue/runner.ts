@@ -9,7 +9,7 @@ import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
 
 /**
- * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, whatever its
+ * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, regardless of its
  * `attempts`: a deploy that kills workers would fail runs.
  */
 const MAX_STALLED = 10;
@@ -34,6 +34,9 @@ const progressSchema = z.object({ postponed_ms: z.number(), postponed_times: z.i
 
 const postponedOf = (job: QueuedJob): Postponed =>
   progressSchema.safeParse(job.progress).data ?? NOT_POSTPONED;
+
+const LARGE_JOB =
+  'a job was larger than any of ours, and was emptied: see who else writes to Redis (docs/security.md)';
 
 /** The load of one queue in this process: jobs that run, their limit, and jobs started so far. */
 export type Load = { name: string; active: number; concurrency: number; taken: number };
@@ -128,6 +131,11 @@ export const startRunner = <Deps>(
       },
     );
     worker.on('error', report);
+    worker.on('stalled', (job_id) => {
+      backend.emptyLargeJob(name, job_id).then((wasLarge) => {
+        if (wasLarge) logger.error({ job: name, job_id: job_id.slice(0, FIELD_SHOWN) }, LARGE_JOB);
+      }, report);
+    });
     // The lock is lost: another worker runs this job, so this one is cancelled.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock lost');

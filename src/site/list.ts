@@ -182,7 +182,13 @@ const showCount = (list: AnyList, { total }: Pick<ReadPage<object>, 'total'>): S
 const showCut = (compared: number): SafeHtml =>
   html`<span class="soft">One page compares ${number(compared)} names. The search goes on with the next ones.</span>`;
 
-/** Reads the page of a list that the address asks for. */
+/** Several pages have all that a search finds. */
+const showFound = (found: number, { cursor, page }: ReadPage<object>): SafeHtml | null =>
+  cursor === undefined && page.after === undefined
+    ? null
+    : html`<span class="soft">The best ${number(found)} matches, at most. More words find fewer.</span>`;
+
+/** Reads the page of a list that the address names. */
 export const showList = async <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   sources: Sources,
   list: List<Row, Filter, Sort>,
@@ -207,7 +213,13 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     };
   };
   const isCut = next !== undefined && rows.length < limit;
-  const count = isCut && list.compared !== undefined ? showCut(list.compared) : showCount(list, read);
+  const isSearch = 'search' in filter && filter.search !== undefined;
+  const count =
+    isSearch && list.found !== undefined
+      ? showFound(list.found, read)
+      : isCut && list.compared !== undefined
+        ? showCut(list.compared)
+        : showCount(list, read);
   // A tab is a place, not a filter that matched nothing.
   const searched = Object.entries(chosen).filter(([key]) => !tabs.some((tab) => tab === key));
   const sentenceOf = (empty: string): string =>

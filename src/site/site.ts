@@ -5,11 +5,12 @@
 import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 import { ZodError } from 'zod';
-import { operatorActor, recordAudit } from '#db/queries/audit.ts';
+import { operatorActor } from '#db/queries/audit.ts';
 import { hasRight, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
+import { recordRefused } from '#src/identity/refusals.ts';
 import { readSession } from '#src/identity/sign-in.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
 import { addAccount } from '#src/site/account.ts';
@@ -126,9 +127,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     if (changesState(request.method)) {
       const subject = `page:${request.routeOptions.url}`;
       const details = { address: request.ip };
-      await recordAudit(sql, [
-        { ...operatorActor(operator.login), action: 'access.refuse', subject, details },
-      ]);
+      const entry = { ...operatorActor(operator.login), action: 'access.refuse', subject, details } as const;
+      await recordRefused(sql, entry);
     }
     const roles = RIGHTS[right].join(' or ').replaceAll('_', ' ');
     const message = `This takes the role ${roles}. You have ${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}: ask an administrator.`;

@@ -21,6 +21,7 @@ const QUERIES: Fields = {
   '/games/:game_id': { lane: 'changed', back: '', after: CURSOR, from: '1', to: '2' },
   '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },
   '/applications': { q: 'x', status: 'failing', outcome: 'failed', sort: 'name', cursor: 'name,acme,Acme' },
+  '/application-names': { q: 'x' },
   '/runs': { application: '', outcome: 'failed', since: '24h', sort: 'listed', cursor: `listed,${ID},1` },
   '/runs/:run_id': { sort: 'page_num', cursor: 'page_num,2' },
   '/failures': { application: '', sort: '-games', cursor: '-games,acme,1' },
@@ -31,9 +32,11 @@ const QUERIES: Fields = {
   '/icons': { games: 'x', size: 'tiny', polls: '1' },
   '/pictures/:id': { w: '64' },
   '/sign-in': { next: '/', link: 'x' },
+  '/tokens': { application: '', operator: '', q: '', sort: 'name', cursor: `name,${ID},x` },
   '/queues*': { activeQueue: 'tick', status: 'failed', page: '1', jobsPerPage: '10' },
   '/portal/games': { status: 'withdrawn', q: '', cursor: `-withdrawn_at,${ID},2026-01-01` },
   '/portal/game': { id: 'lw-0001' },
+  '/portal/picture': { id: 'lw-0001', n: '0' },
   '/portal/runs': { outcome: '', since: '', sort: 'failed', cursor: `failed,${ID},0` },
   '/portal/events': { state: '', sort: 'created_at', cursor: `created_at,${ID}` },
 };
@@ -59,6 +62,11 @@ const formsFor = (game_id: string): Fields => ({
   '/account/password': { current: 'x', password: 'y' },
   '/sign-in': { login: 'nobody', password: 'x', next: '/', link: 'x' },
   '/portal/sign-in': { token: 'x' },
+  '/applications/:application_id/settings': { name: 'N', every: '15m', rate: '5' },
+  '/tokens': { token_id: ID },
+  '/queues': { act: 'pause', queue: 'tick' },
+  '/portal/game': { id: 'lw-0001' },
+  '/portal/events': { since: '1h', event_id: ID },
 });
 
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { NAMES_COMPARED } from '#db/queries/game-list.ts';
+import { FOUND_MAX } from '#db/queries/game-search.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { gameList } from '#src/lists/games.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
@@ -70,7 +70,7 @@ describe('a search of games', () => {
     await land('third', { [game_id]: 'Lantern' });
     expect(await idsOf({ search: 'same' })).toEqual(['first same', 'second same']);
     expect(await idsOf({ search: game_id })).toEqual(['first same', `third ${game_id}`]);
-    expect(await idsOf({ search: game_id.toUpperCase() })).toEqual(['first same']);
+    expect((await idsOf({ search: game_id.toUpperCase() }))[0]).toBe('first same');
     expect(await idsOf({ search: game_id.slice(0, 23) })).toContain('first same');
   });
 
@@ -104,26 +104,25 @@ describe('a search of games', () => {
       }
   });
 
-  test('ends a page where it has compared its names, and goes on behind them', async () => {
+  test('finds the best matches only, and goes through all of them page by page', async () => {
     const { sql } = database;
     await addApplication(sql, 'long');
-    await land('long', { first: 'Needle one' });
-    for (let n = 0; n < NAMES_COMPARED + 500; n += 1_000)
-      await land('long', Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`h-${n + i}`, 'Hay'])));
-    await land('long', { last: 'Needle two' });
-    const filter = { search: 'needle', application_id: 'long' };
-    const page = await readPage(sql, gameList, filter, { limit: 50 });
-    expect(page.rows).toMatchObject([{ application_game_id: 'first' }]);
-    expect(page.cursor).toBeDefined();
-    expect(await idsOf(filter)).toEqual(['long first', 'long last']);
+    await land(
+      'long',
+      Object.fromEntries(Array.from({ length: FOUND_MAX + 5 }, (_, n) => [`h-${n}`, 'Hayfield'])),
+    );
+    await land('long', { last: 'Hayfield needle' });
+    const filter = { search: 'hayfield', application_id: 'long' };
+    expect(await idsOf(filter, 30)).toHaveLength(FOUND_MAX);
+    expect((await idsOf({ ...filter, search: 'needle hayfield' }))[0]).toBe('long last');
   });
 
   test('for white space alone is one for an id in an application, and none elsewhere', async () => {
     const { sql } = database;
     await addApplication(sql, 'blank');
     await land('blank', { ' ': 'Lantern', ' edge ': 'Two words' });
-    expect(await idsOf({ search: ' ', application_id: 'blank' })).toEqual(['blank  ', 'blank  edge ']);
+    expect(await idsOf({ search: ' ', application_id: 'blank' })).toEqual(['blank  ']);
     expect(await idsOf({ search: ' edge ' })).toEqual(['blank  edge ']);
-    expect((await readPage(sql, gameList, { search: ' ' }, { limit: 1 })).total).toBeGreaterThan(1_000);
+    expect((await readPage(sql, gameList, { search: ' ' }, { limit: 1 })).total).toBeGreaterThan(100);
   });
 });

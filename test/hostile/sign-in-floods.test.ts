@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
 import { createOidc } from '#src/identity/oidc.ts';
-import { startTestConsole, type TestConsole } from '#test/support/console.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signIn,
+  startTestConsole,
+  type TestConsole,
+} from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { startProvider, type TestProvider } from '#test/support/openid-provider.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -86,4 +93,32 @@ test('wrong tokens from a thousand networks and more do not fill the audit log, 
   const statuses = await repeat(1_300, (n) => post('/portal/sign-in', { token: `no-${n}` }, addressOf(n)));
   expect(new Set(statuses)).toEqual(new Set([401]));
   expect((await sizeOf('audit_log')).rows - before).toBe(1_000);
+});
+
+test('a viewer who tries without end what a viewer may not do writes few entries, and the log has their number', async () => {
+  const { sql } = database;
+  await addTestOperator(sql, 'vera', 'viewer');
+  const cookie = await signIn(served.url, 'vera');
+  const statuses = await repeat(300, () =>
+    fetch(new URL('/operators', served.url), {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams(),
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([403]));
+  const entries = await listAudit(sql, { actor: 'vera', action: 'access.refuse', limit: 400 });
+  expect(entries.length).toBe(33);
+  expect(entries[0]?.details).toMatchObject({ refusals: 240 });
+});
+
+test('somebody with the password who signs in without end fills neither the sessions nor the audit log', async () => {
+  const { sql } = database;
+  await addTestOperator(sql, 'vito', 'viewer');
+  const statuses = await repeat(140, (n) =>
+    post('/sign-in', { login: 'vito', password: PASSWORD }, addressOf(n)),
+  );
+  expect(statuses.filter((status) => status === 303)).toHaveLength(100);
+  expect(statuses.filter((status) => status === 429)).toHaveLength(40);
+  expect(await listAudit(sql, { actor: 'vito', limit: 400 })).toHaveLength(100);
 });

@@ -76,6 +76,19 @@ test('an ID token that the provider signed for this console opens a session', as
   expect((await signIn()).session).toMatch(/^[\w-]{43}$/);
 });
 
+test.each<[what: string, claims: Claims]>([
+  ['the address of somebody else, in Cyrillic', { email: '\u0430dmin@games.example', email_verified: true }],
+  ['a name with NUL', { preferred_username: 'ki\u0000m' }],
+  ['a subject with NUL', { sub: 'ki\u0000m', preferred_username: 'kim' }],
+  ['a subject of megabytes', { sub: 'x'.repeat(3_000_000), preferred_username: 'kim' }],
+  ['a subject that is no text', { sub: ['kim'], preferred_username: 'kim' }],
+])('a person with %s is refused in words, and becomes nobody', async (_, more) => {
+  issue = (claims) => rs256({ ...claims, sub: 'eve', ...more }, ours?.privateKey);
+  await expect(signIn()).rejects.toThrow(/^(Your provider|The provider)/);
+  const logins = await database.sql<{ login: string }[]>`select login from operators`;
+  expect(logins.map(({ login }) => login)).toEqual(['mira']);
+});
+
 test.each<[what: string, issue: (claims: Claims) => string]>([
   ['is signed by another key', (claims) => rs256(claims, strange?.privateKey)],
   [

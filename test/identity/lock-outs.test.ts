@@ -40,8 +40,9 @@ test('many addresses lock out unknown browsers only: not a known one, and not th
   const known = cookies.split('; ').find((cookie) => cookie.startsWith('catalogue_browser=')) ?? '';
   await database.sql`
     insert into sign_in_attempts (attempt_key, attempts, window_ends_at)
-    values ('login:kai', 100, now() + interval '10 minutes')`;
-  expect((await signIn(PASSWORD, '192.0.2.3')).status).toBe(429);
+    values ('login:kai', 107, now() + interval '1 hour')`;
+  const stranger = await signIn(PASSWORD, '192.0.2.3');
+  expect([stranger.status, Number(stranger.headers.get('retry-after'))]).toEqual([429, 60]);
   expect((await signIn(PASSWORD, '192.0.2.3', 'catalogue_browser=forged')).status).toBe(429);
   expect((await signIn(PASSWORD, '192.0.2.3', known)).status).toBe(303);
   const changed = await post(
@@ -59,4 +60,23 @@ test('a known browser has ten attempts too', async () => {
   for (let tries = 0; tries < 12; tries += 1)
     statuses.push((await signIn('wrong', `192.0.2.${tries}`, known)).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+});
+
+/** Lets seconds pass for all counts. */
+const pass = (seconds: number) =>
+  database.sql`update sign_in_attempts set window_ends_at = window_ends_at - ${seconds} * interval '1 second'`;
+
+test('an address that goes on guessing waits longer each time, and begins anew an hour later', async () => {
+  const waits: number[] = [];
+  for (let tries = 0; tries < 10; tries += 1) await signIn('wrong', '192.0.2.1');
+  for (let tries = 0; tries < 7; tries += 1) {
+    const wait = Number((await signIn('wrong', '192.0.2.1')).headers.get('retry-after'));
+    waits.push(wait);
+    await pass(wait);
+    expect((await signIn('wrong', '192.0.2.1')).status).toBe(401);
+  }
+  expect(waits).toEqual([30, 60, 120, 240, 480, 900, 900]);
+  expect((await signIn(PASSWORD, '192.0.2.1')).status).toBe(429);
+  await pass(3_600);
+  expect((await signIn(PASSWORD, '192.0.2.1')).status).toBe(303);
 });

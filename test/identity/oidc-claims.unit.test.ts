@@ -1,15 +1,32 @@
 import { expect, test } from 'vitest';
 import { loginOf, nameOf } from '#src/identity/oidc-claims.ts';
 
-test('an address that the provider has not verified is no login', () => {
-  const claims = { email: 'boss@example.com', preferred_username: 'eve', sub: '42' };
+test('an address is a login only if the provider says that it is verified', () => {
+  const claims = { email: 'Boss@example.com', preferred_username: 'eve', sub: '42' };
   expect(loginOf({ ...claims, email_verified: true })).toBe('boss@example.com');
-  expect(loginOf({ ...claims, email_verified: false })).toBe('eve');
+  for (const email_verified of [undefined, false, null, 'true', 1])
+    expect(loginOf({ ...claims, email_verified })).toBe('eve');
+  expect(loginOf({ email: 'boss@example.com', sub: '42' })).toBe('42');
 });
 
-test('claims without a character of a login are passed over', () => {
-  expect(loginOf({ email: '---', preferred_username: '', sub: '42' })).toBe('42');
-  expect(loginOf({ email: '', sub: '---' })).toBe('');
+test.each([
+  ['\u0430dmin@example.com', 'Cyrillic'],
+  ['\u212aim', 'the Kelvin sign, whose lower case is k'],
+  ['---', 'no letter first'],
+  ['kim\u0000', 'NUL'],
+  ['kim ', 'a space'],
+  ['k'.repeat(101), 'too long'],
+])('%j is no login: %s', (claim) => {
+  expect(
+    loginOf({ email: claim, email_verified: true, preferred_username: 'kim', sub: '42' }),
+  ).toBeUndefined();
+  expect(loginOf({ preferred_username: claim, sub: '42' })).toBeUndefined();
+  expect(loginOf({ sub: claim })).toBeUndefined();
+});
+
+test('an empty claim is none', () => {
+  expect(loginOf({ email: '', email_verified: true, preferred_username: '', sub: '42' })).toBe('42');
+  expect(loginOf({ email: '', sub: '' })).toBeUndefined();
 });
 
 test('a name loses what controls a text or its direction', () => {

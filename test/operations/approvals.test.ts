@@ -227,3 +227,10 @@ it('FOUR_EYES=none is in the log of a process at start', async () => {
   await started.stop();
   expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
 });
+
+it('an officer who tries alone without end writes few entries, and the log has their number', async () => {
+  for (let n = 0; n < 130; n += 1) await expect(reveal('olga')).rejects.toThrow('It takes two persons');
+  const entries = await listAudit(database.sql, { actor: 'olga', action: 'approval.refuse', limit: 200 });
+  expect(entries.length).toBeLessThan(40);
+  expect(entries[0]?.details).toMatchObject({ refusals: 120 });
+});

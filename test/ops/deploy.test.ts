@@ -280,7 +280,9 @@ test('our containers are read-only, without capabilities, and cannot gain privil
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
-  expect(services.redis?.command).toEqual(expect.arrayContaining(['--aclfile', '--proto-max-bulk-len']));
+  expect(services.redis?.command).toEqual(
+    expect.arrayContaining(['--aclfile', '--proto-max-bulk-len', '--client-output-buffer-limit']),
+  );
   for (const role of [...ROLES, 'operator']) {
     const user = role === 'migrate' ? 'operator' : role.replace('-', '_');
     expect(services[role]?.environment?.REDIS_URL).toMatch(

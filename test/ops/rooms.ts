@@ -18,7 +18,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/lib/read-or-create-file.ts': { imports: [] },
   'src/lib': { imports: [] },
   'src/contract': { imports: ['src/lib'], packages: ['zod', 'zod-openapi'] },
-  'src/rules': { imports: ['src/lib', 'src/contract'], packages: ['diff', 'node:crypto', 'node:zlib'] },
+  'src/rules': {
+    imports: ['src/lib', 'src/contract'],
+    packages: ['diff', 'fastest-levenshtein', 'node:crypto', 'node:zlib'],
+  },
   'db/schema': { imports: ['src/contract', 'src/rules'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },
   'src/egress': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'] },
@@ -225,11 +228,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['zod'],
   },
   'src/config-conflicts.ts': { imports: [] },
+  'src/config-secrets.ts': { imports: [] },
   'src/config.ts': {
     imports: [
       'src/errors.ts',
       'src/config-values.ts',
       'src/config-conflicts.ts',
+      'src/config-secrets.ts',
       'src/contract',
       'db/roles.ts',
       'src/picture-store',

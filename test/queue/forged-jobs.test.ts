@@ -1,11 +1,15 @@
 import { pino } from 'pino';
 import { expect, inject, test } from 'vitest';
+import { CHECK_VIOLATION } from '#db/sqlstate.ts';
 import { deliverEvent, fetchPictures, jobSpecs } from '#src/ingest/specs.ts';
+import { openQueueBackend } from '#src/queue/backend.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { localClock } from '#test/support/clock.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
+import { startRedisWithUsers } from '#test/support/redis-users.ts';
+import { openAs } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 test.skipIf(inject('redisUrl') === null)(
@@ -41,3 +45,57 @@ test.skipIf(inject('redisUrl') === null)(
     for (const line of lines) expect(line.length).toBeLessThan(4_000);
   },
 );
+
+const FORGE = `
+  redis.call('hset', KEYS[1], 'name', 'forged', 'data', '"' .. string.rep('x', 100000000) .. '"', 'opts', '{}')
+  redis.call('lpush', KEYS[2], 'huge')
+  redis.call('zadd', KEYS[3], 0, '0')`;
+
+test.skipIf(inject('redisUrl') === null)(
+  'Redis does not send a job of 100 MB that a script made: it fails, and the jobs after it run',
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const redis = stack.use(await startRedisWithUsers());
+    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
+    const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+    stack.defer(backend.close);
+    const producer = createProducer(backend, [deliverEvent], () => {});
+    stack.defer(producer.close);
+    const ran: unknown[] = [];
+    const job = defineJob(deliverEvent, async (payload) => {
+      ran.push(payload);
+      return {};
+    });
+    const sent = async () =>
+      Number(/total_net_output_bytes:(\d+)/.exec(await redis.admin.info('stats'))?.[1] ?? Number.NaN);
+    const before = await sent();
+    const key = (name: string) => `{catalogue}:deliver-event:${name}`;
+    await redis.admin.eval(FORGE, 3, key('huge'), key('wait'), key('marker'));
+    const silent = pino({ level: 'silent' });
+    const runner = startRunner(backend, [job], undefined, localClock, silent, () => {}, { lockMs: 1_000 });
+    stack.defer(() => runner.stop(1_000));
+    await producer.add(deliverEvent, { application_id: 'acme' });
+    await until('the job after it runs', async () => ran.length > 0);
+    await until('the huge job fails', async () => (await redis.admin.zscore(key('failed'), 'huge')) !== null);
+    expect(await redis.admin.memory('USAGE', key('huge'), 'SAMPLES', 0)).toBeLessThan(10_000);
+    expect((await sent()) - before).toBeLessThan(5_000_000);
+    expect(ran[0]).toEqual({ application_id: 'acme' });
+  },
+  30_000,
+);
+
+test('Postgres keeps no job of more than a megabyte', async () => {
+  const fleet = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(fleet.stop);
+  const login = openAs('media', fleet.databaseUrl, 1);
+  stack.defer(() => login.end());
+  const { id } = await fleet.producer.add(deliverEvent, { application_id: 'acme' });
+  for (const column of ['data', 'opts', 'stacktrace', 'failed_reason'])
+    await expect(
+      login.unsafe(
+        `update bullmq.job set ${column} = to_jsonb(repeat('x', 2000000)) ${column === 'failed_reason' ? '#>> array[]::text[]' : ''} where id = $1`,
+        [id ?? ''],
+      ),
+    ).rejects.toMatchObject({ code: CHECK_VIOLATION });
+});

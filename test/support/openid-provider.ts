@@ -52,7 +52,7 @@ export const startProvider = async (method: ClientAuthMethod): Promise<TestProvi
         ],
         clientAuthMethods: [method],
         pkce: { required: () => true },
-        claims: { openid: ['sub', 'groups'], profile: ['name'], email: ['email'] },
+        claims: { openid: ['sub', 'groups'], profile: ['name'], email: ['email', 'email_verified'] },
         cookies: { keys: ['a key of the tests'] },
         findAccount: (_context: unknown, name: string) => ({
           accountId: name,
@@ -60,6 +60,7 @@ export const startProvider = async (method: ClientAuthMethod): Promise<TestProvi
             sub: name,
             name: `${name} of the provider`,
             email: `${name}@games.example`,
+            email_verified: true,
             groups: groups.get(name) ?? [],
           }),
         }),

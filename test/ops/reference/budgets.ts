@@ -3,7 +3,8 @@ import { RATE_LIMIT_DEFAULT } from '#src/api/rate-limit.ts';
 import { LIST_ROWS_MAX } from '#src/contract/application.ts';
 import { BEGINS_MAX } from '#src/identity/oidc.ts';
 import { SIGN_INS_MAX } from '#src/identity/portal.ts';
-import { ATTEMPTS_MAX, UNKNOWN_REFUSALS_MAX, WINDOW_MS } from '#src/identity/sign-in.ts';
+import { UNKNOWN_REFUSALS_MAX } from '#src/identity/refusals.ts';
+import { ADDRESS_DELAYS, ATTEMPTS_MAX, WINDOW_MS } from '#src/identity/sign-in.ts';
 import { roundDuration } from '#src/lib/duration.ts';
 import { APPLICATION_FAILURES_MAX, BACKOFF_MS, REQUESTS_MAX } from '#src/pictures/host-limiter.ts';
 import {
@@ -117,8 +118,13 @@ export const budgets: Table = {
     ],
     [
       'sign-ins',
-      `in ${window}: ${ATTEMPTS_MAX} an address, ${BEGINS_MAX} begun by OIDC, ${SIGN_INS_MAX} a token`,
+      `in ${window}: ${ATTEMPTS_MAX} a known browser, ${BEGINS_MAX} begun by OIDC, ${SIGN_INS_MAX} a token`,
       '429, with OIDC 503',
+    ],
+    [
+      'sign-ins of an address whose browser is not known',
+      `${ADDRESS_DELAYS.free}; the next after ${ADDRESS_DELAYS.firstS} s, each later one after twice as long, up to ${time(ADDRESS_DELAYS.maxS * 1_000)}`,
+      '429',
     ],
     [
       'refused sign-ins of unknown callers',

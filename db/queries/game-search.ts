@@ -1,0 +1,133 @@
+/** The search of games, for every front: by words of the name, with their parts and slips, and by ids. */
+import type { Queryable } from '#db/client.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import { readColumn } from '#db/rows.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
+import {
+  idQuery,
+  likeliestWords,
+  looseQuery,
+  type Piece,
+  partKeys,
+  piecesOfQuery,
+  scoreOfName,
+  slipKeys,
+  strictQuery,
+  wordsOf,
+} from '#src/rules/search-words.ts';
+
+export type GameSearch = {
+  search: string;
+  audit_status?: AuditStatus | undefined;
+  application_id?: string | undefined;
+};
+
+/** Games that a search finds, at most: the best. */
+export const FOUND_MAX = 100;
+/** A search that finds fewer by what is typed also looks for what may be meant. */
+const ENOUGH = 10;
+/** Games that are compared with the query, at most. */
+const CANDIDATES_MAX = 1_000;
+/** Words with one of the keys of a typed word that are compared with it. */
+const WORDS_MAX = 300;
+
+type Candidate = Pick<GameRow, 'game_id' | 'game_name' | 'application_game_id'>;
+
+/**
+ * Reads games of the index, in no order. Not prepared: only a plan for this query reads the table in place of the index
+ * where nearly every game has the word.
+ */
+const readMatches = (
+  sql: Queryable,
+  query: string,
+  audit_status: AuditStatus | undefined,
+  withWithdrawn: boolean,
+): Promise<Candidate[]> =>
+  query === ''
+    ? Promise.resolve([])
+    : sql.unsafe<Candidate[]>(
+        `select game_id, game_name, application_game_id from (
+           select game_id, game_name, application_game_id, audit_status from games
+           where search @@ $1::tsquery ${withWithdrawn ? '' : 'and withdrawn_at is null'}
+           limit ${CANDIDATES_MAX}) as matching
+         where $2::text is null or audit_status = $2`,
+        [query, audit_status ?? null],
+      );
+
+/** Digits of an id of the platform, or of its beginning. */
+const DIGITS = /^[0-9a-f]{8,32}$/i;
+const HEX_DIGITS = 32;
+const digitsOf = (id: string): string => id.trim().replaceAll('-', '').toLowerCase();
+
+const readByPlatformId = async (
+  sql: Queryable,
+  digits: string,
+  { application_id = null, audit_status = null }: { [Key in keyof GameSearch]: GameSearch[Key] | null },
+): Promise<Candidate[]> =>
+  DIGITS.test(digits)
+    ? sql<Candidate[]>`
+        select game_id, game_name, application_game_id from games
+        where game_id between ${digits.padEnd(HEX_DIGITS, '0')} and ${digits.padEnd(HEX_DIGITS, 'f')}
+          and (${application_id}::text is null or application_id = ${application_id})
+          and (${audit_status}::text is null or audit_status = ${audit_status})
+        order by game_id limit ${FOUND_MAX}`
+    : [];
+
+/** Adds the words that a part of the query may mean. */
+const withMeanings = async (sql: Queryable, piece: Piece): Promise<Piece> => {
+  const { text, isCorrected } = piece;
+  if (!isCorrected) return piece;
+  const words = await readColumn(sql<{ word: string }[]>`
+    (select word from search_words where keys @> ${partKeys(text)}::text[] limit ${WORDS_MAX})
+    union (select word from search_words where keys && ${slipKeys(text)}::text[] limit ${WORDS_MAX})`);
+  return { ...piece, means: likeliestWords(text, words) };
+};
+
+/** Searches by name: first what is typed, then what may be meant, then games that lack a part of it. */
+const readByName = async (
+  sql: Queryable,
+  { search, application_id, audit_status }: GameSearch,
+): Promise<Candidate[]> => {
+  const typed = piecesOfQuery(search);
+  if (typed.length === 0) return [];
+  const strict = await readMatches(sql, strictQuery(typed, application_id), audit_status, false);
+  if (strict.length >= ENOUGH) return strict;
+  const meant = await Promise.all(typed.map((piece) => withMeanings(sql, piece)));
+  const likely = await readMatches(sql, strictQuery(meant, application_id), audit_status, false);
+  if (strict.length + likely.length > 0) return [...strict, ...likely];
+  return readMatches(sql, looseQuery(meant, application_id), audit_status, false);
+};
+
+/** Of a game with the id, above every name; of one whose id begins so, below the names that have every word. */
+const scoreOfId = (search: string, { game_id, application_game_id }: Candidate): number => {
+  const typed = search.trim();
+  const digits = digitsOf(typed);
+  if (digits === digitsOf(game_id)) return 4;
+  if (application_game_id === search || application_game_id === typed) return 3;
+  if (DIGITS.test(digits) && digitsOf(game_id).startsWith(digits)) return 2;
+  const isBeginning = application_game_id.toLowerCase().startsWith(typed.toLowerCase());
+  return isBeginning ? 0.7 + (0.2 * typed.length) / application_game_id.length : 0;
+};
+
+/**
+ * Finds games by their name, in any order of its words, and by both of their ids. Withdrawn games are found by id alone.
+ * @returns their ids, the best first
+ */
+export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<string[]> => {
+  const { search, application_id, audit_status } = filter;
+  const found = await Promise.all([
+    readMatches(sql, idQuery(search, application_id), audit_status, true),
+    readByPlatformId(sql, digitsOf(search), filter),
+    readByName(sql, filter),
+  ]);
+  const words = wordsOf(search);
+  const scores = new Map(
+    found
+      .flat()
+      .map((game) => [game.game_id, Math.max(scoreOfId(search, game), scoreOfName(words, game.game_name))]),
+  );
+  return [...scores]
+    .sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1))
+    .slice(0, FOUND_MAX)
+    .map(([game_id]) => game_id);
+};

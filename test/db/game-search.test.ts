@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { gameList } from '#src/lists/games.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { namedGame, searchesOf } from '#test/support/game-names.ts';
+import { readPage } from '#test/support/lists.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const GAMES = 10_000;
+const BATCH = 1_000;
+
+describe('a search of ten thousand names in three scripts', () => {
+  const database = useTestDatabase();
+  const land = (games: { application_game_id: string; game_name: string }[], application_id = 'names') =>
+    upsertGames(
+      database.sql,
+      application_id,
+      games.map(({ application_game_id, game_name }) =>
+        fetchedGame({ game_id: application_game_id, game_name }),
+      ),
+    );
+  const find = async (search: string, application_id?: string) =>
+    (await readPage(database.sql, gameList, { search, application_id }, { limit: 10 })).rows.map(
+      ({ application_game_id }) => application_game_id,
+    );
+
+  beforeAll(async () => {
+    for (const id of ['names', 'others']) await addApplication(database.sql, id);
+    for (let from = 0; from < GAMES; from += BATCH)
+      await land(Array.from({ length: BATCH }, (_, n) => namedGame(from + n)));
+    await land(
+      Object.entries({
+        farm: 'Farm Clash',
+        harbor: 'Harbor Hollow',
+        cafe: 'Café de l’Étoile',
+        arabic: 'المزرعة السعيدة',
+        chinese: '星河餐厅',
+        thai: 'ร้านอาหารกาแล็กซี',
+        korean: '은하수 식당',
+        joined: 'Starforge',
+        sign: "100% Cat's & 'Dog'",
+      }).map(([application_game_id, game_name]) => ({ application_game_id, game_name })),
+      'others',
+    );
+  });
+
+  test('has the game among the first ten in 95 of a hundred searches', async () => {
+    const missed: object[] = [];
+    for (const { kind, search, wanted } of searchesOf(GAMES))
+      if (!(await find(search)).includes(wanted)) missed.push({ kind, search, wanted });
+    expect(missed.length, JSON.stringify(missed)).toBeLessThanOrEqual(5);
+  });
+
+  test.each([
+    ['farm clsh', 'farm'],
+    ['hollow harbour', 'harbor'],
+    ['arbor', 'harbor'],
+    ['etoile cafe', 'cafe'],
+    ['مزرعه', 'arabic'],
+    ['السعيده مزرعة', 'arabic'],
+    ['餐', 'chinese'],
+    ['河餐厅', 'chinese'],
+    ['星河歺厅', 'chinese'],
+    ['กาแล็กซี', 'thai'],
+    ['식당', 'korean'],
+    ['star forge', 'joined'],
+    ['100% cats', 'sign'],
+    ["'dog' & |!()<->:*\\", 'sign'],
+  ])('%s finds %s', async (search, wanted) => {
+    expect((await find(search)).slice(0, 10)).toContain(wanted);
+    expect(await find(search, 'names')).not.toContain(wanted);
+  });
+
+  test('a new name is found in place of the former one', async () => {
+    await land([{ application_game_id: 'renamed', game_name: 'Quixotic Zeppelin' }], 'others');
+    expect(await find('zepelin quixotic')).toContain('renamed');
+    const renamed = fetchedGame({ game_id: 'renamed', game_name: 'Marmalade Submarine' }, new Date());
+    await upsertGames(database.sql, 'others', [renamed]);
+    expect(await find('zeppelin')).not.toContain('renamed');
+    expect(await find('submarin marmelade')).toContain('renamed');
+  });
+
+  test('a text without a letter, or with very many words, is no error', async () => {
+    for (const search of ['?', '😀', '\\', "'", '%', 'a '.repeat(250), 'x'.repeat(512), '‮'])
+      expect(await find(search)).toBeInstanceOf(Array);
+  });
+});
