@@ -74,6 +74,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   audit_head: { console: 'select', operator: 'select' },
   audit_log: {
     worker: 'select, insert',
+    api: 'insert',
     console: 'select, insert',
     media: 'insert',
     kyc_desk: 'select, insert',
@@ -123,6 +124,12 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select, update (position)',
     operator: 'select, update (position)',
   },
+  // Triggers keep the rules of both, and write what follows.
+  game_appeals: {
+    api: 'select, insert (game_id, text)',
+    console: 'select, insert (game_id, text), update (outcome, decided_by, answer)',
+    operator: 'select, update (outcome, decided_by, answer)',
+  },
   game_absences: {
     worker: 'select, insert, update',
     console: 'select, insert, update',
@@ -140,6 +147,11 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
   game_leases: { console: EVERYTHING, operator: EVERYTHING },
+  game_messages: {
+    api: 'select, insert (game_id, kind, written_by, text)',
+    console: 'select, insert (game_id, kind, written_by, text)',
+    operator: 'select, insert (game_id, kind, written_by, text)',
+  },
   game_revisions: {
     ...READ,
     worker: 'select, insert, delete',
@@ -322,7 +334,11 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'audit_log_chain()': [],
   'bind_verdict()': [],
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
+  'check_appeal()': [],
+  'check_appeal_decision()': [],
+  'check_message()': [],
   'check_pass()': [],
+  'count_appeals()': DATABASE_ROLES,
   'count_games()': [],
   'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
@@ -335,10 +351,13 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'follow_kyc_record()': [],
   'follow_provider()': [],
   'follow_removal()': [],
+  'guard_appeal()': [],
+  'keep_appeal()': [],
   'process_sessions()': DATABASE_ROLES,
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],
   'record_event()': [],
+  'send_event(games,text,text,jsonb)': [],
   'stream_application()': [],
   'stream_application_events()': [],
   'stream_kyc()': [],

@@ -8,15 +8,18 @@ const LEASE_S = 60;
 const ENDED_MAX = 100;
 
 /**
- * Leases a game to who opens its page, unless somebody else has it, and renews the lease of the game that the page
- * fetched ahead.
+ * Leases a game to who opens its page, unless another operator has it, and renews the lease of the game that the page
+ * fetched ahead. Who rejected a game does not get it while its appeal is open.
  * @returns who has the game
  */
 export const leaseGame = async (sql: Queryable, game_id: string, holder: string): Promise<string> => {
   const row = await onlyRow(sql<{ holder: string }[]>`
     with taken as (
       insert into game_leases (game_id, holder, leased_until)
-      values (${game_id}, ${holder}, now() + ${LEASE_S} * interval '1 second')
+      select ${game_id}, ${holder}, now() + ${LEASE_S} * interval '1 second'
+      where not exists (
+        select from game_appeals
+        where game_id = ${game_id} and outcome is null and lower(rejected_by) = lower(${holder}))
       on conflict (game_id) do update
         set holder = excluded.holder, leased_until = excluded.leased_until, claimed_from = null
         where game_leases.holder = excluded.holder or game_leases.leased_until < now()
@@ -38,7 +41,7 @@ const listFree = (sql: Queryable, game_ids: readonly string[], holder: string): 
       select from game_leases l where l.game_id = w.game_id and l.holder <> ${holder} and l.leased_until > now())
     order by w.place`);
 
-/** @returns undefined if somebody else was faster */
+/** @returns undefined if another operator was faster */
 const claim = (sql: Queryable, game_id: string, holder: string, from: string | null) =>
   readColumn(sql<{ game_id: string }[]>`
     with ended as (

@@ -1,11 +1,13 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { addAppeals } from '#src/console/pages/appeals.ts';
 import { addApplicationSettings } from '#src/console/pages/application-settings.ts';
 import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
 import { addGame } from '#src/console/pages/game.ts';
+import { addGameThread } from '#src/console/pages/game-thread.ts';
 import { addGames } from '#src/console/pages/games.ts';
 import { addHome } from '#src/console/pages/home.ts';
 import { addIcons } from '#src/console/pages/icons.ts';
@@ -24,6 +26,7 @@ import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalPictures } from '#src/portal/pictures.ts';
 import { addPortalSession } from '#src/portal/session.ts';
+import { addPortalThread } from '#src/portal/thread.ts';
 import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { createSite } from '#src/site/site.ts';
@@ -40,8 +43,10 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   const app = await createSite(options, frame);
   addHome(app, options);
   addReview(app, options);
+  addAppeals(app, options);
   addGames(app, options);
   addGame(app, options);
+  addGameThread(app, options);
   addApplications(app, options);
   addApplicationSettings(app, options);
   addHolds(app, options);
@@ -58,6 +63,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addPortalOverview(app, options);
   addPortalGames(app, options);
   addPortalGame(app, options);
+  addPortalThread(app, options);
   addPortalPictures(app, options);
   addPortalEvents(app, options);
   await addQueues(app, options);

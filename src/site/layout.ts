@@ -67,7 +67,7 @@ ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}${body}
 </body>
 </html>`;
 
-/** `undo`: it offers to undo what it tells of. */
+/** `undo`: it offers to undo what it reports. */
 export type Notice = { text: string; tone: 'good' | 'info' | 'bad' | 'undo' };
 
 export type Page = {
