@@ -3,7 +3,7 @@
 import { decisionForms, steps } from '#src/console/pages/game-decision.ts';
 import { gameFacts, packageSection } from '#src/console/pages/game-facts.ts';
 import { gameContent } from '#src/console/pages/game-fields.ts';
-import { similarIcons } from '#src/console/pages/game-hints.ts';
+import { similarIcons, textHints } from '#src/console/pages/game-hints.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
@@ -59,7 +59,7 @@ export const gamePage = (view: GameView): Page => {
   const { wide, texts } = gameContent(view);
   const body = html`${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
 ${texts}${timelineCard(timeline)}${compareForm(view)}
-</div><div class="stick">${similarIcons(view)}${gameFacts(view)}${packageSection(view)}
+</div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
   return {

@@ -3,6 +3,7 @@ import type { GameRow } from '#db/queries/games.ts';
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
+import type { GameHints } from '#src/review/game-hints.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import type { SafeHtml } from '#src/site/html.ts';
 import type { LaneFilters } from '#src/site/query.ts';
@@ -23,4 +24,5 @@ export type GameView = {
   furtherUrl: string | undefined;
   backUrl: string | undefined;
   pictures: GamePictures;
+  hints: GameHints;
 };
