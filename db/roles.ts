@@ -21,11 +21,13 @@ export type TableRights = Partial<Record<DatabaseRole, string>>;
 /** What the metrics of every process read. */
 const FLEET_OF_APPLICATIONS =
   'select (application_id, name, status, every_ms, failing_since, last_success_at, created_at)';
-const FLEET_OF_RUNS = 'select (application_id, started_at, finished_at, outcome, fault)';
+const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_at, outcome, fault)';
 const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
-const EVENT_FLEET = 'select (status)';
+/** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
+const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate';
+const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an application's address for events. */
 const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
@@ -59,7 +61,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   applications: {
     worker: `select, update (${BACKOFF})`,
     api: FLEET_OF_APPLICATIONS,
-    console: `select, update (${BACKOFF})`,
+    console: `select, update (${BACKOFF}, ${PACE})`,
     media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
     operator: 'select, insert, update',
@@ -72,6 +74,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   audit_head: { console: 'select', operator: 'select' },
   audit_log: {
     worker: 'select, insert',
+    api: 'insert',
     console: 'select, insert',
     media: 'insert',
     kyc_desk: 'select, insert',
@@ -121,6 +124,12 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select, update (position)',
     operator: 'select, update (position)',
   },
+  // Triggers keep the rules of both, and write what follows.
+  game_appeals: {
+    api: 'select, insert (game_id, text)',
+    console: 'select, insert (game_id, text), update (outcome, decided_by, answer)',
+    operator: 'select, update (outcome, decided_by, answer)',
+  },
   game_absences: {
     worker: 'select, insert, update',
     console: 'select, insert, update',
@@ -138,6 +147,11 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   game_counts: READ_BY_ALL,
   game_icon_hashes: { console: 'select', media: 'select, insert, update' },
   game_leases: { console: EVERYTHING, operator: EVERYTHING },
+  game_messages: {
+    api: 'select, insert (game_id, kind, written_by, text)',
+    console: 'select, insert (game_id, kind, written_by, text)',
+    operator: 'select, insert (game_id, kind, written_by, text)',
+  },
   game_revisions: {
     ...READ,
     worker: 'select, insert, delete',
@@ -320,7 +334,11 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'audit_log_chain()': [],
   'bind_verdict()': [],
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
+  'check_appeal()': [],
+  'check_appeal_decision()': [],
+  'check_message()': [],
   'check_pass()': [],
+  'count_appeals()': DATABASE_ROLES,
   'count_games()': [],
   'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
@@ -333,10 +351,13 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'follow_kyc_record()': [],
   'follow_provider()': [],
   'follow_removal()': [],
+  'guard_appeal()': [],
+  'keep_appeal()': [],
   'process_sessions()': DATABASE_ROLES,
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],
   'record_event()': [],
+  'send_event(games,text,text,jsonb)': [],
   'stream_application()': [],
   'stream_application_events()': [],
   'stream_kyc()': [],

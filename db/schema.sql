@@ -227,7 +227,7 @@ create table events (
   created_at timestamp with time zone not null,
   "position" bigint,
   constraint events_pkey PRIMARY KEY (event_id),
-  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text]))
+  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text]))
 );
 
 create table game_absences (
@@ -235,6 +235,25 @@ create table game_absences (
   withdrawn_at timestamp with time zone not null,
   returned_at timestamp with time zone,
   constraint game_absences_game_id_withdrawn_at_pk PRIMARY KEY (game_id, withdrawn_at)
+);
+
+create table game_appeals (
+  appeal_id bigserial,
+  game_id uuid not null,
+  application_id text not null,
+  audit_id bigint not null,
+  rejected_by text not null,
+  text text not null,
+  opened_at timestamp with time zone default now() not null,
+  outcome text,
+  decided_by text,
+  answer text,
+  decided_at timestamp with time zone,
+  constraint game_appeals_pkey PRIMARY KEY (appeal_id),
+  constraint game_appeals_rejection UNIQUE (audit_id),
+  constraint game_appeals_decided CHECK ((outcome IS NULL) = (decided_at IS NULL) AND COALESCE(outcome = ANY (ARRAY['upheld'::text, 'overturned'::text]), false) = (decided_by IS NOT NULL) AND (decided_by IS NULL) = (answer IS NULL)),
+  constraint game_appeals_outcome CHECK (outcome = ANY (ARRAY['upheld'::text, 'overturned'::text, 'void'::text])),
+  constraint game_appeals_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000 AND char_length(answer) >= 1 AND char_length(answer) <= 4000)
 );
 
 create table game_audits (
@@ -248,6 +267,7 @@ create table game_audits (
   note text,
   batch_id uuid,
   carried_over_from bigint,
+  appeal_id bigint,
   waiting_since timestamp with time zone,
   decided_at timestamp with time zone default now() not null,
   undone_at timestamp with time zone,
@@ -285,6 +305,19 @@ create table game_leases (
   claimed_from uuid,
   leased_until timestamp with time zone not null,
   constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
+create table game_messages (
+  message_id bigserial,
+  game_id uuid not null,
+  application_id text not null,
+  kind text not null,
+  written_by text not null,
+  text text not null,
+  written_at timestamp with time zone default now() not null,
+  constraint game_messages_pkey PRIMARY KEY (message_id),
+  constraint game_messages_kind CHECK (kind = ANY (ARRAY['note'::text, 'message'::text, 'answer'::text])),
+  constraint game_messages_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000)
 );
 
 create table game_revisions (
@@ -858,6 +891,7 @@ begin
       ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
       ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
       ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
@@ -1015,6 +1049,102 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_appeal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+begin
+  new.application_id := (select application_id from games where game_id = new.game_id);
+  perform limit_developer(new.application_id);
+  -- A decision waits for the appeal, or the appeal for the decision.
+  select * into game from games where game_id = new.game_id for share;
+  if game.audit_status is distinct from 'rejected' then
+    raise exception 'The game is not rejected: there is nothing to appeal.' using errcode = 'GC002';
+  elsif game.withdrawn_at is not null then
+    raise exception 'The game is withdrawn: list it again, then appeal.' using errcode = 'GC002';
+  end if;
+  select * into strict new.audit_id, new.rejected_by from first_decision(new.game_id);
+  if exists (select from game_appeals where audit_id = new.audit_id) then
+    raise exception 'This rejection was appealed: a rejection is appealed once.' using errcode = 'GC002';
+  end if;
+  new.opened_at := now();
+  insert into stream_events (type, game_ids, revisions)
+  values ('game.appealed', array[game.game_id], array[game.revision]);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_appeal_decision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+begin
+  select * into game from games where game_id = old.game_id for share;
+  if old.outcome is not null then
+    raise exception 'The appeal was decided already, by %.', coalesce(old.decided_by, 'a later decision')
+      using errcode = 'GC002';
+  end if;
+  new.decided_at := now();
+  if new.outcome = 'void' then
+    return new;
+  end if;
+  if lower(btrim(new.decided_by)) = lower(btrim(old.rejected_by)) then
+    raise exception '% rejected the game: another reviewer decides the appeal.', old.rejected_by using errcode = 'GC002';
+  elsif game.withdrawn_at is not null then
+    raise exception 'The game is withdrawn: the appeal is decided when a listing names it again.' using errcode = 'GC002';
+  elsif game.audit_status <> 'rejected' then
+    raise exception 'The content has changed since the rejection: decide on the game, which waits for review.'
+      using errcode = 'GC002';
+  end if;
+  if new.outcome = 'upheld' then
+    perform send_event(game, 'game.appeal_upheld', 'appeal', jsonb_build_object('text', new.answer));
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_message()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+begin
+  new.application_id := (select application_id from games where game_id = new.game_id);
+  if new.kind = 'answer' then
+    perform limit_developer(new.application_id);
+  end if;
+  select * into game from games where game_id = new.game_id for no key update;
+  if game.game_id is null then
+    raise exception 'There is no game %.', new.game_id using errcode = 'GC002';
+  elsif game.withdrawn_at is not null and new.kind <> 'note' then
+    raise exception 'The game is withdrawn: its application no longer lists it.' using errcode = 'GC002';
+  elsif 200 <= (select count(*) from game_messages where game_id = new.game_id) then
+    raise exception 'The thread of this game has 200 entries: it takes no more.' using errcode = 'GC002';
+  elsif new.kind = 'answer' and 100 <= (select count(*) from game_messages where game_id = new.game_id and kind = 'answer')
+  then
+    raise exception 'You have written 100 entries in the thread of this game: it takes no more.' using errcode = 'GC002';
+  end if;
+  if new.kind = 'message' then
+    perform send_event(game, 'game.message', 'message', jsonb_build_object('text', new.text));
+  elsif new.kind = 'answer' then
+    insert into stream_events (type, game_ids, revisions)
+    values ('game.answered', array[game.game_id], array[game.revision]);
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_pass()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1062,6 +1192,16 @@ begin
   end if;
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_appeals()
+ RETURNS TABLE(open integer, oldest timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select count(*)::int, min(p.opened_at) from game_appeals p join games g using (game_id)
+  where p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null
 $function$;
 
 CREATE OR REPLACE FUNCTION count_games()
@@ -1164,6 +1304,19 @@ AS $function$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
   ), 52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION first_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, decided_by text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with recursive chain as (
+    select a.* from game_audits a where a.audit_id = (select s.audit_id from standing_decision(of_game) s)
+    union all
+    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
+  )
+  select c.audit_id, c.decided_by from chain c where c.carried_over_from is null
 $function$;
 
 CREATE OR REPLACE FUNCTION fold_game_counts()
@@ -1293,6 +1446,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION guard_appeal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.appeal_id is not null then
+    perform from game_appeals
+      where appeal_id = new.appeal_id and game_id = new.game_id and outcome = 'overturned'
+        and decided_by = new.decided_by and decided_at = now() and new.audit_status = 'passed';
+    if not found then
+      raise exception 'The appeal % was not overturned by this decision.', new.appeal_id using errcode = 'check_violation';
+    end if;
+  elsif new.carried_over_from is null then
+    if new.waiting_since is null and exists (select from game_appeals where game_id = new.game_id and outcome is null) then
+      raise exception 'The rejection is appealed: another reviewer decides the appeal.' using errcode = 'GC002';
+    end if;
+    update game_appeals set outcome = 'void' where game_id = new.game_id and outcome is null;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
  RETURNS integer[]
  LANGUAGE sql
@@ -1301,6 +1478,23 @@ CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
 AS $function$
   select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
                (hash >> 48 & 65535)::int + 196608]
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_appeal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.appeal_id is not null then
+    raise exception 'The decision is that of an appeal: decide on the game again instead.' using errcode = 'GC002';
+  elsif new.audit_status = 'rejected'
+    and exists (select from game_appeals where game_id = new.game_id and outcome is null) then
+    raise exception 'The rejection is appealed: another reviewer decides the appeal.' using errcode = 'GC002';
+  end if;
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION keep_changed_words()
@@ -1351,6 +1545,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION limit_developer(of_application text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from applications where application_id = of_application for no key update;
+  if 500 <= (select count(*) from game_messages
+      where application_id = of_application and kind = 'answer' and written_at > now() - interval '24 hours')
+    + (select count(*) from game_appeals where application_id = of_application and opened_at > now() - interval '24 hours')
+  then
+    raise exception 'Your application has written 500 texts within 24 hours: write again later.' using errcode = 'GC002';
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION links_of_officers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1372,6 +1582,16 @@ begin
   new.expires_at := least(new.expires_at, now() + interval '15 minutes');
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
+    select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
+  from games g where g.game_id = of_game
 $function$;
 
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
@@ -1523,10 +1743,9 @@ CREATE OR REPLACE FUNCTION record_event()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  id constant uuid := event_uuid();
   event_type text := 'game.' || new.audit_status;
   why text;
-  rejection jsonb := '{}';
+  more jsonb := '{}';
 begin
   if not exists (select from applications where application_id = new.application_id and status <> 'removed') then
     return null;
@@ -1549,10 +1768,17 @@ begin
   else
     why := 'decided';
   end if;
-  if new.audit_status = 'rejected' then
+  if why = 'decided' and new.audit_status = 'passed' then
+    select jsonb_build_object('text', p.answer) into more
+    from game_audits a join game_appeals p using (appeal_id)
+    where a.game_id = new.game_id and a.decided_at = statement_timestamp();
+    if found then
+      why := 'appeal';
+    end if;
+  elsif new.audit_status = 'rejected' then
     select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
                               'text', coalesce(d.text, ''))
-    into rejection
+    into more
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
@@ -1562,18 +1788,7 @@ begin
     where picture_id in (
       select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
   end if;
-  insert into events (event_id, application_id, type, game_id, data, created_at)
-  values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
-    'game_id', new.game_id,
-    'application_game_id', new.application_game_id,
-    'game_name', new.game_name,
-    'audit_status', new.audit_status,
-    'audit_time', coalesce(to_char(new.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
-    'revision', new.revision,
-    'why', why
-  ) || coalesce(rejection, '{}'), clock_timestamp());
-  insert into event_deliveries (event_id, application_id)
-  select id, application_id from event_webhooks where application_id = new.application_id and status = 'active';
+  perform send_event(new, event_type, why, coalesce(more, '{}'));
   return null;
 end
 $function$;
@@ -1692,6 +1907,30 @@ AS $function$
       select count(*) from operators
       where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
     then now() else now() + interval '1 day' end
+$function$;
+
+CREATE OR REPLACE FUNCTION send_event(game games, event_type text, why text, more jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  id constant uuid := event_uuid();
+begin
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, game.application_id, event_type, game.game_id, jsonb_build_object(
+    'game_id', game.game_id,
+    'application_game_id', game.application_game_id,
+    'game_name', game.game_name,
+    'audit_status', game.audit_status,
+    'audit_time', coalesce(to_char(game.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
+    'revision', game.revision,
+    'why', why
+  ) || more, clock_timestamp());
+  insert into event_deliveries (event_id, application_id)
+  select id, application_id from event_webhooks where application_id = game.application_id and status = 'active';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
@@ -1892,10 +2131,16 @@ CREATE INDEX events_created ON events USING brin (created_at);
 CREATE INDEX events_game ON events USING btree (game_id);
 CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
 CREATE INDEX events_without_position ON events USING btree (event_number) WHERE "position" IS NULL;
+CREATE INDEX game_appeals_application ON game_appeals USING btree (application_id, opened_at);
+CREATE INDEX game_appeals_game ON game_appeals USING btree (game_id);
+CREATE INDEX game_appeals_lane ON game_appeals USING btree (opened_at, appeal_id) WHERE outcome IS NULL;
+CREATE UNIQUE INDEX game_appeals_open ON game_appeals USING btree (game_id) WHERE outcome IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
+CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
+CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
@@ -2032,6 +2277,37 @@ CREATE TRIGGER events_stream AFTER INSERT ON events
   REFERENCING NEW TABLE AS fresh_events
   FOR EACH STATEMENT
   EXECUTE FUNCTION stream_application_events();
+
+CREATE TRIGGER game_appeals_checked BEFORE INSERT ON game_appeals
+  FOR EACH ROW
+  EXECUTE FUNCTION check_appeal();
+
+CREATE TRIGGER game_appeals_decided BEFORE UPDATE ON game_appeals
+  FOR EACH ROW
+  EXECUTE FUNCTION check_appeal_decision();
+
+CREATE TRIGGER game_appeals_void BEFORE UPDATE OF outcome ON game_appeals
+  FOR EACH ROW
+  WHEN (new.outcome = 'void'::text)
+  EXECUTE FUNCTION refuse_to_roles('void an appeal');
+
+CREATE TRIGGER game_audits_appeal BEFORE INSERT ON game_audits
+  FOR EACH ROW
+  EXECUTE FUNCTION guard_appeal();
+
+CREATE TRIGGER game_audits_keep_appeal BEFORE UPDATE OF undone_at ON game_audits
+  FOR EACH ROW
+  WHEN (old.undone_at IS NULL AND new.undone_at IS NOT NULL)
+  EXECUTE FUNCTION keep_appeal();
+
+CREATE TRIGGER game_messages_checked BEFORE INSERT ON game_messages
+  FOR EACH ROW
+  EXECUTE FUNCTION check_message();
+
+CREATE TRIGGER game_messages_of_operators BEFORE INSERT ON game_messages
+  FOR EACH ROW
+  WHEN (new.kind <> 'answer'::text)
+  EXECUTE FUNCTION refuse_to_roles('write to developers', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
   REFERENCING NEW TABLE AS fresh_revisions
@@ -2178,12 +2454,13 @@ grant select, insert, delete on application_holds to catalogue_console, catalogu
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
-grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
+grant select, update (concurrency, detail_max_age_ms, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
+grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant insert on audit_log to catalogue_media;
+grant insert on audit_log to catalogue_api, catalogue_media;
 grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
@@ -2194,11 +2471,11 @@ grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select ("position", created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
-grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (last_error, status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
-grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2208,7 +2485,12 @@ revoke execute on function audit_log_chain() from public;
 revoke execute on function bind_verdict() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
+revoke execute on function check_appeal() from public;
+revoke execute on function check_appeal_decision() from public;
+revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
+grant execute on function count_appeals() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function count_appeals() from public;
 revoke execute on function count_games() from public;
 grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
 revoke execute on function count_refusal(text) from public;
@@ -2223,6 +2505,8 @@ revoke execute on function follow_erased_record() from public;
 revoke execute on function follow_kyc_record() from public;
 revoke execute on function follow_provider() from public;
 revoke execute on function follow_removal() from public;
+revoke execute on function guard_appeal() from public;
+revoke execute on function keep_appeal() from public;
 revoke execute on function keep_changed_words() from public;
 revoke execute on function keep_words() from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2231,6 +2515,7 @@ revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
+revoke execute on function send_event(games,text,text,jsonb) from public;
 revoke execute on function stream_application() from public;
 revoke execute on function stream_application_events() from public;
 revoke execute on function stream_kyc() from public;
@@ -2238,6 +2523,9 @@ revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert (game_id, text) on game_appeals to catalogue_api;
+grant select, insert (game_id, text), update (answer, decided_by, outcome) on game_appeals to catalogue_console;
+grant select, update (answer, decided_by, outcome) on game_appeals to catalogue_operator, catalogue_operator_api;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
 grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2246,6 +2534,7 @@ grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_d
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
 grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, insert (game_id, kind, text, written_by) on game_messages to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
 grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
@@ -2315,7 +2604,9 @@ grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_
 grant select on search_words to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence game_appeals_appeal_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence game_messages_message_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_verdicts_verdict_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2329,7 +2620,7 @@ grant select, update ("position") on stream_events to catalogue_api, catalogue_o
 grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (application_id, fault, finished_at, outcome, run_number, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on sync_runs to catalogue_worker;
 grant select, delete on vanishing_games to catalogue_console, catalogue_operator, catalogue_operator_api;

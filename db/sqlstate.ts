@@ -9,6 +9,8 @@ export const CANNOT_CONNECT_NOW = '57P03';
 export const INVALID_PASSWORD = '28P01';
 /** The trigger `check_pass` refuses to pass a game. */
 export const PASS_REFUSED = 'GC001';
+/** A rule of threads and appeals is broken. The message is ours, and for the person who wrote. */
+export const TALK_REFUSED = 'GC002';
 export const UNKNOWN_DATABASE = '3D000';
 
 /** Whether Postgres reported this error, with this SQLSTATE if given. Tested by name: no import of the driver. */

@@ -177,8 +177,10 @@ const callGameList = async (
       }
       reason = `${previous.reason}; ${reason}`;
     }
-    if (isRefusal || lastAttempt)
-      await failRun(deps, run, reason, findRunFault(failure === undefined ? [] : [failure]));
+    if (isRefusal || lastAttempt) {
+      const fault = isKeyError(error) ? 'keys' : findRunFault(failure === undefined ? [] : [failure]);
+      await failRun(deps, run, reason, fault);
+    }
     throw isRefusal ? new PermanentError(reason) : error;
   }
 };

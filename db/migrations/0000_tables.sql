@@ -131,7 +131,7 @@ CREATE TABLE "events" (
 	"data" jsonb NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
 	"position" bigint,
-	CONSTRAINT "events_type" CHECK ("events"."type" in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn'))
+	CONSTRAINT "events_type" CHECK ("events"."type" in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld'))
 );
 --> statement-breakpoint
 CREATE TABLE "ingest_failures" (
@@ -177,6 +177,7 @@ CREATE TABLE "game_audits" (
 	"note" text,
 	"batch_id" uuid,
 	"carried_over_from" bigint,
+	"appeal_id" bigint,
 	"waiting_since" timestamp with time zone,
 	"decided_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"undone_at" timestamp with time zone,
@@ -673,6 +674,38 @@ CREATE TABLE "stream_events" (
 	CONSTRAINT "stream_events_position" UNIQUE("position")
 );
 --> statement-breakpoint
+CREATE TABLE "game_appeals" (
+	"appeal_id" bigserial PRIMARY KEY NOT NULL,
+	"game_id" uuid NOT NULL,
+	"application_id" text NOT NULL,
+	"audit_id" bigint NOT NULL,
+	"rejected_by" text NOT NULL,
+	"text" text NOT NULL,
+	"opened_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"outcome" text,
+	"decided_by" text,
+	"answer" text,
+	"decided_at" timestamp with time zone,
+	CONSTRAINT "game_appeals_rejection" UNIQUE("audit_id"),
+	CONSTRAINT "game_appeals_outcome" CHECK ("game_appeals"."outcome" in ('upheld', 'overturned', 'void')),
+	CONSTRAINT "game_appeals_decided" CHECK (("game_appeals"."outcome" is null) = ("game_appeals"."decided_at" is null)
+        and coalesce("game_appeals"."outcome" in ('upheld', 'overturned'), false) = ("game_appeals"."decided_by" is not null)
+        and ("game_appeals"."decided_by" is null) = ("game_appeals"."answer" is null)),
+	CONSTRAINT "game_appeals_text" CHECK (char_length("game_appeals"."text") between 1 and 4000 and char_length("game_appeals"."answer") between 1 and 4000)
+);
+--> statement-breakpoint
+CREATE TABLE "game_messages" (
+	"message_id" bigserial PRIMARY KEY NOT NULL,
+	"game_id" uuid NOT NULL,
+	"application_id" text NOT NULL,
+	"kind" text NOT NULL,
+	"written_by" text NOT NULL,
+	"text" text NOT NULL,
+	"written_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "game_messages_kind" CHECK ("game_messages"."kind" in ('note', 'message', 'answer')),
+	CONSTRAINT "game_messages_text" CHECK (char_length("game_messages"."text") between 1 and 4000)
+);
+--> statement-breakpoint
 CREATE TABLE "workers" (
 	"worker_id" uuid PRIMARY KEY NOT NULL,
 	"host" text NOT NULL,
@@ -767,4 +800,10 @@ CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at");--
 CREATE INDEX "sync_runs_stored" ON "sync_runs" USING btree ("application_id","started_at") WHERE "sync_runs"."stored_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_number") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
 CREATE INDEX "stream_events_without_position" ON "stream_events" USING btree ("event_number") WHERE "stream_events"."position" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "game_appeals_open" ON "game_appeals" USING btree ("game_id") WHERE "game_appeals"."outcome" is null;--> statement-breakpoint
+CREATE INDEX "game_appeals_lane" ON "game_appeals" USING btree ("opened_at","appeal_id") WHERE "game_appeals"."outcome" is null;--> statement-breakpoint
+CREATE INDEX "game_appeals_game" ON "game_appeals" USING btree ("game_id");--> statement-breakpoint
+CREATE INDEX "game_appeals_application" ON "game_appeals" USING btree ("application_id","opened_at");--> statement-breakpoint
+CREATE INDEX "game_messages_game" ON "game_messages" USING btree ("game_id","message_id");--> statement-breakpoint
+CREATE INDEX "game_messages_answers" ON "game_messages" USING btree ("application_id","written_at") WHERE "game_messages"."kind" = 'answer';--> statement-breakpoint
 CREATE INDEX "workers_seen" ON "workers" USING btree ("seen_at");

@@ -505,19 +505,40 @@ as $$
   ), 52, 1), 53, 1), 'hex')::uuid
 $$;
 
--- Writes the event of a game whose status changed, and its delivery if the application has an address. The function runs
--- with the rights of its owner, because a role that changes a game may not write events. It runs at the end of the
--- statement, so it sees the decision of that statement. The removal of an application writes no events, because no token
--- may read them.
-create function record_event() returns trigger
+-- Writes an event of a game, and its delivery if the application has an address. The function runs with the rights of its
+-- owner, because no role may write events.
+create function send_event(game games, event_type text, why text, more jsonb) returns void
 language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 declare
   id constant uuid := event_uuid();
+begin
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, game.application_id, event_type, game.game_id, jsonb_build_object(
+    'game_id', game.game_id,
+    'application_game_id', game.application_game_id,
+    'game_name', game.game_name,
+    'audit_status', game.audit_status,
+    'audit_time', coalesce(to_char(game.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
+    'revision', game.revision,
+    'why', why
+  ) || more, clock_timestamp());
+  insert into event_deliveries (event_id, application_id)
+  select id, application_id from event_webhooks where application_id = game.application_id and status = 'active';
+end
+$$;
+
+-- Writes the event of a game whose status changed. It runs at the end of the statement, so it sees the decision of that
+-- statement. The removal of an application writes no events, because no token may read them.
+create function record_event() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
   event_type text := 'game.' || new.audit_status;
   why text;
-  rejection jsonb := '{}';
+  more jsonb := '{}';
 begin
   if not exists (select from applications where application_id = new.application_id and status <> 'removed') then
     return null;
@@ -540,10 +561,17 @@ begin
   else
     why := 'decided';
   end if;
-  if new.audit_status = 'rejected' then
+  if why = 'decided' and new.audit_status = 'passed' then
+    select jsonb_build_object('text', p.answer) into more
+    from game_audits a join game_appeals p using (appeal_id)
+    where a.game_id = new.game_id and a.decided_at = statement_timestamp();
+    if found then
+      why := 'appeal';
+    end if;
+  elsif new.audit_status = 'rejected' then
     select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
                               'text', coalesce(d.text, ''))
-    into rejection
+    into more
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
@@ -553,18 +581,7 @@ begin
     where picture_id in (
       select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
   end if;
-  insert into events (event_id, application_id, type, game_id, data, created_at)
-  values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
-    'game_id', new.game_id,
-    'application_game_id', new.application_game_id,
-    'game_name', new.game_name,
-    'audit_status', new.audit_status,
-    'audit_time', coalesce(to_char(new.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
-    'revision', new.revision,
-    'why', why
-  ) || coalesce(rejection, '{}'), clock_timestamp());
-  insert into event_deliveries (event_id, application_id)
-  select id, application_id from event_webhooks where application_id = new.application_id and status = 'active';
+  perform send_event(new, event_type, why, coalesce(more, '{}'));
   return null;
 end
 $$;
@@ -702,6 +719,205 @@ $$;
 create trigger sync_runs_stream after update of outcome on sync_runs for each row
   when (new.outcome = 'suspect' and old.outcome is distinct from 'suspect')
   execute function stream_suspect_run();
+
+-- ---------------------------------------------------------------------------------------------------------------------
+-- Threads and appeals: game_messages and game_appeals (db/schema/threads.ts)
+--
+-- The functions run with the rights of their owner, because they lock games and write events. Their messages are for the
+-- person who wrote: GC002.
+-- ---------------------------------------------------------------------------------------------------------------------
+
+-- Refuses more texts than an application's developer may write within a day. The lock makes its other texts wait, so that
+-- none is missed; applications are locked before games, as everywhere.
+create function limit_developer(of_application text) returns void
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  perform from applications where application_id = of_application for no key update;
+  if 500 <= (select count(*) from game_messages
+      where application_id = of_application and kind = 'answer' and written_at > now() - interval '24 hours')
+    + (select count(*) from game_appeals where application_id = of_application and opened_at > now() - interval '24 hours')
+  then
+    raise exception 'Your application has written 500 texts within 24 hours: write again later.' using errcode = 'GC002';
+  end if;
+end
+$$;
+
+-- A thread has 200 entries, of which its developer writes half, so that an operator can always answer.
+create function check_message() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  game games;
+begin
+  new.application_id := (select application_id from games where game_id = new.game_id);
+  if new.kind = 'answer' then
+    perform limit_developer(new.application_id);
+  end if;
+  select * into game from games where game_id = new.game_id for no key update;
+  if game.game_id is null then
+    raise exception 'There is no game %.', new.game_id using errcode = 'GC002';
+  elsif game.withdrawn_at is not null and new.kind <> 'note' then
+    raise exception 'The game is withdrawn: its application no longer lists it.' using errcode = 'GC002';
+  elsif 200 <= (select count(*) from game_messages where game_id = new.game_id) then
+    raise exception 'The thread of this game has 200 entries: it takes no more.' using errcode = 'GC002';
+  elsif new.kind = 'answer' and 100 <= (select count(*) from game_messages where game_id = new.game_id and kind = 'answer')
+  then
+    raise exception 'You have written 100 entries in the thread of this game: it takes no more.' using errcode = 'GC002';
+  end if;
+  if new.kind = 'message' then
+    perform send_event(game, 'game.message', 'message', jsonb_build_object('text', new.text));
+  elsif new.kind = 'answer' then
+    insert into stream_events (type, game_ids, revisions)
+    values ('game.answered', array[game.game_id], array[game.revision]);
+  end if;
+  return new;
+end
+$$;
+
+create trigger game_messages_checked before insert on game_messages for each row execute function check_message();
+
+-- The standing decision of a game, or the one that it carries over.
+create function first_decision(of_game uuid) returns table (audit_id bigint, decided_by text)
+language sql stable
+as $$
+  with recursive chain as (
+    select a.* from game_audits a where a.audit_id = (select s.audit_id from standing_decision(of_game) s)
+    union all
+    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
+  )
+  select c.audit_id, c.decided_by from chain c where c.carried_over_from is null
+$$;
+
+-- Can the rejection of a game be appealed? As check_appeal decides.
+create function may_appeal(of_game uuid) returns boolean
+language sql stable
+as $$
+  select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
+    select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
+  from games g where g.game_id = of_game
+$$;
+
+-- An appeal is about the standing rejection of a game, or the one that it carries over.
+create function check_appeal() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  game games;
+begin
+  new.application_id := (select application_id from games where game_id = new.game_id);
+  perform limit_developer(new.application_id);
+  -- A decision waits for the appeal, or the appeal for the decision.
+  select * into game from games where game_id = new.game_id for share;
+  if game.audit_status is distinct from 'rejected' then
+    raise exception 'The game is not rejected: there is nothing to appeal.' using errcode = 'GC002';
+  elsif game.withdrawn_at is not null then
+    raise exception 'The game is withdrawn: list it again, then appeal.' using errcode = 'GC002';
+  end if;
+  select * into strict new.audit_id, new.rejected_by from first_decision(new.game_id);
+  if exists (select from game_appeals where audit_id = new.audit_id) then
+    raise exception 'This rejection was appealed: a rejection is appealed once.' using errcode = 'GC002';
+  end if;
+  new.opened_at := now();
+  insert into stream_events (type, game_ids, revisions)
+  values ('game.appealed', array[game.game_id], array[game.revision]);
+  return new;
+end
+$$;
+
+create trigger game_appeals_checked before insert on game_appeals for each row execute function check_appeal();
+
+-- An appeal is decided once, while the game is rejected, and never by who rejected the game.
+create function check_appeal_decision() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  game games;
+begin
+  select * into game from games where game_id = old.game_id for share;
+  if old.outcome is not null then
+    raise exception 'The appeal was decided already, by %.', coalesce(old.decided_by, 'a later decision')
+      using errcode = 'GC002';
+  end if;
+  new.decided_at := now();
+  if new.outcome = 'void' then
+    return new;
+  end if;
+  if lower(btrim(new.decided_by)) = lower(btrim(old.rejected_by)) then
+    raise exception '% rejected the game: another reviewer decides the appeal.', old.rejected_by using errcode = 'GC002';
+  elsif game.withdrawn_at is not null then
+    raise exception 'The game is withdrawn: the appeal is decided when a listing names it again.' using errcode = 'GC002';
+  elsif game.audit_status <> 'rejected' then
+    raise exception 'The content has changed since the rejection: decide on the game, which waits for review.'
+      using errcode = 'GC002';
+  end if;
+  if new.outcome = 'upheld' then
+    perform send_event(game, 'game.appeal_upheld', 'appeal', jsonb_build_object('text', new.answer));
+  end if;
+  return new;
+end
+$$;
+
+create trigger game_appeals_decided before update on game_appeals for each row execute function check_appeal_decision();
+
+-- While a rejection is appealed, only the appeal decides on the game. A decision on content that has changed since voids
+-- the appeal. Of a game that is not pending, `waiting_since` is null.
+create function guard_appeal() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  if new.appeal_id is not null then
+    perform from game_appeals
+      where appeal_id = new.appeal_id and game_id = new.game_id and outcome = 'overturned'
+        and decided_by = new.decided_by and decided_at = now() and new.audit_status = 'passed';
+    if not found then
+      raise exception 'The appeal % was not overturned by this decision.', new.appeal_id using errcode = 'check_violation';
+    end if;
+  elsif new.carried_over_from is null then
+    if new.waiting_since is null and exists (select from game_appeals where game_id = new.game_id and outcome is null) then
+      raise exception 'The rejection is appealed: another reviewer decides the appeal.' using errcode = 'GC002';
+    end if;
+    update game_appeals set outcome = 'void' where game_id = new.game_id and outcome is null;
+  end if;
+  return new;
+end
+$$;
+
+create trigger game_audits_appeal before insert on game_audits for each row execute function guard_appeal();
+
+-- Neither an appealed rejection nor the decision of an appeal is undone.
+create function keep_appeal() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  if new.appeal_id is not null then
+    raise exception 'The decision is that of an appeal: decide on the game again instead.' using errcode = 'GC002';
+  elsif new.audit_status = 'rejected'
+    and exists (select from game_appeals where game_id = new.game_id and outcome is null) then
+    raise exception 'The rejection is appealed: another reviewer decides the appeal.' using errcode = 'GC002';
+  end if;
+  return new;
+end
+$$;
+
+create trigger game_audits_keep_appeal before update of undone_at on game_audits for each row
+  when (old.undone_at is null and new.undone_at is not null)
+  execute function keep_appeal();
+
+-- What the metrics tell of appeals: those that wait for a decision.
+create function count_appeals() returns table (open integer, oldest timestamptz)
+language sql stable security definer
+set search_path = public, pg_temp
+as $$
+  select count(*)::int, min(p.opened_at) from game_appeals p join games g using (game_id)
+  where p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null
+$$;
 
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Imports: imported_games (db/schema/imports.ts)
@@ -885,6 +1101,7 @@ begin
       ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
       ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
       ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
@@ -978,6 +1195,15 @@ create trigger applications_removed before update of status on applications for 
 create trigger picture_pins_kept before update of sha256 on picture_pins for each row
   when (old.sha256 is not null and new.sha256 is distinct from old.sha256)
   execute function refuse_to_roles('bind a decision to other bytes');
+
+-- What operators write, their processes write; and only another decision voids an appeal.
+create trigger game_messages_of_operators before insert on game_messages for each row
+  when (new.kind <> 'answer')
+  execute function refuse_to_roles('write to developers', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
+
+create trigger game_appeals_void before update of outcome on game_appeals for each row
+  when (new.outcome = 'void')
+  execute function refuse_to_roles('void an appeal');
 
 create trigger events_position_kept before update of position on events for each row
   when (old.position is not null and new.position is distinct from old.position)

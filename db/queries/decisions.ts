@@ -11,6 +11,8 @@ export type DecidableGame = Pick<
 > & {
   /** Why no game of its application can be passed now. */
   obstacle: PassObstacle | null;
+  /** Is an appeal against its rejection open? */
+  is_appealed: boolean;
   last: LastDecision | null;
 };
 export type LastDecision = Pick<
@@ -34,7 +36,8 @@ export const readDecidableGames = async (
 ): Promise<Map<string, DecidableGame>> => {
   const rows = await tx<DecidableGame[]>`
     select g.game_id, g.game_name, g.revision, g.audit_status, g.withdrawn_at,
-           pass_obstacle(g.application_id) as obstacle, (
+           pass_obstacle(g.application_id) as obstacle, g.audit_status = 'rejected' and exists (
+             select from game_appeals p where p.game_id = g.game_id and p.outcome is null) as is_appealed, (
       select jsonb_build_object('audit_id', a.audit_id, 'audit_status', a.audit_status, 'revision', a.revision,
                'reason', a.reason, 'text', a.text, 'decided_by', a.decided_by)
       from standing_decision(g.game_id) a
@@ -50,6 +53,8 @@ export type NewDecision = {
   text: string | null;
   note: string | null;
   batch_id: string | null;
+  /** The appeal that it overturned. */
+  appeal_id?: number;
 };
 
 /**
@@ -69,9 +74,10 @@ export const insertDecisions = (tx: Queryable, game_ids: readonly string[], deci
       returning g.game_id, g.revision, g.audit_time
     )
     insert into game_audits (
-      game_id, revision, audit_status, decided_by, reason, text, note, batch_id, waiting_since, decided_at)
+      game_id, revision, audit_status, decided_by, reason, text, note, batch_id, appeal_id, waiting_since, decided_at)
     select d.game_id, d.revision, ${decision.audit_status}, ${decision.decided_by}, ${decision.reason},
-           ${decision.text}, ${decision.note}, ${decision.batch_id}, b.waiting_since, d.audit_time
+           ${decision.text}, ${decision.note}, ${decision.batch_id}, ${decision.appeal_id ?? null}, b.waiting_since,
+           d.audit_time
     from decided d join before b using (game_id)
     order by d.game_id
     returning *`;

@@ -82,25 +82,32 @@ export const failDeliveries = async (
       and requested_at <= now() - ${olderThanMs} * interval '1 millisecond'`;
 };
 
+/** Events of one request for deliveries, at most: the oldest ones. */
+export const DELIVERIES_MAX = 10_000;
+
 /**
  * Sends events of an application again, from now on for another 24 hours.
- * @param event_ids absent: every event since the address was set that is not delivered
+ * @param wanted these events; or every event since a time, delivered ones too; or every event since the address was set
+ *   that is not delivered
  * @returns how many
  */
 export const requestDeliveries = (
   tx: Queryable,
   application_id: string,
-  event_ids?: readonly string[],
+  { event_ids, since }: { event_ids?: readonly string[] | undefined; since?: Date | undefined },
 ): Promise<number> =>
   onlyValue(tx<{ count: number }[]>`
     with wanted as (
       select e.event_id, e.application_id from events e join event_webhooks using (application_id)
         left join event_deliveries d using (event_id)
       where e.application_id = ${application_id} and ${
-        event_ids === undefined
-          ? tx`d.state is distinct from 'delivered' and e.created_at >= event_webhooks.created_at`
-          : tx`e.event_id = any(${event_ids as string[]}::uuid[])`
+        event_ids !== undefined
+          ? tx`e.event_id = any(${event_ids as string[]}::uuid[])`
+          : since !== undefined
+            ? tx`e.created_at >= ${since}`
+            : tx`d.state is distinct from 'delivered' and e.created_at >= event_webhooks.created_at`
       }
+      order by e.event_id limit ${DELIVERIES_MAX}
     ), written as (
       insert into event_deliveries as d (event_id, application_id) select event_id, application_id from wanted
       on conflict (event_id) do update

@@ -1,9 +1,8 @@
 import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { contains, where } from '#db/where.ts';
-import type { Operation, RunOutcome } from '#src/contract/words.ts';
+import type { RunOutcome } from '#src/contract/words.ts';
 
 export type FailureItem = Omit<FailureRow, 'final' | 'list_hash'>;
 
@@ -84,22 +83,6 @@ export const listFailurePage = (
     sort_by: sql`f.${sql(page.sort)}`,
     id: sql`concat_ws(' ', f.application_id, f.operation, f.application_game_id, f.kind, f.reasons)`,
   });
-
-/**
- * Counts the open failures by operation and kind. Of the addresses that events are sent to, it counts those whose secret
- * no worker can decrypt.
- */
-export const countFailures = (sql: Queryable) =>
-  sql<{ operation: Operation | 'deliver_event'; kind: string; count: number }[]>`
-    select operation, kind, count(*)::int as count
-    from (
-      select operation, kind from (${openFailures(sql, undefined)}) as of_all
-      union all
-      select 'deliver_event', substring(last_error from ${`^${NOT_SIGNED}: (.*)`})
-      from (select last_error from event_webhooks union all select last_error from event_subscriptions) as addresses
-      where starts_with(last_error, ${NOT_SIGNED})
-    ) as open
-    group by operation, kind`;
 
 /** Failures of one kind and field of one application. */
 export type FailureGroup = Omit<FailureItem, 'application_game_id' | 'count'> & {

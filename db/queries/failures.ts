@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { countRows, readColumn } from '#db/rows.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
 import type { Reason } from '#src/contract/text.ts';
@@ -122,3 +123,26 @@ export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number)
     where r.run_id = ${run_id} and f.operation in ('query_game_list', 'query_game_detail')
       and f.last_at >= r.started_at and f.first_at <= coalesce(r.finished_at, 'infinity')
     order by f.application_game_id, f.operation limit ${limit}`;
+
+/**
+ * Counts the open failures by operation and kind: those of calls, the faults of the latest runs, and the addresses of
+ * events whose secret no worker can decrypt. Every process reads it for its metrics: db/roles.ts lists the columns.
+ */
+export const countFailures = (sql: Queryable) =>
+  sql<{ operation: Operation | 'deliver_event'; kind: string; count: number }[]>`
+    select operation, kind, count(*)::int as count
+    from (
+      select operation, kind from ingest_failures
+      union all
+      select 'query_game_list', latest.fault
+      from applications a cross join lateral (
+        select fault from sync_runs r where r.application_id = a.application_id and r.finished_at is not null
+        order by r.run_number desc limit 1
+      ) as latest
+      where a.status <> 'removed' and latest.fault is not null
+      union all
+      select 'deliver_event', substring(last_error from ${`^${NOT_SIGNED}: (.*)`})
+      from (select last_error from event_webhooks union all select last_error from event_subscriptions) as addresses
+      where starts_with(last_error, ${NOT_SIGNED})
+    ) as open
+    group by operation, kind`;

@@ -9,14 +9,17 @@ const ENDED_MAX = 100;
 
 /**
  * Leases a game to who opens its page, unless somebody else has it, and renews the lease of the game that the page
- * fetched ahead.
+ * fetched ahead. Who rejected a game does not get it while its appeal is open.
  * @returns who has the game
  */
 export const leaseGame = async (sql: Queryable, game_id: string, holder: string): Promise<string> => {
   const row = await onlyRow(sql<{ holder: string }[]>`
     with taken as (
       insert into game_leases (game_id, holder, leased_until)
-      values (${game_id}, ${holder}, now() + ${LEASE_S} * interval '1 second')
+      select ${game_id}, ${holder}, now() + ${LEASE_S} * interval '1 second'
+      where not exists (
+        select from game_appeals
+        where game_id = ${game_id} and outcome is null and lower(rejected_by) = lower(${holder}))
       on conflict (game_id) do update
         set holder = excluded.holder, leased_until = excluded.leased_until, claimed_from = null
         where game_leases.holder = excluded.holder or game_leases.leased_until < now()

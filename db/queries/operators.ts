@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { isSessionOpen } from '#db/queries/sign-in.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow, readValue } from '#db/rows.ts';
 import type { operators } from '#db/schema/identity.ts';
 import { contains, where } from '#db/where.ts';
 import type { Role } from '#src/contract/roles.ts';
@@ -27,6 +27,15 @@ export const insertOperator = (
     values (${operator.login}, ${operator.name}, ${operator.roles as Role[]}, ${operator.oidc_subject ?? null},
             second_person_from(${operator.login}, ${operator.roles as Role[]}, ${operator.atOnce ?? false}))
     on conflict do nothing`);
+
+/** @returns another login that looks like this one, as `kirn` and `k1m` like `kim` */
+export const findLookalike = (sql: Queryable, login: string): Promise<string | undefined> =>
+  readValue(sql<{ login: string }[]>`
+    with logins as (
+      select login, translate(replace(replace(login, 'rn', 'm'), 'vv', 'w'), '01i._-', 'oll') as shape
+      from (select login from operators union select ${login}) as l
+    )
+    select o.login from logins o join logins n using (shape) where n.login = ${login} and o.login <> n.login limit 1`);
 
 /**
  * Lets an operator count as the second person, for these roles, from a day on.

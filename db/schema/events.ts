@@ -18,7 +18,7 @@ import { DELIVERY_STATES, EVENT_TYPES, type EventWhy } from '#src/contract/words
 
 /**
  * What an event tells: section 2's names of fields. `audit_time` is ISO 8601 in UTC here, and in the platform's format
- * and zone where it leaves (src/events/document.ts). The last three: only if the game is rejected.
+ * and zone where it leaves (src/events/document.ts). The reason: only if the game is rejected.
  */
 export type EventData = {
   game_id: string;
@@ -31,7 +31,7 @@ export type EventData = {
   /** A code of `reasons`, and its label; "" if there is none. */
   reason?: string;
   reason_label?: string;
-  /** The reviewer's public text. */
+  /** The operator's text: of a rejection, a message, or the decision on an appeal. */
   text?: string;
 };
 
@@ -65,7 +65,7 @@ export const events = pgTable(
     index('events_created').using('brin', table.created_at),
     check(
       'events_type',
-      sql`${table.type} in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn')`,
+      sql`${table.type} in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld')`,
     ),
   ],
 );

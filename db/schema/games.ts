@@ -138,6 +138,8 @@ export const gameAudits = pgTable(
     batch_id: uuid(),
     /** The decision on an earlier revision that was carried over, because every picture has the same bytes. */
     carried_over_from: bigint({ mode: 'number' }),
+    /** The appeal that this decision overturned. */
+    appeal_id: bigint({ mode: 'number' }),
     /** When the game entered the lane. Null for a decision on a game that was not pending. */
     waiting_since: moment('waiting_since'),
     decided_at: moment('decided_at').notNull().defaultNow(),

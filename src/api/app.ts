@@ -12,6 +12,7 @@ import { addOperatorRoutes } from '#src/api/operator-routes.ts';
 import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createRateLimit, RATE_LIMIT_DEFAULT, type RateLimit } from '#src/api/rate-limit.ts';
 import { answerClientError, answerUnroutedRequests } from '#src/api/sockets.ts';
+import { addTalkRoutes } from '#src/api/talk.ts';
 import { BODY_MAX_BYTES, JSON_UTF8, useStrictJson } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
 import { createServer, DEFAULT_HEADERS, REQUEST_TIMEOUT_MS } from '#src/http/create-server.ts';
@@ -86,6 +87,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   const { pictures } = options;
   addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
   addEventRoutes(app, { ...options, onRequest });
+  addTalkRoutes(app, { ...options, onRequest });
   addHealthRoutes(app, options.ready);
   if (options.operator !== undefined) {
     const formatAuditTime = createAuditTimeFormatter(options.auditTimeZone);

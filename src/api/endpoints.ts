@@ -55,7 +55,7 @@ const APPROVAL = {
 };
 
 const whoMay = ({ right }: AnyOperation): string => {
-  if (right === 'own' || right === 'system') return 'Each operator, for itself.';
+  if (right === 'own' || right === 'system' || right === 'application') return 'Each operator, for itself.';
   if (typeof right === 'function') return 'The role depends on the input.';
   return `Takes the role ${namesOfRoles(RIGHTS[right])}.`;
 };
@@ -205,7 +205,9 @@ const showEndpoint: Endpoint = {
 
 /** Every endpoint, in the order of their paths. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...[...operations.values()].filter(({ right }) => right !== 'system').map(toEndpoint),
+  ...[...operations.values()]
+    .filter(({ right }) => right !== 'system' && right !== 'application')
+    .map(toEndpoint),
   ...LISTS.map(toListEndpoint),
   streamEndpoint,
   showEndpoint,

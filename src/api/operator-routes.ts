@@ -1,31 +1,10 @@
 import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
 import { STATEMENT_MS } from '#db/client.ts';
-import { ApiError } from '#src/api/api-error.ts';
 import { callerOf } from '#src/api/authenticate.ts';
 import { type ApiPlatform, ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
+import { toFailure } from '#src/api/operation-errors.ts';
 import { checkBody, OPERATOR_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import { successOf } from '#src/contract/platform.ts';
-import type { PlatformFailure } from '#src/contract/platform-codes.ts';
-import { CatalogueError, coerceError, NotFoundError, UsageError } from '#src/errors.ts';
-import { ForbiddenError } from '#src/operations/operation.ts';
-import { ApprovalError } from '#src/operations/second-person.ts';
-import { KeyError } from '#src/sealing/errors.ts';
-
-/** The failure that an error of an operation is. Undefined: a fault of the platform. */
-const classify = (error: Error): PlatformFailure | undefined => {
-  if (error instanceof KeyError) return error.retryable ? 'unavailable' : 'forbidden';
-  if (error instanceof ForbiddenError) return 'forbidden';
-  if (error instanceof ApprovalError) return 'secondPerson';
-  if (error instanceof NotFoundError) return 'notFound';
-  if (error instanceof UsageError) return 'invalidField';
-  return error instanceof CatalogueError ? 'conflict' : undefined;
-};
-
-const toFailure = (thrown: unknown): Error => {
-  const error = coerceError(thrown);
-  const failure = error instanceof ApiError ? undefined : classify(error);
-  return failure === undefined ? error : new ApiError(failure, error.message, { cause: error });
-};
 
 /**
  * `POST /operator-api/<subject>/<verb>`: what operators do and see, for the operator of the token. Each call is checked by

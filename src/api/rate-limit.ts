@@ -22,6 +22,31 @@ const NAMESPACE = 'catalogue-api-rate:';
 /** Tokens whose calls this process counts. The least recently used one is forgotten. */
 const TOKENS_MAX = 10_000;
 
+type Counted = (error: Error | null, counter?: { current: number; ttl: number }) => void;
+
+/**
+ * The counters in Redis, by commands alone: with the right to run a script, which the store of the library needs, whoever
+ * takes the API over could stop Redis.
+ */
+const createStore = (redis: Redis | Cluster) => {
+  const count = async (key: string, windowMs: number): Promise<{ current: number; ttl: number }> => {
+    const [counted, expires] = (await redis.pipeline().incr(key).pttl(key).exec()) ?? [];
+    const error = counted?.[0] ?? expires?.[0];
+    if (error) throw error;
+    const [current, ttl] = [Number(counted?.[1]), Number(expires?.[1])];
+    if (ttl >= 0 && ttl <= windowMs) return { current, ttl };
+    await redis.pexpire(key, windowMs);
+    // A counter without expiry, which anybody who writes to Redis could set, would refuse a token for ever.
+    if (current > 1) throw new Error('the counter of the token has no expiry of ours');
+    return { current, ttl: windowMs };
+  };
+  return class {
+    child = () => this;
+    incr = (token_id: string, done: Counted, windowMs: number): void =>
+      void count(`${NAMESPACE}${token_id}`, windowMs).then((counter) => done(null, counter), done);
+  };
+};
+
 const tokenOf = (request: FastifyRequest): string => request.caller?.token_id ?? '';
 
 /**
@@ -47,16 +72,10 @@ export const createRateLimit = async (
     max,
     timeWindow: timeWindowMs,
     keyGenerator: tokenOf,
-    redis,
-    nameSpace: NAMESPACE,
+    ...(redis && { store: createStore(redis) }),
     // An error of Redis is thrown, so that this process counts the call.
     skipOnError: false,
-    errorResponseBuilder: (request, { ttl }) => {
-      if (ttl > 0 && ttl <= timeWindowMs) return tooManyRequests(ttl);
-      // A counter without expiry, which anybody who writes to Redis could set, would refuse a token for ever.
-      redis?.pexpire(`${NAMESPACE}${tokenOf(request)}`, timeWindowMs).catch(() => {});
-      return new Error('the counter of the token has no expiry of ours');
-    },
+    errorResponseBuilder: (_request, { ttl }) => tooManyRequests(ttl),
   });
   const limit = app.rateLimit() as onRequestAsyncHookHandler;
   if (redis === undefined) return limit;

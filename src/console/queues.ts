@@ -1,5 +1,5 @@
 /**
- * Two Bull Boards under `/queues`: administrators get one that can change jobs, the other roles a read-only one. The
+ * Two Bull Boards under `/queues/`: administrators get one that can change jobs, the other roles a read-only one. The
  * console checks session and right, then hands the request over.
  */
 import { createBullBoard } from '@bull-board/api';
@@ -118,33 +118,31 @@ export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): 
       [['GET', 'HEAD'], 'view'],
       [['POST', 'PUT', 'PATCH', 'DELETE'], 'manage_queues'],
     ] as const) {
-      for (const url of [BASE, `${BASE}/*`]) {
-        scope.route({
-          method: [...method],
-          url,
-          config: { right },
-          exposeHeadRoute: false,
-          bodyLimit: BODY_MAX_BYTES,
-          handler: async (request, reply) => {
-            const { login, roles } = operatorOf(request);
-            if (!boardQuery.safeParse(request.query).success) {
-              const message = 'The address of this list of jobs is not valid.';
-              return sendError(reply, 400, 'Not found', message);
-            }
-            if (changesState(request.method)) {
-              const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)\//.exec(request.url)?.[1] ?? '*'}`;
-              const details = { method: request.method, path: request.url.split('?')[0] };
-              await recordAudit(options.sql, [
-                { ...operatorActor(login), action: 'queue.action', subject, details },
-              ]);
-            }
-            const { 'strict-transport-security': httpsOnly } = reply.getHeaders();
-            if (httpsOnly !== undefined) reply.raw.setHeader('strict-transport-security', httpsOnly);
-            reply.hijack();
-            (hasRight(roles, 'manage_queues') ? full : readOnly).routing(request.raw, reply.raw);
-          },
-        });
-      }
+      scope.route({
+        method: [...method],
+        url: `${BASE}/*`,
+        config: { right },
+        exposeHeadRoute: false,
+        bodyLimit: BODY_MAX_BYTES,
+        handler: async (request, reply) => {
+          const { login, roles } = operatorOf(request);
+          if (!boardQuery.safeParse(request.query).success) {
+            const message = 'The address of this list of jobs is not valid.';
+            return sendError(reply, 400, 'Not found', message);
+          }
+          if (changesState(request.method)) {
+            const subject = `queue:${/^\/queues\/api\/queues\/([^/?]+)\//.exec(request.url)?.[1] ?? '*'}`;
+            const details = { method: request.method, path: request.url.split('?')[0] };
+            await recordAudit(options.sql, [
+              { ...operatorActor(login), action: 'queue.action', subject, details },
+            ]);
+          }
+          const { 'strict-transport-security': httpsOnly } = reply.getHeaders();
+          if (httpsOnly !== undefined) reply.raw.setHeader('strict-transport-security', httpsOnly);
+          reply.hijack();
+          (hasRight(roles, 'manage_queues') ? full : readOnly).routing(request.raw, reply.raw);
+        },
+      });
     }
   });
 };

@@ -40,15 +40,15 @@ export const listEventsRequestSchema = z
   .meta({ id: 'ListEventsRequest' });
 export type ListEventsRequest = z.infer<typeof listEventsRequestSchema>;
 
-/** One change of a game's status: element of data.list[] of event.list, and the body of a delivery. */
+/** One change of a game's status, or what else an application hears: element of data.list[] of event.list, and the body of a delivery. */
 export const eventSchema = z
   .object({
     event_id: eventId,
     type: z.enum(EVENT_TYPES).meta({
       description:
-        'game.passed, game.rejected or game.pending: the audit_status of the game from now on. game.withdrawn: the game is no longer listed.',
+        'game.passed, game.rejected or game.pending: the audit_status of the game from now on. game.withdrawn: the game is no longer listed. game.message: a reviewer wrote to you. game.appeal_upheld: your appeal was decided, and the game stays rejected.',
     }),
-    timestamp: z.iso.datetime().meta({ description: 'When it changed, in UTC.' }),
+    timestamp: z.iso.datetime().meta({ description: 'When it happened, in UTC.' }),
     data: z
       .object({
         game_id: platformGameId,
@@ -59,20 +59,23 @@ export const eventSchema = z
         revision: z.int().min(1).meta({ description: 'Version of the content, from 1.' }),
         why: z.enum(EVENT_WHYS).meta({
           description:
-            'decided: by a reviewer. decision_undone: a reviewer took a decision back. content_changed, pictures_changed: the game changed after its decision and waits for another one. not_listed: your list does not name the game. returned: your list names the game again, or its detail was pulled.',
+            'decided: by a reviewer. decision_undone: a reviewer took a decision back. content_changed, pictures_changed: the game changed after its decision and waits for another one. not_listed: your list does not name the game. returned: your list names the game again, or its detail was pulled. appeal: your appeal was decided. message: a reviewer wrote to you.',
         }),
         reason: z
           .string()
           .optional()
           .meta({
-            description: 'Only if rejected: the code of the reason; "" if there is none.',
+            description: 'Only of game.rejected: the code of the reason; "" if there is none.',
             examples: ['incomplete'],
           }),
-        reason_label: z.string().optional().meta({ description: 'Only if rejected: the reason in words.' }),
-        text: z
+        reason_label: z
           .string()
           .optional()
-          .meta({ description: 'Only if rejected: the reviewer\'s text for you; "" if there is none.' }),
+          .meta({ description: 'Only of game.rejected: the reason in words.' }),
+        text: z.string().optional().meta({
+          description:
+            'Of game.rejected: the reviewer\'s text for you; "" if there is none. Of game.message: the message. With why appeal: why the appeal was decided so.',
+        }),
       })
       .meta({ id: 'EventData' }),
   })

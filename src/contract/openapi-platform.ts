@@ -22,6 +22,7 @@ import {
   queryDetailRequestSchema,
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
+import { APPEAL_PATH, MESSAGE_PATH, writeRequestSchema, writeResponseSchema } from '#src/contract/talk.ts';
 
 const DESCRIPTION = `The operations that the platform offers to applications' servers: list games by audit status, and read one game in full. Call them from a server, never from a client.
 
@@ -143,6 +144,46 @@ const refresh = describeOperation({
   failures: describeFailures([...CALL_FAILURES, 'tooManyRefreshes']),
 });
 
+const written = { game_id: GAME.game_id, written_at: '2026-03-31T09:05:00.123Z' };
+
+const message = describeOperation({
+  operationId: 'writeMessage',
+  summary: 'Write to the reviewers of a game',
+  description:
+    'An addition to the interface document. The text is in the thread of the game, which its reviewers read. Their messages are events, game.message.',
+  tag: 'Additions',
+  request: writeRequestSchema,
+  requestExamples: {
+    answer: {
+      summary: 'An answer',
+      value: { game_id: GAME.game_id, text: 'The game is rated for 12 and older.' },
+    },
+  },
+  success: 'Stored.',
+  response: writeResponseSchema,
+  responseExamples: { written: successExample('Stored', written) },
+  failures: describeFailures([...CALL_FAILURES, 'notFound', 'conflict']),
+});
+
+const appeal = describeOperation({
+  operationId: 'appealRejection',
+  summary: 'Appeal a rejection',
+  description:
+    'An addition to the interface document. Another reviewer decides: the event is game.passed with why appeal, or game.appeal_upheld. A rejection is appealed once.',
+  tag: 'Additions',
+  request: writeRequestSchema,
+  requestExamples: {
+    appeal: {
+      summary: 'An appeal',
+      value: { game_id: GAME.game_id, text: 'The icon is ours: see the register of trade marks, no. 4711.' },
+    },
+  },
+  success: 'The appeal is open.',
+  response: writeResponseSchema,
+  responseExamples: { written: successExample('Open', written) },
+  failures: describeFailures([...CALL_FAILURES, 'notFound', 'conflict']),
+});
+
 /** The OpenAPI 3.1 document of the platform-side operations (sections 4.1 and 4.2) and the additions to them. */
 export const openapiPlatform = (): OpenApiDocument =>
   createOpenApiDocument({
@@ -159,5 +200,7 @@ export const openapiPlatform = (): OpenApiDocument =>
       [QUERY_DETAIL_PATH]: queryDetail,
       [LIST_EVENTS_PATH]: listEvents,
       [REFRESH_PATH]: refresh,
+      [MESSAGE_PATH]: message,
+      [APPEAL_PATH]: appeal,
     },
   });

@@ -39,7 +39,7 @@ const streamEventSchema = z
     event_id: eventSchema.shape.event_id,
     type: z.enum(STREAM_TYPES).meta({
       description:
-        'What applications hear, and: game.received, a new game; game.changed, new content of a game or another package URL, whatever its status; kyc.changed; application.added, updated, paused, resumed, removed (its games are withdrawn by it, without events of their own); run.suspect.',
+        'What applications hear, and: game.received, a new game; game.changed, new content of a game or another package URL, whatever its status; game.answered and game.appealed, by its developer; kyc.changed; application.added, updated, paused, resumed, removed (its games are withdrawn by it, without events of their own); run.suspect.',
     }),
     timestamp: eventSchema.shape.timestamp,
     data: z

@@ -14,6 +14,12 @@ export type Decision = (typeof DECISIONS)[number];
 export const LANES = ['new', 'changed'] as const;
 export type Lane = (typeof LANES)[number];
 
+/** What is written in the thread of a game: by operators for operators, for its developer, and by its developer. */
+export const MESSAGE_KINDS = ['note', 'message', 'answer'] as const;
+
+/** How an appeal ends. `void`: another decision was made, because the content of the game had changed. */
+export const APPEAL_OUTCOMES = ['upheld', 'overturned', 'void'] as const;
+
 /** The three webhooks of an application (sections 4.3 to 4.5). */
 export const OPERATIONS = ['query_game_list', 'query_game_detail', 'query_cp_kyc'] as const;
 export type Operation = (typeof OPERATIONS)[number];
@@ -40,10 +46,11 @@ export const ACCEPT_ADVICE =
   ': look at the application, then accept it on the page of the run, or with run accept';
 
 /**
- * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), or
- * neither (`none`). Only the first two delay the application's schedule.
+ * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), no
+ * key of the platform opens its access token (`keys`), or none of these (`none`). Only the first two delay the application's
+ * schedule.
  */
-export const RUN_FAULTS = ['unreachable', 'application', 'none'] as const;
+export const RUN_FAULTS = ['unreachable', 'application', 'keys', 'none'] as const;
 export type RunFault = (typeof RUN_FAULTS)[number];
 
 /** How the listing of a run ends (src/rules/listing.ts). */
@@ -87,14 +94,23 @@ export type PassObstacle = 'held' | 'needs_verdict';
 /** `application_game_id` of a failure that belongs to no game. */
 export const NO_GAME = '';
 
-/** What an application hears of its games: one event for each change of a game's status. */
-export const EVENT_TYPES = ['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn'] as const;
+/** What an application hears of its games: each change of a game's status, messages, and appeals that were upheld. */
+export const EVENT_TYPES = [
+  'game.passed',
+  'game.rejected',
+  'game.pending',
+  'game.withdrawn',
+  'game.message',
+  'game.appeal_upheld',
+] as const;
 
 /** What the platform's stream tells: what applications hear, and what the platform alone hears. */
 export const STREAM_TYPES = [
   ...EVENT_TYPES,
   'game.received',
   'game.changed',
+  'game.answered',
+  'game.appealed',
   'kyc.changed',
   'application.added',
   'application.updated',
@@ -105,7 +121,7 @@ export const STREAM_TYPES = [
 ] as const;
 export type StreamType = (typeof STREAM_TYPES)[number];
 
-/** Why the status of a game changed. */
+/** Why the status of a game changed, or what else an event is about. */
 export const EVENT_WHYS = [
   'decided',
   'decision_undone',
@@ -116,6 +132,8 @@ export const EVENT_WHYS = [
   'held',
   'released',
   'needs_verdict',
+  'appeal',
+  'message',
 ] as const;
 export type EventWhy = (typeof EVENT_WHYS)[number];
 

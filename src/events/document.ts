@@ -27,7 +27,8 @@ export const toEventDocument = (
       audit_time: formatAuditTime(audit_time === '' ? null : new Date(audit_time)),
       revision,
       why,
-      ...(reason !== undefined && { reason, reason_label, text }),
+      ...(reason !== undefined && { reason, reason_label }),
+      ...(text !== undefined && { text }),
     },
   };
 };

@@ -189,7 +189,7 @@ export const failRun = (
   transactAndPublish(sql, async (tx) => {
     const closed = await closeEarly(tx, fence, { outcome: 'failed', reason, fault });
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
-    if (closed?.trigger !== 'schedule' || fault === 'none') return closed;
+    if (closed?.trigger !== 'schedule' || fault === 'none' || fault === 'keys') return closed;
     if (fault === 'unreachable' && areMostUnreachable(await readReach(tx)))
       return addReason(tx, closed.run_id, `; ${MOST_UNREACHABLE}`);
     const pause_reason = await extendBackoff(tx, closed);

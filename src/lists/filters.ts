@@ -4,9 +4,9 @@
  */
 import { z } from 'zod';
 import { applicationId } from '#src/contract/application-settings.ts';
+import { sinceTime } from '#src/contract/since.ts';
 import { storableText } from '#src/contract/text.ts';
 import { coerceError } from '#src/errors.ts';
-import { parseSince } from '#src/lib/since.ts';
 
 /** What people cut short, because its ids are long. */
 export type ShortId = 'games' | 'sync_runs';
@@ -141,7 +141,7 @@ export const theId = (control: Omit<Control, 'kind' | 'isArgument'>) =>
 
 const time = (control: Omit<Control, 'kind'>) =>
   z
-    .union([z.date(), z.string().transform(parsedBy((given) => parseSince(given, 'UTC')))])
+    .union([z.date(), sinceTime])
     .optional()
     .register(controls, { ...control, kind: 'time' });
 

@@ -13,9 +13,11 @@ import { queueList, workerList } from '#src/lists/queues.ts';
 import { reasonList } from '#src/lists/reasons.ts';
 import { batchList, laneList } from '#src/lists/review.ts';
 import { runDayList, runList, runPageList, runWithdrawalList } from '#src/lists/runs.ts';
+import { appealList, overturnedList, threadList } from '#src/lists/threads.ts';
 import { tokenList } from '#src/lists/tokens.ts';
 
 export const LISTS: readonly AnyList[] = [
+  appealList,
   applicationList,
   approvalList,
   auditList,
@@ -31,6 +33,7 @@ export const LISTS: readonly AnyList[] = [
   kycVersionList,
   laneList,
   operatorList,
+  overturnedList,
   queueList,
   reasonList,
   revealList,
@@ -40,6 +43,7 @@ export const LISTS: readonly AnyList[] = [
   runRequestList,
   runWithdrawalList,
   subscriptionList,
+  threadList,
   tokenList,
   unverifiedList,
   verdictList,

@@ -4,7 +4,7 @@ import { countApplications, listLaggingApplications } from '#db/queries/applicat
 import { readReach } from '#db/queries/backoff.ts';
 import { countConnections, readBlocking } from '#db/queries/connections.ts';
 import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
-import { countFailures } from '#db/queries/failure-list.ts';
+import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { countOpenRuns } from '#db/queries/runs.ts';
@@ -186,7 +186,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   );
   gauge(
     'catalogue_failures_open',
-    'Open failures of calls, latest runs and signatures of events, by operation and kind.',
+    'Open failures by operation and kind: of calls, the faults of latest runs, and secrets of events that do not open.',
     ['operation', 'kind'],
     slow,
     ({ failures }) => failures.map(({ operation, kind, count }) => [{ operation, kind }, count]),

@@ -29,6 +29,10 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
       return `a picture has changed behind its address: ${game?.audit_status}`;
     case 'status_moved':
       return `its status has changed meanwhile: ${game?.audit_status}`;
+    case 'appealed':
+      return 'its rejection is appealed: another reviewer decides the appeal';
+    case 'appeal_decided':
+      return 'it is the decision of an appeal: decide on the game again instead';
     case 'unchanged':
       return `${game?.audit_status} already, by ${game?.last?.decided_by}`;
     case 'decided_before':

@@ -25,7 +25,7 @@ const REVISION_MAX = 2 ** 31 - 1;
 const decisionText = prose.transform((text) => text || null).default(null);
 
 /** A game and the revision that a reviewer saw. */
-const seenRevision = z.object({
+export const seenRevision = z.object({
   game_id: z.guid().toLowerCase(),
   revision: z.int().min(1).max(REVISION_MAX),
   /** SHA-256 in hex of the pictures that were on the screen, by picture; absent if the caller shows none. */
@@ -81,10 +81,10 @@ export const withGames = <Judged extends { game_id: string }>(
  * undone later.
  * @returns one result for each different pair of game and revision, in its order
  */
-const decide = async (
+export const decide = async (
   tx: Queryable,
   { games: given, seen_status, note }: Decided,
-  decision: Pick<WantedDecision, 'audit_status' | 'reason' | 'text'>,
+  decision: Pick<WantedDecision, 'audit_status' | 'reason' | 'text'> & { appeal_id?: number },
   { caller, keepsPictures }: Context,
 ): Promise<DecidedBatch> => {
   const seen = [...new Map(given.map((pair) => [`${pair.game_id}@${pair.revision}`, pair])).values()];
@@ -130,7 +130,11 @@ const noteDecisions = ({ batch_id, games }: DecidedBatch): AuditNote[] =>
     }));
 
 /** Has the pictures of decided games moved in the store. */
-const placeDecided = async (batch: DecidedBatch, _: unknown, platform: Context): Promise<DecidedBatch> => {
+export const placeDecided = async (
+  batch: DecidedBatch,
+  _: unknown,
+  platform: Context,
+): Promise<DecidedBatch> => {
   const decided = batch.games.filter(({ result }) => result === 'decided');
   await placePictures(
     platform,

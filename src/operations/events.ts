@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
-import { failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
+import { DELIVERIES_MAX, failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
 import {
   endAddressDelay,
   findEventWebhook,
@@ -13,6 +13,7 @@ import { type Receiver, replaceEventSecret, switchAddressOff } from '#db/queries
 import { findSendingSubscription } from '#db/queries/subscriptions.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { count, time } from '#src/contract/documents.ts';
+import { sinceTime } from '#src/contract/since.ts';
 import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
 import {
   applicationSubject,
@@ -80,26 +81,32 @@ export const retryEvents = defineOperation({
   title: 'Send events of an application now, for another 24 hours',
   answer: z.object({ events: count, switched_on: z.boolean() }),
   right: 'manage_applications',
+  byApplication: true,
   input: oneApplication.extend({
-    /** Absent: every event since the address was set that is not delivered. */
-    event_ids: z.array(z.guid().toLowerCase()).min(1).max(10_000).optional(),
+    /** These events. Absent, as `since`: every event since the address was set that is not delivered. */
+    event_ids: z.array(z.guid().toLowerCase()).min(1).max(DELIVERIES_MAX).optional(),
+    /** Every event since this time, delivered ones too; at most the oldest 10,000. */
+    since: sinceTime.optional(),
   }),
   subject: applicationSubject,
   /**
    * Switches an address on that was off, and ends the delay of one that failed; its failures still count, so that one
    * event is sent first. `address` is the address as it was before.
    */
-  run: async (tx, { application_id, event_ids }) => {
+  run: async (tx, { application_id, event_ids, since }) => {
     await requireActiveApplication(tx, application_id);
     const address = await findEventWebhook(tx, application_id);
     if (address === undefined) throw noAddress(application_id);
     const switched_on = await switchEventWebhookOn(tx, application_id);
-    const events = await requestDeliveries(tx, application_id, event_ids);
+    const events = await requestDeliveries(tx, application_id, { event_ids, since });
     if (events > 0) await endAddressDelay(tx, application_id);
     return { events, switched_on, address };
   },
-  log: ({ events, switched_on }, { event_ids }): AuditNote[] => {
-    const named = event_ids === undefined ? {} : { event_ids: event_ids.slice(0, LOGGED_IDS_MAX) };
+  log: ({ events, switched_on }, { event_ids, since }): AuditNote[] => {
+    const named = {
+      ...(event_ids !== undefined && { event_ids: event_ids.slice(0, LOGGED_IDS_MAX) }),
+      ...(since !== undefined && { since }),
+    };
     return [
       ...(switched_on ? [{ action: 'event_webhook.on' } as const] : []),
       ...(events > 0 ? [{ details: { events, ...named } }] : []),

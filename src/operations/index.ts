@@ -1,6 +1,7 @@
 /** Every operation. The operator API serves each, except those of the platform itself. */
 import type { OperationName } from '#src/contract/audit.ts';
 import { changePassword, endOwnSessions, setSingleKeys } from '#src/operations/account.ts';
+import { appealRejection, overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import {
   addApplication,
   changeApplication,
@@ -45,6 +46,7 @@ import { approve, cancelRequest, declineRequest, requestApproval } from '#src/op
 import { resealKeys } from '#src/operations/reseal.ts';
 import { cancelRun, startAcceptingRun, startManualRun } from '#src/operations/runs.ts';
 import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
+import { messageGame, noteGame } from '#src/operations/threads.ts';
 import { createToken, revokeApiToken, revokeOwnToken } from '#src/operations/tokens.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { giveVerdict } from '#src/operations/verdicts.ts';
@@ -88,6 +90,11 @@ export const operations = byName([
   passGames,
   rejectGames,
   undoGameDecisions,
+  noteGame,
+  messageGame,
+  appealRejection,
+  upholdRejection,
+  overturnRejection,
   setPackageUrls,
   importGames,
   reopenGames,

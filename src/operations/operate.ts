@@ -35,7 +35,7 @@ const requireRight = (
   { actor, roles, session, token_id }: Caller,
 ): void => {
   const { right, byApplication, knownBy, notByToken, title } = operation;
-  const refuse = (why: string): never => {
+  const refuse: (why: string) => never = (why) => {
     throw new ForbiddenError(`${title}: ${why}`);
   };
   if (actor.actor_kind === 'application') {
@@ -53,6 +53,7 @@ const requireRight = (
     if (actor.actor_kind !== 'system') refuse('only the platform itself does this.');
     return;
   }
+  if (right === 'application') refuse("an application's developer alone does this.");
   if (right === 'own' || roles === 'all') return;
   requireRole(title, typeof right === 'function' ? right(input) : right, roles);
 };
@@ -209,9 +210,9 @@ export const operateAll = async (
 };
 
 const needsNothing = (): Promise<never> =>
-  Promise.reject(new Error('an operation of the platform itself uses the database alone'));
+  Promise.reject(new Error('this operation uses the database alone'));
 
-/** What an operation of the platform itself has. It has no second person, so everything would take two. */
+/** What an operation has that takes the database alone. It has no second person, so everything would take two. */
 const DATABASE_ALONE = {
   fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,
@@ -224,6 +225,21 @@ const systemCaller = (name: string): Caller => ({
   actor: { actor: name, actor_kind: 'system' },
   roles: 'all',
 });
+
+/** An application's developer as the caller. */
+export const applicationCaller = (application_id: string): Caller => ({
+  actor: { actor: application_id, actor_kind: 'application' },
+  roles: [],
+});
+
+/** Runs an operation for an application's developer. */
+export const operateAsApplication = <Schema extends z.ZodType, Result, Final>(
+  operation: Operation<Schema, Result, Final>,
+  given: z.input<Schema>,
+  application_id: string,
+  sql: Database,
+): Promise<Final> =>
+  operate(operation, given as Given<Schema>, applicationCaller(application_id), { sql, ...DATABASE_ALONE });
 
 /** Runs an operation of the platform itself. @param process what the audit log names, such as `worker` */
 export const operateAsSystem = <Schema extends z.ZodType, Result, Final>(

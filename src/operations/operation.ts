@@ -64,8 +64,9 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
   /** `<subject>.<verb>`. The action in the audit log, unless `SHARED_ACTIONS` has another one. */
   name: OperationName;
   title: string;
-  /** Who may do it. `own`: each operator, for the own sign-in. `system`: the processes of the platform alone. */
-  right: Right | 'own' | 'system' | RightOf<z.infer<Schema>>;
+  /** Who may do it. `own`: each operator, for the own sign-in. `system`: the processes of the platform alone.
+   * `application`: its developer alone. */
+  right: Right | 'own' | 'system' | 'application' | RightOf<z.infer<Schema>>;
   /** Its developer may do it too, for the application that is the subject. */
   byApplication?: true;
   /**

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { type ApprovalRow, findVersion } from '#db/queries/approvals.ts';
 import {
+  findLookalike,
   insertOperator,
   lockOperatorState,
   type OperatorRow,
@@ -98,6 +99,11 @@ export const addOperator = defineOperation({
   secondPerson: bySecondPerson('add'),
   run: async (tx, { login, name = login, roles }, { caller, approval }) => {
     requireApproved(approval, 'add', roles);
+    const lookalike = await findLookalike(tx, login);
+    if (lookalike !== undefined)
+      throw new StateError(
+        `The login ${login} looks like ${lookalike}: choose another, or people take one for the other.`,
+      );
     if (!(await insertOperator(tx, { login, name, roles, atOnce: isOwner(caller) })))
       throw new StateError(
         `There is already an operator ${login}: change it with operator roles, or choose another login.`,

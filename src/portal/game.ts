@@ -12,6 +12,7 @@ import { findForm } from '#src/portal/games.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { picturesSection } from '#src/portal/pictures.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
+import { portalThread } from '#src/portal/thread.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import type { WaitingPlace } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
@@ -29,6 +30,7 @@ import {
 } from '#src/site/html.ts';
 import type { Notice } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 import { timelineCard } from '#src/site/timeline.ts';
 
 /** An id is taken as it is sent: spaces may be a part of it. */
@@ -43,12 +45,13 @@ call of <code>POST /open-api/game/refresh</code>.`;
 const describePlace = ({ lane, place, games, since }: WaitingPlace): SafeHtml =>
   html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
 
-const gameSection = (game: GameRow, waiting: WaitingPlace | null): SafeHtml =>
+const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml =>
   section(
     'Game',
     facts([
       ['Status', statusBadges(game)],
-      ['Review', waiting === null ? null : describePlace(waiting)],
+      ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
+      ['A change is seen', schedule],
       ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
       ['Revision', game.revision],
       ['Fetched', ago(game.fetched_at)],
@@ -81,7 +84,8 @@ const requestPull = async (sql: Database, application_id: string, id: string): P
 };
 
 /** Adds `/portal/game`. */
-export const addPortalGame = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
+export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
   portal.get('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { id } = gameQuery.parse(request.query);
@@ -92,15 +96,18 @@ export const addPortalGame = (portal: FastifyInstance, { sql }: ConsoleOptions):
     ]);
     const timeline = forApplication(read);
     const { game, waiting } = timeline;
-    const known = game && html`${gameSection(game, waiting)}${await picturesSection({ sql }, game)}`;
-    const schedule = application && html`<p class="soft">${describeSchedule(application)}</p>`;
+    const thread = game && (await portalThread(sourcesOf(options), game));
+    const schedule = application === undefined ? null : describeSchedule(application);
+    const pictures = game && (await picturesSection({ sql }, game));
+    const known = game && html`${thread}${pictures}${gameSection(game, waiting, schedule)}`;
+    const unknown = schedule && section('A change is seen', html`<p class="body">${schedule}</p>`);
     return sendPortal(reply, {
       title: nameOr(game?.game_name.trim() ?? '', id),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       lead: mono(id),
       actions: action('/portal/game', 'Pull this game now', { fields: { id }, kind: 'primary' }),
-      body: html`${findForm()}${timelineCard(timeline)}${schedule}${known}`,
+      body: html`${findForm()}${timelineCard(timeline)}${known ?? unknown}`,
     });
   });
 

@@ -1,4 +1,4 @@
-/** `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
+/** `/portal`, `/portal/runs` and `/portal/checks`. */
 
 import type { FastifyInstance } from 'fastify';
 import { listChecks } from '#db/queries/application-checks.ts';
@@ -9,7 +9,6 @@ import { countGamesOf } from '#db/queries/game-counts.ts';
 import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
@@ -23,7 +22,7 @@ import { standingSection } from '#src/portal/standing.ts';
 import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
-import { addressBadge, addressFacts, describeAddress, EVENT_CELLS } from '#src/site/event-cells.ts';
+import { addressBadge, describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, badge, due, facts, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable, showList } from '#src/site/list.ts';
@@ -34,7 +33,6 @@ import { sourcesOf } from '#src/site/sources.ts';
 const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
 const GROUPS_SHOWN = 5;
-const EVENTS_SHOWN = 50;
 const signedIn = { config: { right: 'application' } } as const;
 
 /** What an operator reads beside it is not for the developer. */
@@ -74,10 +72,7 @@ const problemSection = (groups: readonly FailureGroup[]): SafeHtml => {
   });
 };
 
-const NO_EVENT = 'No status of your games has changed yet.';
-const EVENTS_NONE = html`No address is set, so events are not sent: fetch them by event/list.`;
-
-/** Adds `/portal`, `/portal/runs`, `/portal/events` and `/portal/checks`. */
+/** Adds `/portal`, `/portal/runs` and `/portal/checks`. */
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   const sources = sourcesOf(options);
@@ -160,26 +155,6 @@ ${await standingSection(sql, application_id, games.pending)}`;
       at: '/portal/runs',
       body: html`${section('Failures', latest, { aside })}${runs.filters}${shown}`,
       lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
-    });
-  });
-
-  portal.get('/portal/events', signedIn, async (request, reply) => {
-    const { application_id } = holderOf(request);
-    const [events, webhook] = await Promise.all([
-      showList(sources, deliveryList, {
-        path: '/portal/events',
-        query: request.query,
-        limit: EVENTS_SHOWN,
-        fixed: { application_id },
-      }),
-      findEventWebhook(sql, application_id),
-    ]);
-    return sendPortal(reply, {
-      title: 'Events',
-      at: '/portal/events',
-      body: html`${section('Address', addressFacts(webhook, EVENTS_NONE))}
-${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
-      lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { PortalUser } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
+import { applicationCaller } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
@@ -46,10 +47,8 @@ export const holderOf = (request: FastifyRequest): PortalUser => {
 };
 
 /** The application whose developer is signed in. */
-export const callerOfHolder = (request: FastifyRequest): Caller => ({
-  actor: { actor: holderOf(request).application_id, actor_kind: 'application' },
-  roles: [],
-});
+export const callerOfHolder = (request: FastifyRequest): Caller =>
+  applicationCaller(holderOf(request).application_id);
 
 const PLACES = [
   ['/portal', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],

@@ -23,6 +23,12 @@ const FAILOVER_RETRY_MS = 200;
 /** The nodes of a cluster are read again this often: commands that wait for a node that hangs then go to its replica. */
 const SLOTS_REFRESH_MS = 5_000;
 
+/**
+ * Under Sentinel, a connection that waits for a reply for this time is opened again, because its server may hang while the
+ * Sentinel has another master. Longer than BullMQ waits for a job, 10 s.
+ */
+const SENTINEL_SILENT_MS = 15_000;
+
 /** Major and minor version of the oldest Redis that the queues work with. */
 export const MINIMUM_VERSION = [6, 2] as const;
 
@@ -47,6 +53,7 @@ export const openRedis = (
     // BullMQ requires null for workers: their commands wait until Redis is back.
     maxRetriesPerRequest: worker ? null : PRODUCER_RETRIES,
     ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
+    ...(target.kind === 'sentinel' && { socketTimeout: SENTINEL_SILENT_MS }),
     connectTimeout: worker ? WORKER_CONNECT_MS : PRODUCER_CONNECT_MS,
     retryStrategy,
     // READONLY: the master is now a replica, so ioredis must find the new master.

@@ -8,6 +8,8 @@ type FoundGame = {
   withdrawn_at: Date | null;
   /** Why no game of its application can be passed now. */
   obstacle: PassObstacle | null;
+  /** Is an appeal against its rejection open? */
+  is_appealed: boolean;
   last: { audit_id: number; revision: number; reason: string | null; text: string | null } | null;
 };
 
@@ -20,6 +22,7 @@ type FoundGame = {
  * - `fetching`: a picture is still being fetched, or stored: it cannot be passed yet.
  * - `held`: an operator holds its application: it cannot be passed.
  * - `needs_verdict`: its developer has no standing verdict, and GAMES_NEED_VERDICT is on: it cannot be passed.
+ * - `appealed`: its rejection is appealed, and only the appeal decides on it.
  * - `unchanged`: it has this decision already.
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.
  * - `unknown`: there is no such game.
@@ -32,6 +35,7 @@ export const DECISION_RESULTS = [
   'held',
   'needs_verdict',
   'decided_before',
+  'appealed',
   'unchanged',
   'withdrawn',
   'unknown',
@@ -74,6 +78,7 @@ export const judgeDecision = (
     last.reason === wanted.reason &&
     last.text === wanted.text;
   if (isSame) return 'unchanged';
+  if (game.is_appealed) return 'appealed';
   if (wanted.audit_status === 'passed' && game.obstacle !== null) return game.obstacle;
   if (seen.hasPictureMoved) return 'picture_moved';
   return seen.isFetching && wanted.audit_status === 'passed' ? 'fetching' : 'decided';
@@ -85,6 +90,8 @@ export const judgeDecision = (
  * - `content_moved`: the content of the game has changed since.
  * - `status_moved`: its status has changed since.
  * - `decided_since`: a later decision stands on the game.
+ * - `appealed`: it is a rejection that is appealed.
+ * - `appeal_decided`: it is the decision of an appeal.
  * - `undone_before`: it was undone already.
  */
 export const UNDO_RESULTS = [
@@ -92,17 +99,27 @@ export const UNDO_RESULTS = [
   'content_moved',
   'status_moved',
   'decided_since',
+  'appealed',
+  'appeal_decided',
   'undone_before',
 ] as const;
 export type UndoResult = (typeof UNDO_RESULTS)[number];
 
 /** May this decision be undone now? */
 export const judgeUndo = (
-  decision: { audit_id: number; audit_status: Decision; revision: number; undone_at: Date | null },
+  decision: {
+    audit_id: number;
+    audit_status: Decision;
+    revision: number;
+    appeal_id: number | null;
+    undone_at: Date | null;
+  },
   game: FoundGame | undefined,
 ): UndoResult => {
   if (decision.undone_at !== null) return 'undone_before';
   if (game?.revision !== decision.revision) return 'content_moved';
   if (game.last?.audit_id !== decision.audit_id) return 'decided_since';
+  if (decision.appeal_id !== null) return 'appeal_decided';
+  if (game.is_appealed) return 'appealed';
   return game.audit_status === decision.audit_status ? 'undone' : 'status_moved';
 };

@@ -80,7 +80,7 @@ export const openAccessToken = async (
   const { access_token, access_token_keys } = application;
   const record = tokenRecord(application.application_id);
   if (access_token === null)
-    throw new KeyError('does_not_open', `${nameRecord(record)} has no access token.`);
+    throw new KeyError('does_not_open', `The ${nameRecord(record)} has no access token.`);
   const dataKey = await unwrapDataKey([...keys.records, ...keys.tokens], access_token_keys, record);
   return Buffer.from(openToken(application, dataKey, access_token)).toString();
 };

@@ -31,11 +31,17 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}): KeyProvide
       // The name alone: a message of KMS may quote the request.
       const { name } = coerceError(thrown);
       throw DOES_NOT_OPEN.has(name)
-        ? new KeyError('does_not_open', `The data key of ${nameRecord(record)} does not open under ${arn}.`)
-        : new KeyError('key_service', `AWS KMS did not serve ${arn} for ${nameRecord(record)}: ${name}.`);
+        ? new KeyError(
+            'does_not_open',
+            `The data key of the ${nameRecord(record)} does not open under ${arn}.`,
+          )
+        : new KeyError('key_service', `AWS KMS did not serve ${arn} for the ${nameRecord(record)}: ${name}.`);
     });
     if (bytes !== undefined) return bytes;
-    throw new KeyError('key_service', `AWS KMS returned no bytes for ${nameRecord(record)} under ${arn}.`);
+    throw new KeyError(
+      'key_service',
+      `AWS KMS returned no bytes for the ${nameRecord(record)} under ${arn}.`,
+    );
   };
   return {
     key_id: `aws-kms:${arn}`,

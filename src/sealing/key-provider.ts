@@ -42,7 +42,7 @@ export const wrapDataKey = async (
   if (provider === undefined) {
     throw new KeyError(
       'no_key',
-      `There is no key to seal ${nameRecord(record)}: set ENCRYPTION_KEYS (or, on the embedded database, a writable CATALOGUE_HOME).`,
+      `There is no key to seal the ${nameRecord(record)}: set ENCRYPTION_KEYS (or, on the embedded database, a writable CATALOGUE_HOME).`,
     );
   }
   const wrapped = Buffer.from(await provider.wrap(dataKey, record)).toString('base64');
@@ -63,11 +63,11 @@ export const unwrapDataKey = async (
     const present = [...new Set(providers.map(({ key_id }) => key_id))].join(', ') || 'none';
     throw new KeyError(
       'unknown_key',
-      `${nameRecord(record)} is sealed under key ${wrap?.key_id ?? 'none'}, which this process does not have (it has: ${present}). See ENCRYPTION_KEYS.`,
+      `The ${nameRecord(record)} is sealed under key ${wrap?.key_id ?? 'none'}, which this process does not have (it has: ${present}). See ENCRYPTION_KEYS.`,
     );
   }
   const dataKey = await provider.unwrap(Buffer.from(wrap.wrapped, 'base64'), record);
   if (dataKey.length === KEY_BYTES) return dataKey;
   const bytes = `${dataKey.length} bytes instead of ${KEY_BYTES}`;
-  throw new KeyError('does_not_open', `The data key of ${nameRecord(record)} has ${bytes}.`);
+  throw new KeyError('does_not_open', `The data key of the ${nameRecord(record)} has ${bytes}.`);
 };

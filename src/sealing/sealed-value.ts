@@ -14,7 +14,7 @@ const FORMAT = { plain: 1, bound: 2 } as const;
 const formatOf = ({ boundTo }: SealedPlace): number => (boundTo === undefined ? FORMAT.plain : FORMAT.bound);
 
 /** A record's name for messages. */
-export const nameRecord = ({ table, record_id }: SealedRecord): string => `${table} ${record_id}`;
+export const nameRecord = ({ table, record_id }: SealedRecord): string => `row ${record_id} of ${table}`;
 const namePlace = ({ table, column, record_id }: SealedPlace): string => `${table}.${column} ${record_id}`;
 
 /** Each part after its length (4 bytes, big-endian): different lists of parts give different bytes. */

@@ -15,6 +15,8 @@ const WHYS: Record<EventWhy, string> = {
   held: 'The platform holds the games of the application.',
   released: 'The platform holds the games of the application no longer.',
   needs_verdict: 'It is listed again, and its developer has no standing verdict.',
+  appeal: 'A reviewer decided the appeal.',
+  message: 'A reviewer wrote to you.',
 };
 
 const delivery = (event: EventItem): SafeHtml => {

@@ -33,6 +33,7 @@ export const NAVIGATION: Navigation = [
   ['/queues', 'Queues', 'M4 6h16M4 12h16M4 18h10', 'view'],
   ['/reasons', 'Reasons', 'M5 4h14v12H9l-4 4z', 'view'],
   ['/audit', 'Audit log', 'M6 3h9l4 4v14H6zM9 11h7M9 15h7', 'read_audit'],
+  ['/tokens', 'API tokens', 'M8 12a4 4 0 1 0 0 .1zM12 12h9M17 12v4M20.5 12v3', 'manage_applications'],
   ['/operators', 'Operators', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0', 'manage_operators'],
 ];
 

@@ -1,5 +1,6 @@
 // Every act of the operator API, by the token of an operator: who may, what it answers, and who it was.
 import { beforeAll, expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
@@ -16,7 +17,7 @@ import { addOperators, answerBy } from '#test/support/approvals.ts';
 import { addApplication, addToken, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { createBodyCheck } from '#test/support/openapi.ts';
-import { KIM, switchOperator } from '#test/support/operate.ts';
+import { decideGame, KIM, switchOperator } from '#test/support/operate.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
 
 const keys = ringOf(['k1']);
@@ -70,6 +71,7 @@ const checkBodyOf = (name: string, status: number, answer: unknown): void => {
 
 test('each act succeeds, and its answer is what the document says', async () => {
   const [first, second, third] = games;
+  if (third === undefined) throw new Error('no games');
   const acme = { application_id: 'acme' };
   const webhooks = {
     query_game_list_webhook: 'https://new.example/list',
@@ -117,6 +119,17 @@ test('each act succeeds, and its answer is what the document says', async () => 
   expect(decided.map(({ result }: { result: string }) => result)).toEqual(['decided', 'decided']);
   await act('game.undo', { batch_id });
   await act('game.reject', { games: [second], reason: 'incomplete', text: 'The end is missing.' });
+  const written = { game_id: third.game_id, text: 'Why?' };
+  await act('game.note', written);
+  await act('game.message', written);
+  for (const [name, reason] of [
+    ['game.uphold', 'incomplete'],
+    ['game.overturn', 'other'],
+  ] as const) {
+    await decideGame(api.database.sql, { ...written, audit_status: 'rejected', reason });
+    await insertAppeal(api.database.sql, written);
+    await act(name, { ...written, ...(name === 'game.overturn' && third) });
+  }
   await act('game.package', { urls: [{ game_id: first?.game_id, game_package_url: 'https://x.example/p' }] });
   await act('picture.repair', { sha256: ['0'.repeat(64)] });
   await act('reason.add', { code: 'gambling', label: 'Games of chance' });
@@ -187,7 +200,8 @@ test('the matrix: each role may what its definition says, and nothing else', asy
     const list = LISTS.find((each) => each.name === name);
     if (list !== undefined) return hasRight([role], list.right);
     const operation = operations.get(name as OperationName);
-    if (operation === undefined || operation.right === 'system') throw new Error(`${name} is no act`);
+    if (operation === undefined || operation.right === 'system' || operation.right === 'application')
+      throw new Error(`${name} is no act`);
     if (operation.notByToken !== undefined || operation.knownBy === 'session') return false;
     const { right } = operation;
     return (
@@ -198,6 +212,7 @@ test('the matrix: each role may what its definition says, and nothing else', asy
     'run.pages': { run_id: ID },
     'run.withdrawals': { run_id: ID },
     'review.batch': { batch_id: ID },
+    'game.thread': { game_id: ID },
     'game.withdrawn': { application_id: 'acme' },
     'kyc.versions': { application_id: 'acme' },
     'application.checks': { application_id: 'acme' },

@@ -18,7 +18,7 @@ const press = (key: string) => (page: Page) => page.keyboard.press(key);
 
 /** Something on every page. */
 export const everyPage: Prepare = async (sql) => {
-  const { run_id, game_id, changed_id, hostile_id, long_id, batch_id } = await fillConsole(sql);
+  const { run_id, game_id, appealed_id, changed_id, hostile_id, long_id, batch_id } = await fillConsole(sql);
   const changed = `/games/${changed_id}?lane=changed`;
   return {
     overview: '/',
@@ -31,7 +31,10 @@ export const everyPage: Prepare = async (sql) => {
         await page.keyboard.press('r');
       },
     },
+    'review-appeals': '/review/appeals',
     game: `/games/${game_id}`,
+    'game-appealed': `/games/${appealed_id}`,
+    'game-overturning': { path: `/games/${appealed_id}`, act: press('o') },
     'game-changed': changed,
     'game-rejecting': { path: changed, act: press('r') },
     'game-hostile': `/games/${hostile_id}`,
@@ -50,6 +53,12 @@ export const everyPage: Prepare = async (sql) => {
     failures: '/failures',
     'failures-application': '/failures?application=studio-mizu',
     audit: '/audit',
+    tokens: '/tokens',
+    queues: '/queues',
+    'application-settings': {
+      path: '/applications/lantern-works',
+      act: (page) => page.locator('#change-settings summary').click(),
+    },
     operators: '/operators',
     'operators-manage': { path: '/operators', act: (page) => page.locator('td summary').first().click() },
     account: '/account',

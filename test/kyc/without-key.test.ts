@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
-import { countFailures } from '#db/queries/failure-list.ts';
+import { countFailures } from '#db/queries/failures.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
 import { enqueueNextStep, openRun, startRun } from '#src/ingest/steps.ts';
@@ -94,7 +94,7 @@ it('a lost key that opens access tokens delays and pauses no application, and is
     failed_runs: 0,
     next_attempt_at: null,
   });
-  expect(await countFailures(sql)).toEqual([{ operation: 'query_game_list', kind: 'unknown_key', count: 1 }]);
+  expect(await countFailures(sql)).toEqual([{ operation: 'query_game_list', kind: 'keys', count: 1 }]);
 
   const receiver = await aReceiver();
   const { application_id: heard } = await withEvents(sql, receiver.url);

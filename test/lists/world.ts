@@ -93,7 +93,7 @@ export type Filters = Record<string, Record<string, string>[]>;
 
 /** Rows of every list. */
 export const fillLists = async (sql: Database): Promise<Filters> => {
-  const { batch_id } = await fillConsole(sql);
+  const { batch_id, game_id } = await fillConsole(sql);
   for (const login of ['olga', 'rui']) await addTestOperator(sql, login, 'reviewer', 'admin');
   for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');
   await sql`update operators set last_sign_in_at = now() where login = 'olga'`;
@@ -148,6 +148,7 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     'run.withdrawals': [{ run_id }],
     'review.batch': [{ batch_id: batch_id ?? '' }],
     'review.list': [{}, { lane: 'changed' }],
+    'game.thread': [{ game_id }],
     'game.withdrawn': [{ application_id: 'lantern-works' }],
     'game.list': [{}, { search: withdrawn?.application_game_id ?? '' }],
     'kyc.versions': [{ application_id: 'lantern-works' }],

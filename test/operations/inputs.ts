@@ -12,8 +12,8 @@ const request = { approval_id: ID, kind: 'withdrawals' };
 const decision = { games: [{ game_id: ID, revision: 1 }] };
 export type Inputs = Partial<Record<OperationName, object>>;
 
-/** An input of each operation that passes its form. @param suspect a run */
-export const inputsOf = (suspect: string): Inputs => ({
+/** An input of each operation that passes its form. @param suspect a run @param game a game that is stored */
+export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'application.add': { application_id: 'new', name: 'New', access_token: 'token', ...webhooks },
   'application.update': { ...acme, name: 'Changed' },
   'application.pause': acme,
@@ -40,6 +40,11 @@ export const inputsOf = (suspect: string): Inputs => ({
   'game.pass': decision,
   'game.reject': { ...decision, reason: 'incomplete' },
   'game.undo': { audit_ids: [1] },
+  'game.note': { game_id: game, text: reason },
+  'game.message': { game_id: game, text: reason },
+  'game.appeal': { game_id: game, text: reason },
+  'game.uphold': { game_id: game, text: reason },
+  'game.overturn': { game_id: game, revision: 1, text: reason },
   'game.package': { urls: [{ game_id: ID, game_package_url: '' }] },
   'game.import': { ...acme, games: [{ application_game_id: 'g', audit_status: 'pending' }] },
   'game.reopen': { picture_id: ID, game_ids: [ID] },

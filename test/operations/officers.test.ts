@@ -38,6 +38,14 @@ const approveIt = (approval_id: string, login: string, kind: 'officer' | 'reveal
   operate(approve, { approval_id, kind }, officer(login), platform());
 const PUPPET = { login: 'puppet', roles: ['kyc_officer' as const] };
 
+test.each(['kirn', 'k1m', 'k.im', 'o1ga', '0lga'])(
+  'the login %s is refused, which looks like another',
+  async (login) => {
+    const added = operate(addOperator, { login, roles: ['viewer'] }, adam, platform());
+    await expect(added).rejects.toThrow(/looks like (kim|olga)/);
+  },
+);
+
 test('an administrator alone makes no officer, in none of three ways', async () => {
   await expect(operate(addOperator, PUPPET, adam, platform())).rejects.toThrow(ApprovalError);
   await expect(

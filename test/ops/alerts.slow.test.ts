@@ -61,7 +61,7 @@ const sample = (isWrong: boolean, scrapes: number): string => {
     ['catalogue_pictures_rechecked_total{outcome="timeout"}', bad * 10],
     ['catalogue_picture_store_failures_total{code="full"}', bad],
     ['catalogue_failures_open{operation="query_cp_kyc",kind="invalid_data"}', pick(1, 0)],
-    ['catalogue_failures_open{operation="query_game_list",kind="unknown_key"}', pick(1, 0)],
+    ['catalogue_failures_open{operation="query_game_list",kind="keys"}', pick(1, 0)],
     ['catalogue_event_webhooks{status="off"}', pick(1, 0)],
     ['catalogue_applications_unverified', pick(1, 0)],
     ['catalogue_kyc_records_waiting_oldest_timestamp_seconds', now - pick(73 * HOUR_S, 60)],

@@ -11,6 +11,13 @@ const anchorsOf = (page: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
+test('each line about an attacker in docs/security.md names the test that shows it', async () => {
+  const page = await readFile('docs/security.md', 'utf8');
+  const lines = [...page.matchAll(/^\| (?!who |-|statement )(?:.+? \| ){3}(.+) \|$/gm)];
+  expect(lines.length).toBeGreaterThan(30);
+  for (const [line, shownBy = ''] of lines) expect(shownBy, line).toMatch(/`test\/[\w./-]+`/);
+});
+
 test('every file and heading that the pages link to or name exists', async () => {
   const pages = [
     'README.md',

@@ -1,44 +1,12 @@
 import { expect, test } from 'vitest';
-import { upsertGames } from '#db/queries/games.ts';
 import { findPictures } from '#db/queries/pictures.ts';
+import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const portal = useTestConsole(database);
-
-/** A developer of a new application with some games, signed in. */
-const arrive = async (application_id: string, games: Parameters<typeof fetchedGame>[0][]) => {
-  const { sql } = database;
-  await addApplication(sql, application_id);
-  await upsertGames(
-    sql,
-    application_id,
-    games.map((game) => fetchedGame(game)),
-  );
-  const { token } = await addToken(sql, application_id);
-  const call = (path: string, cookie: string, body?: Record<string, string>) =>
-    fetch(new URL(path, portal.url), {
-      redirect: 'manual',
-      headers: { cookie },
-      ...(body && { method: 'POST', body: new URLSearchParams(body) }),
-    });
-  const [cookie = ''] = (await call('/portal/sign-in', '', { token })).headers.getSetCookie();
-  const session = cookie.split(';')[0] ?? '';
-  return {
-    call: (path: string, body?: Record<string, string>) => call(path, session, body),
-    page: async (path: string) => (await call(path, session)).text(),
-    /** What the next page says after a form was sent. */
-    said: async (path: string, body: Record<string, string>) => {
-      const answer = await call(path, session, body);
-      expect(answer.status).toBe(303);
-      const notice = answer.headers.getSetCookie().find((each) => each.startsWith('catalogue_notice='));
-      return decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '');
-    },
-  };
-};
 
 const requests = (application_id: string) =>
   database.sql<{ application_game_id: string; requested_at: Date }[]>`
@@ -46,7 +14,7 @@ const requests = (application_id: string) =>
     order by application_game_id`;
 
 test('a developer has a game pulled: a flood of requests is one, and moves nothing to the end', async () => {
-  const { said } = await arrive('ash', [{ game_id: 'one' }, { game_id: 'two' }]);
+  const { said } = await arrive(database.sql, portal.url, 'ash', [{ game_id: 'one' }, { game_id: 'two' }]);
   expect(await said('/portal/game', { id: 'one' })).toMatch(/^good The game is pulled within seconds/);
   const [first] = await requests('ash');
   for (let n = 0; n < 20; n += 1)
@@ -63,7 +31,7 @@ test('a developer has a game pulled: a flood of requests is one, and moves nothi
 });
 
 test('a developer finds games by a part of their name in every status, and rejected ones first', async () => {
-  const { call, page } = await arrive('beech', [
+  const { call, page } = await arrive(database.sql, portal.url, 'beech', [
     { game_id: 'b-1', game_name: 'Harbour Lights' },
     { game_id: 'b-2', game_name: 'Paper Kite' },
   ]);
@@ -88,8 +56,12 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const { sql } = database;
   const url = 'https://cdn.example/shared.png';
   const other = 'https://cdn.example/other.png';
-  const mine = await arrive('cypress', [{ game_id: 'c-1', game_icon: [url], game_store_pic: [other] }]);
-  const theirs = await arrive('dogwood', [{ game_id: 'd-1', game_icon: [url], game_store_pic: [] }]);
+  const mine = await arrive(database.sql, portal.url, 'cypress', [
+    { game_id: 'c-1', game_icon: [url], game_store_pic: [other] },
+  ]);
+  const theirs = await arrive(database.sql, portal.url, 'dogwood', [
+    { game_id: 'd-1', game_icon: [url], game_store_pic: [] },
+  ]);
   const pictures = openPictures(sql, ['dogwood']);
   await pictures.show(url, 7);
   pictures.close();

@@ -183,6 +183,7 @@ test("no page, parameter or action shows or changes another application's anythi
     JSON.stringify([
       await database.sql`select * from application_checks where application_id = 'cedar'`,
       await database.sql`select * from refresh_requests where application_id = 'cedar'`,
+      await database.sql`select * from event_deliveries where application_id = 'cedar' order by event_id`,
     ]);
   const before = await rows();
   const tried: string[] = [];
@@ -206,6 +207,7 @@ test("no page, parameter or action shows or changes another application's anythi
     await expectNothing('/portal/checks', 'POST', { act: 'check', application: id, application_id: id });
     await expectNothing('/portal/game', 'POST', { id, application: 'cedar', application_id: 'cedar' });
     await expectNothing(`/portal/picture?id=${encodeURIComponent(id)}&n=0&application_id=cedar`);
+    await expectNothing('/portal/events', 'POST', { event_id: id, application_id: 'cedar' });
     await expectNothing(`/portal/games?q=${encodeURIComponent(id)}`);
   }
   expect(tried.length).toBeGreaterThan(400);

@@ -57,6 +57,18 @@ test.skipIf(without)(
   },
 );
 
+test.skipIf(without)(
+  'who answers applications or opens KYC records runs no script, which could stop Redis',
+  async () => {
+    const others = DATABASE_ROLES.filter((role) => role !== 'api' && role !== 'kyc_desk');
+    for (const command of [
+      ['eval', 'return 1', '0'],
+      ['evalsha', 'e0e1f9fabfc9d4800c877a703b823ac0578ff8db', '0'],
+    ] as const)
+      expect(await whoMay(...(command as unknown as [string]))).toEqual(others);
+  },
+);
+
 test.skipIf(without)('no user reads keys of others, or changes, stops or empties the server', async () => {
   for (const command of [
     ['keys', '*'],

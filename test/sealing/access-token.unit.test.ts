@@ -55,6 +55,6 @@ it('a token of a later format is named as such, and one that is gone too', async
   expect((await open(later)).code).toBe('unknown_version');
   expect(await open(null)).toMatchObject({
     code: 'does_not_open',
-    message: 'applications acme has no access token.',
+    message: 'The row acme of applications has no access token.',
   });
 });

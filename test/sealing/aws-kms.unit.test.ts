@@ -129,7 +129,7 @@ describe('a key in AWS KMS', () => {
     const expectClosed = async (arn: string, record: typeof RECORD) =>
       expect(await keyErrorOf(() => kmsKey(arn).unwrap(wrapped, record))).toEqual({
         code: 'does_not_open',
-        message: `The data key of kyc_records ${record.record_id} does not open under ${arn}.`,
+        message: `The data key of the row ${record.record_id} of kyc_records does not open under ${arn}.`,
       });
     await expectClosed(ARN, { ...RECORD, record_id: 'bolt/r1' });
     await expectClosed(OTHER_ARN, RECORD);
@@ -147,14 +147,14 @@ describe('a key in AWS KMS', () => {
       during(what, () => kmsKey().wrap(keyBytes('data'), RECORD)),
     );
     expect(code).toBe('key_service');
-    expect(message).toBe(`AWS KMS did not serve ${ARN} for kyc_records acme/r1: ${what.type}.`);
+    expect(message).toBe(`AWS KMS did not serve ${ARN} for the row acme/r1 of kyc_records: ${what.type}.`);
   });
 
   it('that answers without bytes fails for the time being', async () => {
     const answer = () => during('no bytes', () => kmsKey().wrap(keyBytes('data'), RECORD));
     expect(await keyErrorOf(answer)).toEqual({
       code: 'key_service',
-      message: `AWS KMS returned no bytes for kyc_records acme/r1 under ${ARN}.`,
+      message: `AWS KMS returned no bytes for the row acme/r1 of kyc_records under ${ARN}.`,
     });
   });
 

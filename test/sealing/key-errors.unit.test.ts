@@ -68,7 +68,7 @@ describe('A data key', () => {
     expect(await keyErrorOf(() => wrapDataKey([], keyBytes('data'), RECORD))).toMatchObject({
       code: 'no_key',
       message:
-        'There is no key to seal kyc_records acme/r1: set ENCRYPTION_KEYS (or, on the embedded database, a writable CATALOGUE_HOME).',
+        'There is no key to seal the row acme/r1 of kyc_records: set ENCRYPTION_KEYS (or, on the embedded database, a writable CATALOGUE_HOME).',
     });
   });
 
@@ -78,10 +78,10 @@ describe('A data key', () => {
     const messageOf = async (...given: Parameters<typeof unwrapDataKey>) =>
       (await keyErrorOf(() => unwrapDataKey(...given))).message;
     expect(await messageOf([...records, ...records], wraps, RECORD)).toBe(
-      'kyc_records acme/r1 is sealed under key k8, which this process does not have (it has: k1, k2). See ENCRYPTION_KEYS.',
+      'The row acme/r1 of kyc_records is sealed under key k8, which this process does not have (it has: k1, k2). See ENCRYPTION_KEYS.',
     );
     expect(await messageOf([], [], RECORD)).toBe(
-      'kyc_records acme/r1 is sealed under key none, which this process does not have (it has: none). See ENCRYPTION_KEYS.',
+      'The row acme/r1 of kyc_records is sealed under key none, which this process does not have (it has: none). See ENCRYPTION_KEYS.',
     );
   });
 });

@@ -148,7 +148,7 @@ describe('a wrapped data key', () => {
     const wraps = await wrapDataKey(keys.records, Buffer.alloc(31), RECORD);
     const { code, message } = await keyErrorOf(() => unwrapDataKey(keys.records, wraps, RECORD));
     expect(code).toBe('does_not_open');
-    expect(message).toBe('The data key of kyc_records acme/r1 has 31 bytes instead of 32.');
+    expect(message).toBe('The data key of the row acme/r1 of kyc_records has 31 bytes instead of 32.');
   });
 
   it('is not tried under keys of another id', async () => {
@@ -157,7 +157,7 @@ describe('a wrapped data key', () => {
     const { code, message } = await keyErrorOf(() => unwrapDataKey(keys.records, renamed, RECORD));
     expect(code).toBe('unknown_key');
     expect(message).toBe(
-      'kyc_records acme/r1 is sealed under key k9, which this process does not have (it has: k2, k1). See ENCRYPTION_KEYS.',
+      'The row acme/r1 of kyc_records is sealed under key k9, which this process does not have (it has: k2, k1). See ENCRYPTION_KEYS.',
     );
   });
 

@@ -153,10 +153,13 @@ export const register = (program: Command): void => {
           '--application <application_id>',
           'all events of this application that are not delivered',
           APPLICATION[2],
-        ),
-    run: async ({ openDatabase, operate, out }, prefixes = [], { application }) => {
+        )
+        .option('--since <time>', 'with --application: every event since then, delivered ones too'),
+    run: async ({ openDatabase, operate, out }, prefixes = [], { application, since }) => {
       if ((application === undefined) === (prefixes.length === 0))
         throw new UsageError('Name events, or an application with --application.');
+      if (since !== undefined && application === undefined)
+        throw new UsageError('Give --since with --application.');
       const sql = await openDatabase();
       const event_ids = await Promise.all(prefixes.map((prefix) => requireId(sql, 'events', prefix)));
       const owners = await Promise.all(
@@ -168,7 +171,7 @@ export const register = (program: Command): void => {
       for (const application_id of application === undefined ? new Set(owners) : [application]) {
         const own = event_ids.filter((_, index) => owners[index] === application_id);
         const named = application === undefined ? own : undefined;
-        const retried = await operate(retryEvents, { application_id, event_ids: named });
+        const retried = await operate(retryEvents, { application_id, event_ids: named, since });
         events += retried.events;
         if (retried.switched_on) switched_on.push(application_id);
         else if (retried.address.failures > 0) failing.push(retried.address);

@@ -6,6 +6,7 @@ import { registerHistory } from '#src/cli/commands/game-history.ts';
 import { registerPackage } from '#src/cli/commands/game-package.ts';
 import { registerReview } from '#src/cli/commands/game-review.ts';
 import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
+import { registerThread } from '#src/cli/commands/game-thread.ts';
 import { registerTransfer } from '#src/cli/commands/game-transfer.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
@@ -97,6 +98,7 @@ export const register = (program: Command): void => {
   registerHistory(game);
   registerReview(game);
   registerDecisions(game);
+  registerThread(game);
   registerPackage(game);
   registerTransfer(game);
 

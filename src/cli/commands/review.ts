@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { batchList, laneList } from '#src/lists/review.ts';
+import { appealList, overturnedList } from '#src/lists/threads.ts';
 
 /** `catalogue review …` */
 export const register = (program: Command): void => {
@@ -15,6 +16,19 @@ export const register = (program: Command): void => {
       'review list --json --limit 500',
     ],
     limit: { max: 1_000, byDefault: 50 },
+  });
+
+  defineListCommand(review, 'appeals', appealList, {
+    summary: 'list the appeals that wait for a decision, the longest waiting first',
+    details: 'Decide with game uphold or game overturn, not on your own rejections.',
+    examples: ['review appeals', 'review appeals --reviewer kim --json'],
+    limit: { max: 1_000, byDefault: 50 },
+  });
+
+  defineListCommand(review, 'overturned', overturnedList, {
+    summary: 'list how rejections fared, by reviewer and reason: appealed, upheld, overturned',
+    examples: ['review overturned --since 30d'],
+    limit: { max: 1_000, byDefault: 100 },
   });
 
   defineListCommand(review, 'batch', batchList, {

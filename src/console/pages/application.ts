@@ -7,6 +7,7 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
+import { settingsSection } from '#src/console/pages/application-settings.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
@@ -130,23 +131,6 @@ const health = ({ application, runs, addressesProblem: problem }: ApplicationVie
   );
 };
 
-const settings = (application: ApplicationRow): SafeHtml =>
-  section(
-    'Settings',
-    facts([
-      ['query_game_list', mono(application.query_game_list_webhook)],
-      ['query_game_detail', mono(application.query_game_detail_webhook)],
-      ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-      ['Games every', formatDuration(application.every_ms)],
-      ['KYC every', formatDuration(application.kyc_every_ms)],
-      ['Details at most', `${formatDuration(application.detail_max_age_ms)} old`],
-      ['Concurrency', application.concurrency],
-      ['Rate', `${number(application.rate)} calls a second`],
-      ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
-      ['Change them', html`<code>npx catalogue app update ${application.application_id} …</code>`],
-    ]),
-  );
-
 /** A link to every row of a list of this application. */
 const all = (path: string, label: string, application: string): SafeHtml =>
   html`<a href="${link(path, { application })}">${label}</a>`;
@@ -179,7 +163,7 @@ ${section('Latest runs', latestRuns)}
 ${section('Failures', problems, { aside: all('/failures', 'All failures', id) })}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
 ${checkSection(check, { here, mayRun: mayManage, namesOperators: true })}
-${settings(application)}`;
+${settingsSection(application, mayManage)}`;
   return {
     title: application.name,
     at: '/applications',

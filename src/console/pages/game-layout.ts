@@ -5,6 +5,7 @@ import { gameFacts, packageSection } from '#src/console/pages/game-facts.ts';
 import { gameContent } from '#src/console/pages/game-fields.ts';
 import { similarIcons, textHints } from '#src/console/pages/game-hints.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
+import { appealForms, appealSection, threadSection } from '#src/console/pages/game-thread.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
@@ -53,12 +54,18 @@ const formerBadge = ({ timeline: { waiting, entries } }: GameView): SafeHtml | n
     : null;
 };
 
+/** The decision on the game, or on the appeal against its rejection. */
+const decideForms = (view: GameView): SafeHtml =>
+  view.appeal === undefined || view.diff.to !== view.game.revision
+    ? decisionForms(view)
+    : appealForms(view.game, view.appeal, view.login);
+
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, filters, pictures } = view;
+  const { game, diff, timeline, mayDecide, filters, pictures, appeal } = view;
   const { wide, texts } = gameContent(view);
-  const body = html`${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
-${texts}${timelineCard(timeline)}${compareForm(view)}
+  const body = html`${appealSection(appeal)}${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
+${texts}${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline)}${compareForm(view)}
 </div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
@@ -71,7 +78,7 @@ ${awaitIcons([game], pictures.pictures, 'large')}`;
     lead: html`<span>${statusBadges(game)} ${formerBadge(view)}</span>
 <a href="/applications/${game.application_id}">${game.application_id}</a> ${view.viewers}`,
     // The decision is last, at the edge: it stays where it is when there is no game before or after.
-    actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decisionForms(view) : null}`,
+    actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decideForms(view) : null}`,
     body,
   };
 };

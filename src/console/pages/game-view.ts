@@ -1,6 +1,8 @@
 /** What the page of one game shows. */
+import type { AppealRow } from '#db/queries/appeals.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ReasonRow } from '#db/queries/reasons.ts';
+import type { ThreadEntry } from '#db/queries/threads.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { GameHints } from '#src/review/game-hints.ts';
@@ -14,6 +16,12 @@ export type GameView = {
   timeline: Timeline;
   revisions: readonly number[];
   reasons: readonly ReasonRow[];
+  /** What operators and its developer wrote. */
+  thread: readonly ThreadEntry[];
+  /** The open appeal against its rejection. */
+  appeal: AppealRow | undefined;
+  /** The reader. */
+  login: string;
   viewers: SafeHtml | null;
   mayDecide: boolean;
   /** Of the lane that the game was opened from. */

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
+import { findOpenAppeal } from '#db/queries/appeals.ts';
 import { leaseGame } from '#db/queries/game-leases.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
@@ -17,7 +18,9 @@ import {
 } from '#src/console/pages/game-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { readFirst } from '#src/lists/read.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
+import { threadList } from '#src/lists/threads.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
@@ -48,6 +51,9 @@ const GAME_NOT_FOUND = 'There is no game with this id.';
 
 /** The next games of the lane, whose pictures are fetched while the operator looks at this one. */
 const UPCOMING = 4;
+
+/** More than a thread has. */
+const THREAD_MAX = 1_000;
 
 /** A cursor of the list of a lane. */
 const cursorText = z.string().max(100);
@@ -109,6 +115,7 @@ const explainUndecided = ({ result, revision, game }: GameDecision): string | un
   if (result === 'fetching')
     return 'a picture is still being fetched, or stored. The game can be passed when it is there.';
   if (result === 'held' || result === 'needs_verdict') return `${OBSTACLES[result]}.`;
+  if (result === 'appealed') return 'its developer has appealed the rejection. Another reviewer decides.';
   if (result === 'decided_before')
     return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
   return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;
@@ -132,12 +139,14 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
-    const [diff, timeline, revisions, reasons, hints, seen] = await Promise.all([
+    const [diff, timeline, revisions, reasons, hints, thread, appeal, seen] = await Promise.all([
       compareRevisions(sql, game_id, { from, to }),
       readTimeline(sql, game.application_id, game.application_game_id),
       listRevisionNumbers(sql, game_id),
       listReasons(sql),
       readGameHints(sql, game),
+      readFirst(threadList, sources, { game_id }, THREAD_MAX),
+      game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
       mayDecide && !isAhead ? seeGame(sql, game_id, login) : '',
     ]);
     const { waiting } = timeline;
@@ -171,6 +180,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         timeline,
         revisions,
         reasons,
+        thread,
+        appeal,
+        login,
         viewers: mayDecide ? viewersLine(game_id, seen, isAhead) : null,
         mayDecide,
         filters,

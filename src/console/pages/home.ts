@@ -1,7 +1,6 @@
 /** `/`: what needs a person now, and the last 24 hours. */
 
 import type { FastifyInstance } from 'fastify';
-import pTimeout from 'p-timeout';
 import type { ApplicationItem } from '#db/queries/application-list.ts';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { readDecisionHours } from '#db/queries/decisions.ts';
@@ -14,6 +13,7 @@ import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
+import { readQueues, toBoard } from '#src/console/pages/queues.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
@@ -24,7 +24,7 @@ import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { unverifiedList } from '#src/lists/kyc.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
-import { readFirst, type Sources } from '#src/lists/read.ts';
+import { readFirst } from '#src/lists/read.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
@@ -37,15 +37,9 @@ import { requestCard } from '#src/site/requests.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const IN_TROUBLE = '/applications?status=trouble&sort=failing_since';
-const QUEUES_MAX = 100;
 const TROUBLE_SHOWN = 8;
 const FAILURES_SHOWN = 6;
 const REQUESTS_MAX = 500;
-const QUEUES_WAIT_MS = 2_000;
-
-/** The state of each queue; null if the queues do not answer in time. */
-const readQueues = (sources: Sources): Promise<QueueItem[] | null> =>
-  pTimeout(readFirst(queueList, sources, {}, QUEUES_MAX), { milliseconds: QUEUES_WAIT_MS }).catch(() => null);
 
 const stat = (label: string, value: number, url: string, note: string, tone = ''): SafeHtml =>
   html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong>
@@ -153,14 +147,19 @@ const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml |
   return section(title, listTable(subscriptionList, subscriptions, { linkTo, only, label: title }));
 };
 
+/** One sentence, unless a queue is paused or has failed jobs: those are listed. */
 const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
+  const aside = html`<a href="/queues">All queues</a>`;
   if (queues === null)
-    return section(
-      'Queues',
-      html`<div class="empty"><p>The queues do not answer. Workers wait and go on when they do.</p></div>`,
-    );
-  const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
-  return section('Queues', listTable(queueList, queues, { linkTo, cells: { queue: toBoard } }));
+    return section('Queues', html`<p class="body soft">The queues did not answer within 2 s.</p>`, { aside });
+  const troubled = queues.filter(({ paused, failed }) => paused || failed > 0);
+  if (troubled.length > 0)
+    return section('Queues', listTable(queueList, troubled, { linkTo, cells: { queue: toBoard } }), {
+      aside,
+    });
+  const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.prioritized, 0);
+  const sentence = `${queues.length} queues run, none has a failed job. Jobs that wait: ${number(waiting)}.`;
+  return section('Queues', html`<p class="body soft">${sentence}</p>`, { aside });
 };
 
 /** Adds `/`. */

@@ -1,6 +1,7 @@
 /** `/review`: the two lanes; many games decided at once; `/batches/:id`; undo. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { countAppeals } from '#db/queries/appeals.ts';
 import { findBatch, findLastDecision } from '#db/queries/decisions.ts';
 import type { LaneGame } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
@@ -108,11 +109,18 @@ ${iconPlace(game, pictures)}<div>
 ${was === null ? null : html`<div class="marks">${was}${changed}</div>`}</div></li>`;
 };
 
-const laneTabs = (lane: Lane, filters: LaneFilters, summary: LaneSummary): SafeHtml =>
+/** The lanes with their games. @param lane absent: the appeals are open @param appeals how many wait */
+export const laneTabs = (
+  lane: Lane | undefined,
+  filters: LaneFilters,
+  summary: LaneSummary,
+  appeals: number,
+): SafeHtml =>
   html`<nav class="tabs" aria-label="Lanes">${LANES.map(
     (each) => html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? CURRENT : null}>
 ${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
-  )}</nav>`;
+  )}<a href="/review/appeals"${lane === undefined ? CURRENT : null}>
+Appeals <span class="badge">${number(appeals)}</span></a></nav>`;
 
 const CURRENT = html` aria-current="page"`;
 
@@ -155,8 +163,9 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     const { roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const { application } = laneFilters.parse(request.query);
-    const [summary, list, reasons] = await Promise.all([
+    const [summary, appeals, list, reasons] = await Promise.all([
       summariseLanes(sql, application),
+      countAppeals(sql),
       showList(sourcesOf(options), laneList, {
         path: '/review',
         query: request.query,
@@ -191,7 +200,7 @@ ${awaitIcons(games, pictures)}`;
     return sendPage(reply, {
       title: 'Review',
       at: '/review',
-      body: html`${laneTabs(lane, filters, summary)}${list.filters}
+      body: html`${laneTabs(lane, filters, summary, appeals.open)}${list.filters}
 ${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
       lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
       actions: mayDecide

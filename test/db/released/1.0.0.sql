@@ -227,7 +227,7 @@ create table events (
   created_at timestamp with time zone not null,
   "position" bigint,
   constraint events_pkey PRIMARY KEY (event_id),
-  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text]))
+  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text]))
 );
 
 create table game_absences (
@@ -235,6 +235,25 @@ create table game_absences (
   withdrawn_at timestamp with time zone not null,
   returned_at timestamp with time zone,
   constraint game_absences_game_id_withdrawn_at_pk PRIMARY KEY (game_id, withdrawn_at)
+);
+
+create table game_appeals (
+  appeal_id bigserial,
+  game_id uuid not null,
+  application_id text not null,
+  audit_id bigint not null,
+  rejected_by text not null,
+  text text not null,
+  opened_at timestamp with time zone default now() not null,
+  outcome text,
+  decided_by text,
+  answer text,
+  decided_at timestamp with time zone,
+  constraint game_appeals_pkey PRIMARY KEY (appeal_id),
+  constraint game_appeals_rejection UNIQUE (audit_id),
+  constraint game_appeals_decided CHECK ((outcome IS NULL) = (decided_at IS NULL) AND COALESCE(outcome = ANY (ARRAY['upheld'::text, 'overturned'::text]), false) = (decided_by IS NOT NULL) AND (decided_by IS NULL) = (answer IS NULL)),
+  constraint game_appeals_outcome CHECK (outcome = ANY (ARRAY['upheld'::text, 'overturned'::text, 'void'::text])),
+  constraint game_appeals_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000 AND char_length(answer) >= 1 AND char_length(answer) <= 4000)
 );
 
 create table game_audits (
@@ -248,6 +267,7 @@ create table game_audits (
   note text,
   batch_id uuid,
   carried_over_from bigint,
+  appeal_id bigint,
   waiting_since timestamp with time zone,
   decided_at timestamp with time zone default now() not null,
   undone_at timestamp with time zone,
@@ -285,6 +305,19 @@ create table game_leases (
   claimed_from uuid,
   leased_until timestamp with time zone not null,
   constraint game_leases_pkey PRIMARY KEY (game_id)
+);
+
+create table game_messages (
+  message_id bigserial,
+  game_id uuid not null,
+  application_id text not null,
+  kind text not null,
+  written_by text not null,
+  text text not null,
+  written_at timestamp with time zone default now() not null,
+  constraint game_messages_pkey PRIMARY KEY (message_id),
+  constraint game_messages_kind CHECK (kind = ANY (ARRAY['note'::text, 'message'::text, 'answer'::text])),
+  constraint game_messages_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000)
 );
 
 create table game_revisions (
@@ -746,8 +779,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"530cda3f2641aa6652cd0c4ed2569139527b2c7c2bdf157dd423af717e49889c","created_at":1795509821388}'),
-  ('{"id":2,"hash":"ce8a091e29bf7442f1d00042f7ce5fc2c83244dc08777f0684c1e3dc3113f9e0","created_at":1795509822667}')
+  ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
+  ('{"id":2,"hash":"013d9f538cde2cf117fdc4037427e1129b11b787af48b5ae0569e198b43780da","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -809,11 +842,12 @@ insert into event_deliveries (event_id, application_id, state, attempts, request
   ('{"event_id":"019b7620-0000-7000-8000-000000000005","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000006","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000007","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000008","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
+  ('{"event_id":"019b7620-0000-7000-8000-000000000008","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000009","application_id":"acme","state":"pending","attempts":0,"requested_at":"2026-01-01T00:00:00+00:00","next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_status":null,"last_error":null,"delivered_at":null}')
 ) as v (row), json_populate_record(null::event_deliveries, row::json) as r;
 
 insert into event_subscriptions (subscription_id, url, types, secret, former_secret, former_until, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select subscription_id, url, types, secret, former_secret, former_until, secret_keys, "position", status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
-  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","former_secret":null,"former_until":null,"secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":9001,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
+  (E'{"subscription_id":"019b76da-a815-7000-8000-000000000015","url":"http://127.0.0.1:9/stream","types":["game.received"],"secret":"\\\\x021a0e7b4650940375d44664eab688b15a2246801fdfb93c2130edc138b03131f90dd734ac285c8eaaa0b42ab63abe6c212e0edaa7669bf66212c903451f76f92019a5610068c2aa558413c7cd97d4","former_secret":null,"former_until":null,"secret_keys":[{"key_id": "test", "wrapped": "AQ1pTLPRtrksLUIe0qDOV1CV6R9mA1vkBTbM53np8djKqpxAGSbPAT42Pgy+GivEDVTB78EULJoUGNHYnQ=="}],"position":11001,"status":"active","off_reason":null,"off_at":null,"failures":0,"failing_since":null,"next_attempt_at":"2026-01-01T00:00:00+00:00","last_attempt_at":null,"last_success_at":null,"last_error":null,"created_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::event_subscriptions, row::json) as r;
 
 insert into event_webhooks (application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at) select application_id, url, secret, former_secret, former_until, secret_keys, status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_success_at, last_error, created_at from (values
@@ -825,21 +859,26 @@ insert into events (event_id, event_number, application_id, type, game_id, data,
   ('{"event_id":"019b7620-0000-7000-8000-000000000002","event_number":2,"application_id":"acme","type":"game.passed","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "decided", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":2}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000003","event_number":3,"application_id":"acme","type":"game.passed","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "decided", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 1, "game_name": "纸船", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "passed", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":3}'),
   ('{"event_id":"019b7620-0000-7000-8000-000000000004","event_number":4,"application_id":"acme","type":"game.rejected","game_id":"019b76da-a812-7000-8000-000000000012","data":{"why": "decided", "text": "Too wet.", "reason": "other", "game_id": "019b76da-a812-7000-8000-000000000012", "revision": 1, "game_name": "Rain", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "rejected", "reason_label": "Another reason, see the text", "application_game_id": "rejected"},"created_at":"2026-01-01T00:00:00+00:00","position":4}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000005","event_number":5,"application_id":"acme","type":"game.pending","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "content_changed", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 2, "game_name": "纸船 2", "audit_time": "", "audit_status": "pending", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000006","event_number":6,"application_id":"acme","type":"game.pending","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "pictures_changed", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "", "audit_status": "pending", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000007","event_number":7,"application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":7}'),
-  ('{"event_id":"019b7620-0000-7000-8000-000000000008","event_number":8,"application_id":"acme","type":"game.pending","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "held", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "", "audit_status": "pending", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":null}')
+  ('{"event_id":"019b7620-0000-7000-8000-000000000005","event_number":5,"application_id":"acme","type":"game.message","game_id":"019b76da-a812-7000-8000-000000000012","data":{"why": "message", "text": "How wet is it?", "game_id": "019b76da-a812-7000-8000-000000000012", "revision": 1, "game_name": "Rain", "audit_time": "2026-01-01T00:00:00.000Z", "audit_status": "rejected", "application_game_id": "rejected"},"created_at":"2026-01-01T00:00:00+00:00","position":5}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000006","event_number":6,"application_id":"acme","type":"game.pending","game_id":"019b76da-a811-7000-8000-000000000011","data":{"why": "content_changed", "game_id": "019b76da-a811-7000-8000-000000000011", "revision": 2, "game_name": "纸船 2", "audit_time": "", "audit_status": "pending", "application_game_id": "changed"},"created_at":"2026-01-01T00:00:00+00:00","position":6}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000007","event_number":7,"application_id":"acme","type":"game.pending","game_id":"019b76da-a810-7000-8000-000000000010","data":{"why": "pictures_changed", "game_id": "019b76da-a810-7000-8000-000000000010", "revision": 1, "game_name": "Fog", "audit_time": "", "audit_status": "pending", "application_game_id": "drifted"},"created_at":"2026-01-01T00:00:00+00:00","position":7}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000008","event_number":8,"application_id":"acme","type":"game.withdrawn","game_id":"019b76da-a813-7000-8000-000000000013","data":{"why": "not_listed", "game_id": "019b76da-a813-7000-8000-000000000013", "revision": 1, "game_name": "Paper Boat", "audit_time": "", "audit_status": "pending", "application_game_id": "withdrawn"},"created_at":"2026-01-01T00:00:00+00:00","position":8}'),
+  ('{"event_id":"019b7620-0000-7000-8000-000000000009","event_number":9,"application_id":"acme","type":"game.pending","game_id":"019b76da-a80f-7000-8000-00000000000f","data":{"why": "held", "game_id": "019b76da-a80f-7000-8000-00000000000f", "revision": 1, "game_name": "Harbour", "audit_time": "", "audit_status": "pending", "application_game_id": "live"},"created_at":"2026-01-01T00:00:00+00:00","position":null}')
 ) as v (row), json_populate_record(null::events, row::json) as r;
 
 insert into game_absences (game_id, withdrawn_at, returned_at) select game_id, withdrawn_at, returned_at from (values
   ('{"game_id":"019b76da-a813-7000-8000-000000000013","withdrawn_at":"2026-01-01T00:00:00+00:00","returned_at":null}')
 ) as v (row), json_populate_record(null::game_absences, row::json) as r;
 
-insert into game_audits (audit_id, game_id, revision, audit_status, decided_by, reason, text, note, batch_id, carried_over_from, waiting_since, decided_at, undone_at, undone_by) select audit_id, game_id, revision, audit_status, decided_by, reason, text, note, batch_id, carried_over_from, waiting_since, decided_at, undone_at, undone_by from (values
-  ('{"audit_id":1,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
-  ('{"audit_id":2,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
-  ('{"audit_id":3,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
-  ('{"audit_id":4,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"audit_status":"rejected","decided_by":"kim","reason":"other","text":"Too wet.","note":null,"batch_id":null,"carried_over_from":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}')
+insert into game_appeals (appeal_id, game_id, application_id, audit_id, rejected_by, text, opened_at, outcome, decided_by, answer, decided_at) select appeal_id, game_id, application_id, audit_id, rejected_by, text, opened_at, outcome, decided_by, answer, decided_at from (values
+  ('{"appeal_id":1,"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","audit_id":4,"rejected_by":"kim","text":"It is dry.","opened_at":"2026-01-01T00:00:00+00:00","outcome":null,"decided_by":null,"answer":null,"decided_at":null}')
+) as v (row), json_populate_record(null::game_appeals, row::json) as r;
+
+insert into game_audits (audit_id, game_id, revision, audit_status, decided_by, reason, text, note, batch_id, carried_over_from, appeal_id, waiting_since, decided_at, undone_at, undone_by) select audit_id, game_id, revision, audit_status, decided_by, reason, text, note, batch_id, carried_over_from, appeal_id, waiting_since, decided_at, undone_at, undone_by from (values
+  ('{"audit_id":1,"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"appeal_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":2,"game_id":"019b76da-a810-7000-8000-000000000010","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"appeal_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":3,"game_id":"019b76da-a811-7000-8000-000000000011","revision":1,"audit_status":"passed","decided_by":"kim","reason":null,"text":null,"note":"fine","batch_id":null,"carried_over_from":null,"appeal_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}'),
+  ('{"audit_id":4,"game_id":"019b76da-a812-7000-8000-000000000012","revision":1,"audit_status":"rejected","decided_by":"kim","reason":"other","text":"Too wet.","note":null,"batch_id":null,"carried_over_from":null,"appeal_id":null,"waiting_since":"2026-01-01T00:00:00+00:00","decided_at":"2026-01-01T00:00:00+00:00","undone_at":null,"undone_by":null}')
 ) as v (row), json_populate_record(null::game_audits, row::json) as r;
 
 insert into game_count_changes (application_id, audit_status, bucket, games) select application_id, audit_status, bucket, games from (values
@@ -883,8 +922,12 @@ insert into game_icon_hashes (game_id, dhash) select game_id, dhash from (values
 ) as v (row), json_populate_record(null::game_icon_hashes, row::json) as r;
 
 insert into game_leases (game_id, holder, claimed_from, leased_until) select game_id, holder, claimed_from, leased_until from (values
-  ('{"game_id":"019b76da-a812-7000-8000-000000000012","holder":"kim","claimed_from":null,"leased_until":"2026-01-01T00:00:00+00:00"}')
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","holder":"lee","claimed_from":null,"leased_until":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_leases, row::json) as r;
+
+insert into game_messages (message_id, game_id, application_id, kind, written_by, text, written_at) select message_id, game_id, application_id, kind, written_by, text, written_at from (values
+  ('{"message_id":1,"game_id":"019b76da-a812-7000-8000-000000000012","application_id":"acme","kind":"message","written_by":"kim","text":"How wet is it?","written_at":"2026-01-01T00:00:00+00:00"}')
+) as v (row), json_populate_record(null::game_messages, row::json) as r;
 
 insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at) select game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at from (values
   ('{"game_id":"019b76da-a80f-7000-8000-00000000000f","revision":1,"game_name":"Harbour","game_icon":["https://cdn.example/live.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"HjeypOUWc6QmG-xywNIs-2QWfmiagPxFa0algLZeX2I","fetched_at":"2026-01-01T00:00:00+00:00"}'),
@@ -1045,20 +1088,22 @@ insert into sign_in_links (link_hash, login, sets_password, expires_at) select l
 
 insert into stream_events (event_number, event_id, type, application_id, size, game_ids, revisions, facts, created_at, "position") select event_number, event_id, type, application_id, size, game_ids, revisions, facts, created_at, "position" from (values
   ('{"event_number":1,"event_id":null,"type":"application.added","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1}'),
-  ('{"event_number":10,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.withdrawn","application_id":"acme","size":1,"game_ids":["019b76da-a813-7000-8000-000000000013"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9001}'),
-  ('{"event_number":11,"event_id":null,"type":"game.received","application_id":null,"size":1,"game_ids":["019b76da-a81b-7000-8000-00000000001b"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":12,"event_id":null,"type":"run.suspect","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":13,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":14,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":15,"event_id":"019b7620-0000-7000-8000-000000000008","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":10,"event_id":null,"type":"game.changed","application_id":null,"size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":9001}'),
+  ('{"event_number":11,"event_id":"019b7620-0000-7000-8000-000000000007","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a810-7000-8000-000000000010"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":10001}'),
+  ('{"event_number":12,"event_id":"019b7620-0000-7000-8000-000000000008","type":"game.withdrawn","application_id":"acme","size":1,"game_ids":["019b76da-a813-7000-8000-000000000013"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":11001}'),
+  ('{"event_number":13,"event_id":null,"type":"game.received","application_id":null,"size":1,"game_ids":["019b76da-a81b-7000-8000-00000000001b"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":14,"event_id":null,"type":"run.suspect","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":15,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":16,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":17,"event_id":"019b7620-0000-7000-8000-000000000009","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"size":5,"game_ids":["019b76da-a811-7000-8000-000000000011","019b76da-a810-7000-8000-000000000010","019b76da-a80f-7000-8000-00000000000f","019b76da-a812-7000-8000-000000000012","019b76da-a813-7000-8000-000000000013"],"revisions":[1,1,1,1,1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1005}'),
   ('{"event_number":3,"event_id":"019b7620-0000-7000-8000-000000000001","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2001}'),
   ('{"event_number":4,"event_id":"019b7620-0000-7000-8000-000000000002","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a810-7000-8000-000000000010"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3001}'),
   ('{"event_number":5,"event_id":"019b7620-0000-7000-8000-000000000003","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":4001}'),
   ('{"event_number":6,"event_id":"019b7620-0000-7000-8000-000000000004","type":"game.rejected","application_id":"acme","size":1,"game_ids":["019b76da-a812-7000-8000-000000000012"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":5001}'),
-  ('{"event_number":7,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6001}'),
-  ('{"event_number":8,"event_id":null,"type":"game.changed","application_id":null,"size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":7001}'),
-  ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a810-7000-8000-000000000010"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8001}')
+  ('{"event_number":7,"event_id":"019b7620-0000-7000-8000-000000000005","type":"game.message","application_id":"acme","size":1,"game_ids":["019b76da-a812-7000-8000-000000000012"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":6001}'),
+  ('{"event_number":8,"event_id":null,"type":"game.appealed","application_id":null,"size":1,"game_ids":["019b76da-a812-7000-8000-000000000012"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":7001}'),
+  ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8001}')
 ) as v (row), json_populate_record(null::stream_events, row::json) as r;
 
 insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at) select run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at from (values
@@ -1080,19 +1125,23 @@ insert into workers (worker_id, host, pid, started_at, seen_at) select worker_id
 
 select setval('drizzle.__drizzle_migrations_id_seq', 2);
 
-select setval('public.event_positions', 7);
+select setval('public.event_positions', 8);
 
-select setval('public.events_event_number_seq', 8);
+select setval('public.events_event_number_seq', 9);
+
+select setval('public.game_appeals_appeal_id_seq', 1);
 
 select setval('public.game_audits_audit_id_seq', 4);
+
+select setval('public.game_messages_message_id_seq', 1);
 
 select setval('public.kyc_access_log_entry_id_seq', 1);
 
 select setval('public.kyc_verdicts_verdict_id_seq', 1);
 
-select setval('public.stream_events_event_number_seq', 15);
+select setval('public.stream_events_event_number_seq', 17);
 
-select setval('public.stream_positions', 9001);
+select setval('public.stream_positions', 11001);
 
 select setval('public.sync_runs_run_number_seq', 2);
 
@@ -1211,6 +1260,7 @@ begin
       ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
       ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
       ('catalogue_media', 'system', 'media', '^game\.reopen$'),
+      ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
@@ -1368,6 +1418,102 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION check_appeal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+begin
+  new.application_id := (select application_id from games where game_id = new.game_id);
+  perform limit_developer(new.application_id);
+  -- A decision waits for the appeal, or the appeal for the decision.
+  select * into game from games where game_id = new.game_id for share;
+  if game.audit_status is distinct from 'rejected' then
+    raise exception 'The game is not rejected: there is nothing to appeal.' using errcode = 'GC002';
+  elsif game.withdrawn_at is not null then
+    raise exception 'The game is withdrawn: list it again, then appeal.' using errcode = 'GC002';
+  end if;
+  select * into strict new.audit_id, new.rejected_by from first_decision(new.game_id);
+  if exists (select from game_appeals where audit_id = new.audit_id) then
+    raise exception 'This rejection was appealed: a rejection is appealed once.' using errcode = 'GC002';
+  end if;
+  new.opened_at := now();
+  insert into stream_events (type, game_ids, revisions)
+  values ('game.appealed', array[game.game_id], array[game.revision]);
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_appeal_decision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+begin
+  select * into game from games where game_id = old.game_id for share;
+  if old.outcome is not null then
+    raise exception 'The appeal was decided already, by %.', coalesce(old.decided_by, 'a later decision')
+      using errcode = 'GC002';
+  end if;
+  new.decided_at := now();
+  if new.outcome = 'void' then
+    return new;
+  end if;
+  if lower(btrim(new.decided_by)) = lower(btrim(old.rejected_by)) then
+    raise exception '% rejected the game: another reviewer decides the appeal.', old.rejected_by using errcode = 'GC002';
+  elsif game.withdrawn_at is not null then
+    raise exception 'The game is withdrawn: the appeal is decided when a listing names it again.' using errcode = 'GC002';
+  elsif game.audit_status <> 'rejected' then
+    raise exception 'The content has changed since the rejection: decide on the game, which waits for review.'
+      using errcode = 'GC002';
+  end if;
+  if new.outcome = 'upheld' then
+    perform send_event(game, 'game.appeal_upheld', 'appeal', jsonb_build_object('text', new.answer));
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_message()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  game games;
+begin
+  new.application_id := (select application_id from games where game_id = new.game_id);
+  if new.kind = 'answer' then
+    perform limit_developer(new.application_id);
+  end if;
+  select * into game from games where game_id = new.game_id for no key update;
+  if game.game_id is null then
+    raise exception 'There is no game %.', new.game_id using errcode = 'GC002';
+  elsif game.withdrawn_at is not null and new.kind <> 'note' then
+    raise exception 'The game is withdrawn: its application no longer lists it.' using errcode = 'GC002';
+  elsif 200 <= (select count(*) from game_messages where game_id = new.game_id) then
+    raise exception 'The thread of this game has 200 entries: it takes no more.' using errcode = 'GC002';
+  elsif new.kind = 'answer' and 100 <= (select count(*) from game_messages where game_id = new.game_id and kind = 'answer')
+  then
+    raise exception 'You have written 100 entries in the thread of this game: it takes no more.' using errcode = 'GC002';
+  end if;
+  if new.kind = 'message' then
+    perform send_event(game, 'game.message', 'message', jsonb_build_object('text', new.text));
+  elsif new.kind = 'answer' then
+    insert into stream_events (type, game_ids, revisions)
+    values ('game.answered', array[game.game_id], array[game.revision]);
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION check_pass()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1415,6 +1561,16 @@ begin
   end if;
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_appeals()
+ RETURNS TABLE(open integer, oldest timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select count(*)::int, min(p.opened_at) from game_appeals p join games g using (game_id)
+  where p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null
 $function$;
 
 CREATE OR REPLACE FUNCTION count_games()
@@ -1517,6 +1673,19 @@ AS $function$
   select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
     placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6
   ), 52, 1), 53, 1), 'hex')::uuid
+$function$;
+
+CREATE OR REPLACE FUNCTION first_decision(of_game uuid)
+ RETURNS TABLE(audit_id bigint, decided_by text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  with recursive chain as (
+    select a.* from game_audits a where a.audit_id = (select s.audit_id from standing_decision(of_game) s)
+    union all
+    select former.* from game_audits former join chain on former.audit_id = chain.carried_over_from
+  )
+  select c.audit_id, c.decided_by from chain c where c.carried_over_from is null
 $function$;
 
 CREATE OR REPLACE FUNCTION fold_game_counts()
@@ -1646,6 +1815,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION guard_appeal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.appeal_id is not null then
+    perform from game_appeals
+      where appeal_id = new.appeal_id and game_id = new.game_id and outcome = 'overturned'
+        and decided_by = new.decided_by and decided_at = now() and new.audit_status = 'passed';
+    if not found then
+      raise exception 'The appeal % was not overturned by this decision.', new.appeal_id using errcode = 'check_violation';
+    end if;
+  elsif new.carried_over_from is null then
+    if new.waiting_since is null and exists (select from game_appeals where game_id = new.game_id and outcome is null) then
+      raise exception 'The rejection is appealed: another reviewer decides the appeal.' using errcode = 'GC002';
+    end if;
+    update game_appeals set outcome = 'void' where game_id = new.game_id and outcome is null;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
  RETURNS integer[]
  LANGUAGE sql
@@ -1654,6 +1847,23 @@ CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
 AS $function$
   select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
                (hash >> 48 & 65535)::int + 196608]
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_appeal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.appeal_id is not null then
+    raise exception 'The decision is that of an appeal: decide on the game again instead.' using errcode = 'GC002';
+  elsif new.audit_status = 'rejected'
+    and exists (select from game_appeals where game_id = new.game_id and outcome is null) then
+    raise exception 'The rejection is appealed: another reviewer decides the appeal.' using errcode = 'GC002';
+  end if;
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION keep_changed_words()
@@ -1704,6 +1914,22 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION limit_developer(of_application text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from applications where application_id = of_application for no key update;
+  if 500 <= (select count(*) from game_messages
+      where application_id = of_application and kind = 'answer' and written_at > now() - interval '24 hours')
+    + (select count(*) from game_appeals where application_id = of_application and opened_at > now() - interval '24 hours')
+  then
+    raise exception 'Your application has written 500 texts within 24 hours: write again later.' using errcode = 'GC002';
+  end if;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION links_of_officers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1725,6 +1951,16 @@ begin
   new.expires_at := least(new.expires_at, now() + interval '15 minutes');
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
+    select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
+  from games g where g.game_id = of_game
 $function$;
 
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
@@ -1876,10 +2112,9 @@ CREATE OR REPLACE FUNCTION record_event()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
-  id constant uuid := event_uuid();
   event_type text := 'game.' || new.audit_status;
   why text;
-  rejection jsonb := '{}';
+  more jsonb := '{}';
 begin
   if not exists (select from applications where application_id = new.application_id and status <> 'removed') then
     return null;
@@ -1902,10 +2137,17 @@ begin
   else
     why := 'decided';
   end if;
-  if new.audit_status = 'rejected' then
+  if why = 'decided' and new.audit_status = 'passed' then
+    select jsonb_build_object('text', p.answer) into more
+    from game_audits a join game_appeals p using (appeal_id)
+    where a.game_id = new.game_id and a.decided_at = statement_timestamp();
+    if found then
+      why := 'appeal';
+    end if;
+  elsif new.audit_status = 'rejected' then
     select jsonb_build_object('reason', coalesce(d.reason, ''), 'reason_label', coalesce(r.label, ''),
                               'text', coalesce(d.text, ''))
-    into rejection
+    into more
     from standing_decision(new.game_id) d left join reasons r on r.code = d.reason
     where d.audit_status = 'rejected';
   end if;
@@ -1915,18 +2157,7 @@ begin
     where picture_id in (
       select picture_id from picture_pins where audit_id = (select audit_id from standing_decision(new.game_id)));
   end if;
-  insert into events (event_id, application_id, type, game_id, data, created_at)
-  values (id, new.application_id, event_type, new.game_id, jsonb_build_object(
-    'game_id', new.game_id,
-    'application_game_id', new.application_game_id,
-    'game_name', new.game_name,
-    'audit_status', new.audit_status,
-    'audit_time', coalesce(to_char(new.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
-    'revision', new.revision,
-    'why', why
-  ) || coalesce(rejection, '{}'), clock_timestamp());
-  insert into event_deliveries (event_id, application_id)
-  select id, application_id from event_webhooks where application_id = new.application_id and status = 'active';
+  perform send_event(new, event_type, why, coalesce(more, '{}'));
   return null;
 end
 $function$;
@@ -2045,6 +2276,30 @@ AS $function$
       select count(*) from operators
       where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
     then now() else now() + interval '1 day' end
+$function$;
+
+CREATE OR REPLACE FUNCTION send_event(game games, event_type text, why text, more jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  id constant uuid := event_uuid();
+begin
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, game.application_id, event_type, game.game_id, jsonb_build_object(
+    'game_id', game.game_id,
+    'application_game_id', game.application_game_id,
+    'game_name', game.game_name,
+    'audit_status', game.audit_status,
+    'audit_time', coalesce(to_char(game.audit_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), ''),
+    'revision', game.revision,
+    'why', why
+  ) || more, clock_timestamp());
+  insert into event_deliveries (event_id, application_id)
+  select id, application_id from event_webhooks where application_id = game.application_id and status = 'active';
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
@@ -2245,10 +2500,16 @@ CREATE INDEX events_created ON events USING brin (created_at);
 CREATE INDEX events_game ON events USING btree (game_id);
 CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
 CREATE INDEX events_without_position ON events USING btree (event_number) WHERE "position" IS NULL;
+CREATE INDEX game_appeals_application ON game_appeals USING btree (application_id, opened_at);
+CREATE INDEX game_appeals_game ON game_appeals USING btree (game_id);
+CREATE INDEX game_appeals_lane ON game_appeals USING btree (opened_at, appeal_id) WHERE outcome IS NULL;
+CREATE UNIQUE INDEX game_appeals_open ON game_appeals USING btree (game_id) WHERE outcome IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
+CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
+CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
@@ -2385,6 +2646,37 @@ CREATE TRIGGER events_stream AFTER INSERT ON events
   REFERENCING NEW TABLE AS fresh_events
   FOR EACH STATEMENT
   EXECUTE FUNCTION stream_application_events();
+
+CREATE TRIGGER game_appeals_checked BEFORE INSERT ON game_appeals
+  FOR EACH ROW
+  EXECUTE FUNCTION check_appeal();
+
+CREATE TRIGGER game_appeals_decided BEFORE UPDATE ON game_appeals
+  FOR EACH ROW
+  EXECUTE FUNCTION check_appeal_decision();
+
+CREATE TRIGGER game_appeals_void BEFORE UPDATE OF outcome ON game_appeals
+  FOR EACH ROW
+  WHEN (new.outcome = 'void'::text)
+  EXECUTE FUNCTION refuse_to_roles('void an appeal');
+
+CREATE TRIGGER game_audits_appeal BEFORE INSERT ON game_audits
+  FOR EACH ROW
+  EXECUTE FUNCTION guard_appeal();
+
+CREATE TRIGGER game_audits_keep_appeal BEFORE UPDATE OF undone_at ON game_audits
+  FOR EACH ROW
+  WHEN (old.undone_at IS NULL AND new.undone_at IS NOT NULL)
+  EXECUTE FUNCTION keep_appeal();
+
+CREATE TRIGGER game_messages_checked BEFORE INSERT ON game_messages
+  FOR EACH ROW
+  EXECUTE FUNCTION check_message();
+
+CREATE TRIGGER game_messages_of_operators BEFORE INSERT ON game_messages
+  FOR EACH ROW
+  WHEN (new.kind <> 'answer'::text)
+  EXECUTE FUNCTION refuse_to_roles('write to developers', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
   REFERENCING NEW TABLE AS fresh_revisions
@@ -2531,12 +2823,13 @@ grant select, insert, delete on application_holds to catalogue_console, catalogu
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
-grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_console, catalogue_worker;
+grant select, update (concurrency, detail_max_age_ms, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
+grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
 grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant insert on audit_log to catalogue_media;
+grant insert on audit_log to catalogue_api, catalogue_media;
 grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
@@ -2547,11 +2840,11 @@ grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console
 grant select, insert, update on event_deliveries to catalogue_console;
 grant select, insert, update, delete on event_deliveries to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select ("position", created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, subscription_id, types, url) on event_subscriptions to catalogue_console;
-grant select (status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (last_error, status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
 grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
-grant select (status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
 grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2561,7 +2854,12 @@ revoke execute on function audit_log_chain() from public;
 revoke execute on function bind_verdict() from public;
 grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to catalogue_media;
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
+revoke execute on function check_appeal() from public;
+revoke execute on function check_appeal_decision() from public;
+revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
+grant execute on function count_appeals() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function count_appeals() from public;
 revoke execute on function count_games() from public;
 grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
 revoke execute on function count_refusal(text) from public;
@@ -2576,6 +2874,8 @@ revoke execute on function follow_erased_record() from public;
 revoke execute on function follow_kyc_record() from public;
 revoke execute on function follow_provider() from public;
 revoke execute on function follow_removal() from public;
+revoke execute on function guard_appeal() from public;
+revoke execute on function keep_appeal() from public;
 revoke execute on function keep_changed_words() from public;
 revoke execute on function keep_words() from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2584,6 +2884,7 @@ revoke execute on function record_event() from public;
 revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
+revoke execute on function send_event(games,text,text,jsonb) from public;
 revoke execute on function stream_application() from public;
 revoke execute on function stream_application_events() from public;
 revoke execute on function stream_kyc() from public;
@@ -2591,6 +2892,9 @@ revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert (game_id, text) on game_appeals to catalogue_api;
+grant select, insert (game_id, text), update (answer, decided_by, outcome) on game_appeals to catalogue_console;
+grant select, update (answer, decided_by, outcome) on game_appeals to catalogue_operator, catalogue_operator_api;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
 grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator, catalogue_operator_api;
@@ -2599,6 +2903,7 @@ grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_d
 grant select on game_icon_hashes to catalogue_console;
 grant select, insert, update on game_icon_hashes to catalogue_media;
 grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, insert (game_id, kind, text, written_by) on game_messages to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
 grant select, insert on game_revisions to catalogue_operator;
 grant select, insert, delete on game_revisions to catalogue_worker;
@@ -2668,7 +2973,9 @@ grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_
 grant select on search_words to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence game_appeals_appeal_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant usage on sequence game_messages_message_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_verdicts_verdict_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2682,7 +2989,7 @@ grant select, update ("position") on stream_events to catalogue_api, catalogue_o
 grant select, update ("position"), delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant select (application_id, fault, finished_at, outcome, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
+grant select (application_id, fault, finished_at, outcome, run_number, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update, delete on sync_runs to catalogue_worker;
 grant select, delete on vanishing_games to catalogue_console, catalogue_operator, catalogue_operator_api;

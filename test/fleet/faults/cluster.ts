@@ -6,7 +6,7 @@ import { until } from '#test/support/until.ts';
 /** Each job of a run may be repeated: a failover loses the writes of the last moment. */
 const MOST_CALLS = 3;
 /** Calls take so long that runs go on during a failover. */
-const WORLD = { cluster: true, latencyMs: 200 };
+const WORLD = { redisForm: 'cluster', latencyMs: 200 } as const;
 
 const masterOfQueues = ({ cluster }: World) => cluster.masterOf(QUEUE_PREFIX);
 

@@ -5,12 +5,19 @@ import { requestKycPull } from '#db/queries/kyc.ts';
 import { insertRefreshes, requestGames } from '#db/queries/refreshes.ts';
 import { type Fault, isDetail, pause, twoWorkers, underWay } from '#test/fleet/faults/fault.ts';
 import type { World } from '#test/fleet/world.ts';
+import { startRole } from '#test/support/role-process.ts';
 import { until } from '#test/support/until.ts';
 
 const WITHIN_MS = 5 * 60_000;
 /** Of each application: games that it pings, and games that an operator pulls. */
 const REQUESTED = 10;
 const SILENT_MS = 20_000;
+const TEN_MINUTES_MS = 10 * 60_000;
+const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'always'];
+/** Of each application: games that it has removed (test/fleet/world.ts). */
+const REMOVED = 3;
+const ROLES = ['api', 'media', 'console', 'kyc-desk'];
+const ANY_PORT = { API_PORT: '0', CONSOLE_PORT: '0', KYC_DESK_PORT: '0' };
 
 /** Every application changes games that its list does not show; it pings a half, operators pull the others and its record. */
 const requestAll = async ({ applications, sql }: World): Promise<void> => {
@@ -45,6 +52,21 @@ const findUnserved = async ({ applications, sql }: World): Promise<string[]> => 
   return wrong;
 };
 
+/** Keeps a copy of the files of Redis. `restore` kills Redis, and starts it again from the copy. */
+const keepFiles = async ({ redis: { server } }: World) => {
+  const kept = await mkdtemp(join(tmpdir(), 'catalogue-aof-'));
+  await cp(server.directory, kept, { recursive: true });
+  return {
+    restore: async () => {
+      await server.end('SIGKILL');
+      await rm(server.directory, { recursive: true });
+      await cp(kept, server.directory, { recursive: true });
+      await server.start();
+    },
+    [Symbol.asyncDispose]: () => rm(kept, { recursive: true }),
+  };
+};
+
 /** What becomes of accepted requests, and of runs, if the queue forgets or returns to an earlier time. */
 export const LOST_JOB_FAULTS: readonly Fault[] = [
   {
@@ -69,25 +91,41 @@ export const LOST_JOB_FAULTS: readonly Fault[] = [
     name: 'Redis starts again from an append-only file of before the runs',
     mostCalls: 4,
     on: 'redis',
-    world: { redisArgs: ['--appendonly', 'yes', '--appendfsync', 'always'] },
+    world: { redisArgs: APPEND_ONLY },
     inject: async (world) => {
-      const { server } = world.redis;
-      const kept = await mkdtemp(join(tmpdir(), 'catalogue-aof-'));
-      try {
-        await cp(server.directory, kept, { recursive: true });
-        await twoWorkers(world);
-        await underWay(world);
-        await server.end('SIGKILL');
-        await rm(server.directory, { recursive: true });
-        await cp(kept, server.directory, { recursive: true });
-        await server.start();
-      } finally {
-        await rm(kept, { recursive: true });
-      }
+      await using kept = await keepFiles(world);
+      await twoWorkers(world);
+      await underWay(world);
+      await kept.restore();
     },
   },
   {
-    name: 'Redis silent while workers start',
+    name: 'Redis starts again from an append-only file of ten minutes ago, when other runs were open',
+    mostCalls: 12,
+    on: 'redis',
+    world: { redisArgs: APPEND_ONLY, patient: true },
+    inject: async (world) => {
+      await twoWorkers(world);
+      await using kept = await keepFiles(world);
+      await world.quiet();
+      await pause(TEN_MINUTES_MS);
+      await world.startRuns();
+      await underWay(world);
+      await requestAll(world);
+      await kept.restore();
+      await until('every request is served', async () => (await countUnserved(world)) === 0, WITHIN_MS);
+    },
+    findWrong: async (world) => [
+      ...(await findUnserved(world)),
+      ...(await world.sql`
+        select application_id, outcome, reason from sync_runs where outcome <> 'succeeded'
+        union all
+        select application_id, 'withdrawn', count(*)::text from games where withdrawn_at is not null
+        group by 1 having count(*) <> ${REMOVED}`.then((rows) => rows.map((row) => JSON.stringify(row)))),
+    ],
+  },
+  {
+    name: 'Redis silent while each process starts',
     mostCalls: 2,
     on: 'redis',
     world: { patient: true },
@@ -97,8 +135,21 @@ export const LOST_JOB_FAULTS: readonly Fault[] = [
         world.startWorker({ waitUntilReady: false }),
         world.startWorker({ waitUntilReady: false }),
       ]);
+      const starting = Promise.all(ROLES.map((role) => startRole(role, { ...world.env, ...ANY_PORT })));
+      starting.catch(() => {});
       await pause(SILENT_MS);
       world.redis.server.signal('SIGCONT');
+      const roles = await starting;
+      try {
+        for (const { metrics } of roles)
+          await until(
+            `${metrics} is ready`,
+            async () => (await fetch(new URL('/readyz', metrics)).catch(() => undefined))?.ok === true,
+            WITHIN_MS,
+          );
+      } finally {
+        await Promise.all(roles.map((role) => role.stop()));
+      }
       await world.startRuns();
       await requestAll(world);
       await until('every request is served', async () => (await countUnserved(world)) === 0, WITHIN_MS);

@@ -1,5 +1,9 @@
+import { grantRoles } from '#db/grant-roles.ts';
 import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/faults/fault.ts';
+import { urlOfRole } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
+
+const REFUSED_MS = 10_000;
 
 /** What becomes of Postgres. */
 export const POSTGRES_FAULTS: readonly Fault[] = [
@@ -154,6 +158,39 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
       if (refused !== '53100') throw new Error(`the disk is full, and Postgres says ${refused}`);
       await pause(3_000);
       await world.disk.free();
+    },
+  },
+  {
+    name: 'max_connections is reached: Postgres refuses every new session (53300)',
+    mostCalls: 4,
+    on: 'redis',
+    world: { latencyMs: 200 },
+    inject: async (world) => {
+      // No limit applies to a superuser.
+      const worker = urlOfRole(world.env.DATABASE_URL ?? '', 'worker');
+      await grantRoles(world.sql, { worker });
+      world.env.DATABASE_URL = worker;
+      await twoWorkers(world);
+      const { username, pathname } = new URL(worker);
+      const limit = (sessions: number) =>
+        world.sql.unsafe(`alter database ${pathname.slice(1)} connection limit ${sessions}`);
+      await limit(1);
+      await world.sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and usename = ${username}`;
+      await pause(REFUSED_MS);
+      await limit(-1);
+    },
+  },
+  {
+    name: 'VACUUM FULL of the tables of runs, again and again',
+    mostCalls: 4,
+    world: { latencyMs: 200 },
+    inject: async (world) => {
+      await twoWorkers(world);
+      for (let passes = 0; passes < 10; passes += 1)
+        for (const table of ['games', 'sync_run_pages', 'sync_runs', 'applications'])
+          await world.sql`vacuum full ${world.sql(table)}`;
     },
   },
 ];

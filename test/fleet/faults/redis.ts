@@ -1,4 +1,7 @@
 import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/faults/fault.ts';
+import { until } from '#test/support/until.ts';
+
+const EVICTED = 20;
 
 /** What becomes of Redis, where the queues live there. */
 export const REDIS_FAULTS: readonly Fault[] = [
@@ -80,6 +83,23 @@ export const REDIS_FAULTS: readonly Fault[] = [
       world.redis.network.cut({ refuse: true });
       await pause(60_000);
       world.redis.network.restore();
+    },
+  },
+  {
+    name: 'Redis evicts keys, because somebody changed its maxmemory-policy under the workers',
+    mostCalls: 6,
+    on: 'redis',
+    world: { latencyMs: 200 },
+    inject: async (world) => {
+      await twoWorkers(world);
+      const { client } = world.redis;
+      const read = async (field: string) =>
+        Number(new RegExp(`${field}:(\\d+)`).exec(await client.info())?.[1]);
+      await client.config('SET', 'maxmemory-policy', 'allkeys-random');
+      await client.config('SET', 'maxmemory', String(Math.round((await read('used_memory')) * 0.95)));
+      await until('keys are evicted', async () => (await read('evicted_keys')) > EVICTED);
+      await client.config('SET', 'maxmemory', '0');
+      await client.config('SET', 'maxmemory-policy', 'noeviction');
     },
   },
 ];

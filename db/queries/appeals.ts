@@ -1,0 +1,135 @@
+/** Appeals against rejections. Triggers keep their rules (db/migrations/0001_functions.sql). */
+import type { InferSelectModel } from 'drizzle-orm';
+import type { Queryable } from '#db/client.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
+import type { gameAppeals } from '#db/schema/threads.ts';
+import { where } from '#db/where.ts';
+
+export type AppealRow = InferSelectModel<typeof gameAppeals>;
+
+export const insertAppeal = (
+  tx: Queryable,
+  appeal: Pick<AppealRow, 'game_id' | 'text'>,
+): Promise<AppealRow> => onlyRow(tx<AppealRow[]>`insert into game_appeals ${tx(appeal)} returning *`);
+
+/** The appeal on a game that is open. */
+export const findOpenAppeal = (sql: Queryable, game_id: string): Promise<AppealRow | undefined> =>
+  firstRow(sql<AppealRow[]>`select * from game_appeals where game_id = ${game_id} and outcome is null`);
+
+/** The latest appeal on a game. */
+export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealRow | undefined> =>
+  firstRow(sql<AppealRow[]>`
+    select * from game_appeals where game_id = ${game_id} order by appeal_id desc limit 1`);
+
+/** Can the rejection of a game be appealed? Not twice: one that was carried over is the same rejection. */
+export const mayAppeal = async (sql: Queryable, game_id: string): Promise<boolean> =>
+  (await onlyRow(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`)).may;
+
+/** Decides the open appeal on a game. @returns undefined when there is none */
+export const decideAppeal = (
+  tx: Queryable,
+  { game_id, outcome, decided_by, answer }: Pick<AppealRow, 'game_id' | 'outcome' | 'decided_by' | 'answer'>,
+): Promise<AppealRow | undefined> =>
+  firstRow(tx<AppealRow[]>`
+    update game_appeals set outcome = ${outcome}, decided_by = ${decided_by}, answer = ${answer}
+    where game_id = ${game_id} and outcome is null returning *`);
+
+/** What waits: the content that was rejected is still there, and listed. */
+const isWaiting = (sql: Queryable) =>
+  sql`p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null`;
+
+/** An appeal that waits, with its game and the rejection. */
+export type AppealItem = AppealRow &
+  Pick<GameRow, 'application_game_id' | 'game_name' | 'revision'> & {
+    application_name: string;
+    reason: string | null;
+    reason_label: string | null;
+    rejection: string | null;
+  };
+
+export type AppealFilter = {
+  application_id?: string | undefined;
+  /** Only appeals against rejections of others. */
+  reviewer?: string | undefined;
+};
+
+export const APPEAL_SORTS = ['opened_at'] as const;
+
+/** Reads one page of the appeals that wait. */
+export const listAppealPage = (
+  sql: Queryable,
+  { application_id, reviewer }: AppealFilter,
+  page: ListPage<(typeof APPEAL_SORTS)[number]>,
+) =>
+  readListPage<AppealItem>(sql, page, {
+    columns: sql`p.*, g.application_game_id, g.game_name, g.revision, a.name as application_name, d.reason,
+      r.label as reason_label, d.text as rejection`,
+    from: sql`game_appeals p join games g using (game_id) join applications a on a.application_id = g.application_id
+      join game_audits d on d.audit_id = p.audit_id left join reasons r on r.code = d.reason ${where(sql, [
+        isWaiting(sql),
+        application_id !== undefined && sql`p.application_id = ${application_id}`,
+        reviewer !== undefined && sql`lower(p.rejected_by) <> lower(${reviewer})`,
+      ])}`,
+    sort_by: sql`p.opened_at`,
+    id: sql`p.appeal_id`,
+  });
+
+/** The games whose appeals a reviewer may decide, the longest waiting first. @param from.after the game before them */
+export const listAppealedGames = (
+  sql: Queryable,
+  { reviewer, after }: { reviewer: string; after?: string | undefined },
+  limit: number,
+): Promise<string[]> =>
+  readColumn(sql<{ game_id: string }[]>`
+    select p.game_id from game_appeals p join games g using (game_id) ${where(sql, [
+      isWaiting(sql),
+      sql`lower(p.rejected_by) <> lower(${reviewer})`,
+      after !== undefined &&
+        sql`(p.opened_at, p.appeal_id) > (
+          select opened_at, appeal_id from game_appeals where game_id = ${after} order by appeal_id desc limit 1)`,
+    ])} order by p.opened_at, p.appeal_id limit ${limit}`);
+
+/** What the metrics and the lanes tell: appeals that wait, and since when the first one does. */
+export const countAppeals = (sql: Queryable) =>
+  onlyRow(sql<{ open: number; oldest: Date | null }[]>`select * from count_appeals()`);
+
+/** How the rejections of one reviewer for one reason fared. */
+export type OverturnedRow = {
+  reviewer: string;
+  reason: string;
+  rejections: number;
+  appeals: number;
+  upheld: number;
+  overturned: number;
+  /** Of the appeals that were decided, in percent; null before the first. */
+  share: number | null;
+  /** Half of the appeals were decided sooner, in milliseconds. */
+  median_wait_ms: number | null;
+};
+
+/** Reads one page of the rejections since a time by reviewer and reason, with what became of the appeals. */
+export const listOverturnedPage = (
+  sql: Queryable,
+  { since }: { since?: Date | undefined },
+  page: ListPage<'reviewer'>,
+) =>
+  readListPage<OverturnedRow>(sql, page, {
+    columns: sql`f.*`,
+    from: sql`(
+      select d.decided_by as reviewer, coalesce(d.reason, '') as reason, count(*)::int as rejections,
+             count(p.appeal_id)::int as appeals, (count(*) filter (where p.outcome = 'upheld'))::int as upheld,
+             (count(*) filter (where p.outcome = 'overturned'))::int as overturned,
+             round(100.0 * count(*) filter (where p.outcome = 'overturned')
+               / nullif(count(*) filter (where p.outcome in ('upheld', 'overturned')), 0))::int as share,
+             (extract(epoch from percentile_cont(0.5) within group (order by p.decided_at - p.opened_at)
+               filter (where p.decided_by is not null)) * 1000)::float8 as median_wait_ms
+      from game_audits d left join game_appeals p using (audit_id) ${where(sql, [
+        sql`d.audit_status = 'rejected' and d.undone_at is null and d.carried_over_from is null`,
+        since !== undefined && sql`d.decided_at >= ${since}`,
+      ])} group by 1, 2
+    ) as f where true`,
+    sort_by: sql`f.reviewer`,
+    id: sql`f.reason`,
+  });

@@ -1,0 +1,46 @@
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type { Database } from '#db/client.ts';
+import { callerApplicationId } from '#src/api/authenticate.ts';
+import { toFailure } from '#src/api/operation-errors.ts';
+import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
+import {
+  APPEAL_PATH,
+  MESSAGE_PATH,
+  type WriteRequest,
+  writeRequestSchema,
+  writeResponseSchema,
+} from '#src/contract/talk.ts';
+import { appealRejection } from '#src/operations/appeals.ts';
+import { operateAsApplication } from '#src/operations/operate.ts';
+import { messageGame } from '#src/operations/threads.ts';
+
+type Options = { sql: Database; onRequest: onRequestAsyncHookHandler[] };
+type Written = { game_id: string; written_at: Date };
+
+/** game.message and game.appeal, additions to the interface document, for games of the token's application alone. */
+export const addTalkRoutes = (app: FastifyInstance, { sql, onRequest }: Options): void => {
+  const add = (path: string, write: (body: WriteRequest, application_id: string) => Promise<Written>) =>
+    app.post(
+      path,
+      {
+        onRequest,
+        bodyLimit: REFRESH_BODY_MAX_BYTES,
+        schema: { body: writeRequestSchema, response: { 200: writeResponseSchema } },
+      },
+      async (request: FastifyRequest<{ Body: WriteRequest }>) => {
+        const application_id = callerApplicationId(request);
+        try {
+          const { game_id, written_at } = await write(request.body, application_id);
+          return success({ game_id, written_at: written_at.toISOString() });
+        } catch (thrown) {
+          throw toFailure(thrown);
+        }
+      },
+    );
+
+  add(MESSAGE_PATH, (body, application_id) => operateAsApplication(messageGame, body, application_id, sql));
+  add(APPEAL_PATH, async (body, application_id) => {
+    const { game_id, opened_at } = await operateAsApplication(appealRejection, body, application_id, sql);
+    return { game_id, written_at: opened_at };
+  });
+};

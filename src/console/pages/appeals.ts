@@ -1,0 +1,84 @@
+/** `/review/appeals`: the lane of appeals. A reviewer is led to those against rejections of others. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { Database } from '#db/client.ts';
+import { countAppeals, listAppealedGames } from '#db/queries/appeals.ts';
+import { claimFirstGame } from '#db/queries/game-leases.ts';
+import { linkTo } from '#src/console/links.ts';
+import { applicationChoices } from '#src/console/pages/games.ts';
+import { laneTabs } from '#src/console/pages/review.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { appealList, overturnedList } from '#src/lists/threads.ts';
+import { summariseLanes } from '#src/review/lanes.ts';
+import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
+import { html } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { optionalId } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
+
+const PAGE = 50;
+/** Appeals that are looked at together: more than a team has open. */
+const LED_AT_ONCE = 50;
+
+/**
+ * Leases the next appealed game that the reviewer may decide and that nobody else has.
+ * @param after the game whose appeal the reviewer has seen; absent: from the longest waiting one
+ * @returns its address; undefined if there is none
+ */
+export const leadToAppeal = async (
+  sql: Database,
+  login: string,
+  after?: string,
+): Promise<string | undefined> => {
+  for (const from of after === undefined ? [undefined] : [after, undefined]) {
+    for (let last = from; ; ) {
+      const ids = await listAppealedGames(sql, { reviewer: login, after: last }, LED_AT_ONCE);
+      const others = ids.filter((id) => id !== after);
+      const game_id = await claimFirstGame(sql, others, login, after ?? null);
+      if (game_id !== undefined) return `/games/${game_id}`;
+      if (ids.length < LED_AT_ONCE) break;
+      last = ids.at(-1);
+    }
+  }
+  return undefined;
+};
+
+/** Adds `/review/appeals`. */
+export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  app.get('/review/appeals', { config: { right: 'view' } }, async (request, reply) => {
+    const sources = sourcesOf(options);
+    const view = { path: '/review/appeals', query: request.query, limit: PAGE };
+    const [summary, { open }, appeals, fared] = await Promise.all([
+      summariseLanes(sql),
+      countAppeals(sql),
+      showList(sources, appealList, {
+        ...view,
+        choices: { application: await applicationChoices(sql, request.query) },
+      }),
+      showList(sources, overturnedList, { path: '/review/appeals', query: {}, limit: PAGE }),
+    ]);
+    const mayDecide = hasRight(operatorOf(request).roles, 'decide');
+    return sendPage(reply, {
+      title: 'Appeals',
+      at: '/review',
+      parent: ['Review', '/review'],
+      lead: 'Who rejected a game does not decide its appeal.',
+      actions:
+        mayDecide && appeals.rows.length > 0
+          ? html`<a class="button primary" href="/review/appeals/next">Start</a>`
+          : undefined,
+      body: html`${laneTabs(undefined, {}, summary, open)}${appeals.filters}${appeals.body({ linkTo, title: 'Waiting', label: 'Appeals' })}
+${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections' })}`,
+    });
+  });
+
+  app.get('/review/appeals/next', { config: { right: 'decide' } }, async (request, reply) => {
+    const { after } = z.object({ after: optionalId }).parse(request.query);
+    const next = await leadToAppeal(sql, operatorOf(request).login, after);
+    if (next !== undefined) return reply.redirect(next, 303);
+    const why = 'No other appeal waits for you: the rest are yours, or others decide them now.';
+    return redirectWith(reply, '/review/appeals', why, 'info');
+  });
+};

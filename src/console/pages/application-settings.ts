@@ -1,0 +1,94 @@
+/** The settings of an application that need no key: its name, schedules and pace. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { formatDuration } from '#src/lib/duration.ts';
+import { changeApplication } from '#src/operations/applications.ts';
+import { redirectAfter } from '#src/site/answers.ts';
+import { facts, html, input, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import type { ById } from '#src/site/query.ts';
+
+/** Each setting as its form has it. */
+const toFields = (row: ApplicationRow) => ({
+  name: row.name,
+  every: formatDuration(row.every_ms),
+  kyc_every: formatDuration(row.kyc_every_ms),
+  detail_max_age: formatDuration(row.detail_max_age_ms),
+  concurrency: String(row.concurrency),
+  rate: String(row.rate),
+});
+type Field = keyof ReturnType<typeof toFields>;
+
+const LABELS: Record<Field, string> = {
+  name: 'Name',
+  every: 'Games every',
+  kyc_every: 'KYC every',
+  detail_max_age: 'Details at most this old',
+  concurrency: 'Calls at once',
+  rate: 'Calls a second',
+};
+const FIELDS = Object.keys(LABELS) as Field[];
+const NUMBERS: readonly Field[] = ['concurrency', 'rate'];
+
+const fieldOf = (name: Field, value: string): SafeHtml =>
+  input(LABELS[name], {
+    name,
+    value,
+    required: true,
+    ...(NUMBERS.includes(name) && { inputmode: 'numeric' }),
+  });
+
+const changeForm = (application: ApplicationRow): SafeHtml => {
+  const values = toFields(application);
+  return html`<details class="body" id="change-settings"><summary class="button">Change…</summary>
+<form method="post" action="/applications/${application.application_id}/settings" class="form" autocomplete="off">
+${FIELDS.map((name) => fieldOf(name, values[name]))}
+<p class="soft">Webhooks, the access token and the address of events take the keys:
+<code>npx catalogue app update ${application.application_id} …</code></p>
+<button class="button primary">Save</button></form></details>`;
+};
+
+export const settingsSection = (application: ApplicationRow, mayManage: boolean): SafeHtml => {
+  const { every, kyc_every, detail_max_age } = toFields(application);
+  const rows = facts([
+    ['query_game_list', mono(application.query_game_list_webhook)],
+    ['query_game_detail', mono(application.query_game_detail_webhook)],
+    ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
+    ['Games every', every],
+    ['KYC every', kyc_every],
+    ['Details', `at most ${detail_max_age} old`],
+    ['Pace', `${number(application.rate)} calls a second, ${application.concurrency} at once`],
+    ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
+  ]);
+  return section('Settings', html`${rows}${mayManage ? changeForm(application) : null}`, { id: 'settings' });
+};
+
+const form = z.object(Object.fromEntries(FIELDS.map((name) => [name, z.string().trim().optional()])));
+
+/** Adds `POST /applications/:application_id/settings`. */
+export const addApplicationSettings = (app: FastifyInstance, options: ConsoleOptions): void => {
+  app.post<ById<'application_id'>>(
+    '/applications/:application_id/settings',
+    { config: { right: 'manage_applications' } },
+    (request, reply) => {
+      const { application_id } = request.params;
+      const here = `/applications/${encodeURIComponent(application_id)}#settings`;
+      return redirectAfter(reply, here, async () => {
+        const given = form.parse(request.body) as Partial<Record<Field, string>>;
+        const before = await findApplication(options.sql, application_id);
+        const now = before && toFields(before);
+        const changes = FIELDS.flatMap((name) => {
+          const value = given[name];
+          if (value === undefined || value === now?.[name]) return [];
+          return [[name, NUMBERS.includes(name) ? Number(value || Number.NaN) : value] as const];
+        });
+        if (changes.length === 0) return 'Nothing was changed.';
+        const changed = { application_id, ...Object.fromEntries(changes) };
+        await operateFor(request, options, changeApplication, changed);
+        return `Saved: ${changes.map(([name, value]) => `${LABELS[name]} ${value}`).join(', ')}.`;
+      });
+    },
+  );
+};

@@ -1,0 +1,119 @@
+/** The thread of a game, and what decides an appeal: parts of the page of one game, and their routes. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { AppealRow } from '#db/queries/appeals.ts';
+import type { ThreadEntry } from '#db/queries/threads.ts';
+import { leadToAppeal } from '#src/console/pages/appeals.ts';
+import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
+import { DECISION_FORMS, parseSeenPictures } from '#src/console/pages/game-pictures.ts';
+import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
+import { messageGame, noteGame } from '#src/operations/threads.ts';
+import { operatorOf, redirectAfter, redirectOnRefusal, redirectWith, sendError } from '#src/site/answers.ts';
+import { ago, hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { type ById, revisionNumber, toId } from '#src/site/query.ts';
+import { textArea, threadEntries } from '#src/site/thread.ts';
+
+/** A form of both texts at their longest. */
+const FORM_MAX_BYTES = DECISION_TEXTS_MAX_BYTES + 16 * 1024;
+
+const writeForm = (game_id: string): SafeHtml =>
+  html`<form method="post" action="/games/${game_id}/thread" class="form">${NO_DEFAULT}
+${textArea('text', 'Write about this game')}
+<div class="buttons"><button class="button" name="act" value="note">Keep as a note</button>
+<button class="button primary" name="act" value="message">Send to the developer</button></div></form>`;
+
+/** What operators and its developer wrote about a game, oldest first. */
+export const threadSection = (
+  { game_id, withdrawn_at }: { game_id: string; withdrawn_at: Date | null },
+  entries: readonly ThreadEntry[],
+  mayWrite: boolean,
+): SafeHtml => {
+  const said =
+    withdrawn_at === null ? null : html`<p class="body soft">It is withdrawn: it takes notes alone.</p>`;
+  const write = mayWrite ? html`${said}${writeForm(game_id)}` : null;
+  return section('Thread', html`${threadEntries(entries, ({ written_by }) => written_by)}${write}`, {
+    id: 'thread',
+  });
+};
+
+/** The appeal against the rejection of a game, before everything else. */
+export const appealSection = (appeal: AppealRow | undefined): SafeHtml | null =>
+  appeal === undefined
+    ? null
+    : section(
+        'The developer appeals the rejection',
+        html`<div class="body"><blockquote dir="auto">${appeal.text}</blockquote>
+<p class="soft">Rejected by ${appeal.rejected_by}. Appealed ${ago(appeal.opened_at)}.</p></div>`,
+        { tone: 'warn', id: 'appeal' },
+      );
+
+type Choice = { act: 'overturn' | 'uphold'; label: string; key: string; form: string; kind: string };
+const CHOICES: Choice[] = [
+  { act: 'overturn', label: 'Overturn', key: 'o', form: DECISION_FORMS.pass, kind: 'primary' },
+  { act: 'uphold', label: 'Uphold', key: 'h', form: DECISION_FORMS.reject, kind: 'danger solid' },
+];
+
+// The forms have the ids of those of a decision, so that they send the pictures that the page shows.
+const appealForm = (game_id: string, revision: number, { act, label, key, form, kind }: Choice): SafeHtml =>
+  html`<details id="appeal-${act}"><summary class="button" data-key="${key}" data-opens="appeal-${act}"
+ aria-keyshortcuts="${key}">${label}… <kbd aria-hidden="true">${key}</kbd></summary>
+<form method="post" action="/games/${game_id}/appeal" id="${form}" class="panel-over">
+${hiddenFields({ revision: String(revision) })}${textArea('text', 'Why, for the developer')}
+<button class="button ${kind}" name="act" value="${act}" data-sends>${label} the rejection
+<kbd aria-hidden="true">Ctrl ↵</kbd></button></form></details>`;
+
+/** What decides an appeal, in place of the decision on the game. */
+export const appealForms = (
+  { game_id, revision }: { game_id: string; revision: number },
+  { rejected_by }: AppealRow,
+  login: string,
+): SafeHtml => {
+  const next = html`<a class="button" href="/review/appeals/next?after=${game_id}" data-key="j" aria-keyshortcuts="j">
+Next appeal <kbd aria-hidden="true">j</kbd></a>`;
+  if (rejected_by.toLowerCase() === login.toLowerCase())
+    return html`<div id="decision"><p>You rejected this game: another reviewer decides the appeal.</p>${next}</div>`;
+  return html`${next}<div id="decision" role="group" aria-label="Decision on the appeal">
+${CHOICES.map((choice) => appealForm(game_id, revision, choice))}</div>`;
+};
+
+const threadForm = z.object({ act: z.enum(['note', 'message']), text: z.string() });
+const decisionForm = z.object({
+  act: z.enum(['uphold', 'overturn']),
+  text: z.string(),
+  revision: revisionNumber,
+  seen_pictures: z
+    .union([z.string(), z.array(z.string())])
+    .default('')
+    .transform((lists) => parseSeenPictures([lists].flat().join(' '))),
+});
+
+/** Adds the routes that write in a thread, and that decide an appeal. */
+export const addGameThread = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const mayDecide = { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES } as const;
+
+  app.post<ById<'game_id'>>('/games/:game_id/thread', mayDecide, (request, reply) => {
+    const game_id = toId(request.params.game_id);
+    if (game_id === undefined) return sendError(reply, 404, 'No such game', 'There is no game with this id.');
+    return redirectAfter(reply, `/games/${game_id}#thread`, async () => {
+      const { act, text } = threadForm.parse(request.body);
+      await operateFor(request, options, act === 'note' ? noteGame : messageGame, { game_id, text });
+      return act === 'note' ? 'The note is kept.' : 'The message is sent.';
+    });
+  });
+
+  app.post<ById<'game_id'>>('/games/:game_id/appeal', mayDecide, (request, reply) => {
+    const game_id = toId(request.params.game_id);
+    if (game_id === undefined) return sendError(reply, 404, 'No such game', 'There is no game with this id.');
+    return redirectOnRefusal(reply, `/games/${game_id}`, async () => {
+      const { act, text, revision, seen_pictures } = decisionForm.parse(request.body);
+      if (act === 'uphold') await operateFor(request, options, upholdRejection, { game_id, text });
+      else await operateFor(request, options, overturnRejection, { game_id, text, revision, seen_pictures });
+      const next = await leadToAppeal(options.sql, operatorOf(request).login, game_id);
+      const done =
+        act === 'uphold' ? 'The rejection is upheld.' : 'The rejection is overturned: the game is passed.';
+      return redirectWith(reply, next ?? '/review/appeals', done);
+    });
+  });
+};

@@ -1,0 +1,84 @@
+/** `/queues`: which queues run, what waits in them, and who works. Bull Board, behind it, shows single jobs. */
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import pTimeout from 'p-timeout';
+import { z } from 'zod';
+import { linkTo } from '#src/console/links.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { type QueueItem, queueList, workerList } from '#src/lists/queues.ts';
+import { readFirst, type Sources } from '#src/lists/read.ts';
+import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
+import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
+import { action, html, number, type SafeHtml, section } from '#src/site/html.ts';
+import { listTable } from '#src/site/list.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { sourcesOf } from '#src/site/sources.ts';
+
+const HERE = '/queues';
+const QUEUES_MAX = 100;
+const WORKERS_MAX = 200;
+const WAIT_MS = 2_000;
+
+/** The state of each queue; null if the queues do not answer in time. */
+export const readQueues = (sources: Sources): Promise<QueueItem[] | null> =>
+  pTimeout(readFirst(queueList, sources, {}, QUEUES_MAX), { milliseconds: WAIT_MS }).catch(() => null);
+
+const act = (name: string, label: string, queue: string): SafeHtml =>
+  action(HERE, html`${label}<span class="hidden"> ${queue}</span>`, {
+    fields: { act: name, queue },
+    kind: 'quiet',
+  });
+
+const actsOf = ({ name, paused, failed }: QueueItem): SafeHtml =>
+  html`<div class="actions">${paused ? act('resume', 'Resume', name) : act('pause', 'Pause', name)}
+${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
+
+export const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
+
+const queueSection = (queues: readonly QueueItem[] | null, mayManage: boolean): SafeHtml => {
+  if (queues === null) {
+    const sentence = `Counting the queues took longer than ${WAIT_MS / 1_000} s. Workers go on when the queues answer.`;
+    return section('Queues', html`<div class="empty"><p>${sentence}</p></div>`);
+  }
+  const more = mayManage ? [{ head: 'Change', cell: actsOf }] : [];
+  return section(
+    'Queues',
+    listTable(queueList, queues, { linkTo, cells: { queue: toBoard }, more, stacked: true }),
+  );
+};
+
+const form = z.object({ act: z.enum(['pause', 'resume', 'retry']), queue: z.string() });
+
+/** Adds `/queues`. */
+export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const sources = sourcesOf(options);
+  app.get(HERE, { config: { right: queueList.right } }, async (request, reply): Promise<FastifyReply> => {
+    const [queues, workers] = await Promise.all([
+      readQueues(sources),
+      readFirst(workerList, sources, {}, WORKERS_MAX),
+    ]);
+    const mayManage = hasRight(operatorOf(request).roles, 'manage_queues');
+    const working = listTable(workerList, workers, { linkTo, label: 'Workers' });
+    return sendPage(reply, {
+      title: 'Queues',
+      at: HERE,
+      body: html`<div id="queues" hx-get="${HERE}" hx-trigger="every 10s" hx-select="#queues" hx-target="#queues"
+ hx-swap="outerHTML">${queueSection(queues, mayManage)}${section('Workers', working)}</div>`,
+      lead: 'A queue may be lost at any moment: what was accepted is in Postgres, and is added again.',
+      actions: html`<a class="button" href="/queues/">Bull Board</a>`,
+    });
+  });
+
+  app.post(HERE, { config: { right: 'manage_queues' } }, (request, reply) =>
+    redirectAfter(reply, HERE, async () => {
+      const { act: name, queue } = form.parse(request.body);
+      if (name === 'retry') {
+        const { retried } = await operateFor(request, options, retryFailedJobs, { name: queue });
+        return `Jobs of ${queue} that are tried again: ${retried[queue] ?? 0}.`;
+      }
+      const operation = name === 'pause' ? pauseQueues : resumeQueues;
+      await operateFor(request, options, operation, { name: queue });
+      return name === 'pause' ? `${queue} is paused: it starts no new job.` : `${queue} runs again.`;
+    }),
+  );
+};

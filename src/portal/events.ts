@@ -1,0 +1,95 @@
+/** `/portal/events`: what the platform told the application, and what it sends again. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { EventItem } from '#db/queries/event-list.ts';
+import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { countAttempt } from '#src/identity/sign-in.ts';
+import { deliveryList } from '#src/lists/events.ts';
+import { retryEvents } from '#src/operations/events.ts';
+import { operate } from '#src/operations/operate.ts';
+import { linkTo } from '#src/portal/links.ts';
+import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { redirectAfter, redirectWith } from '#src/site/answers.ts';
+import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
+import { action, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
+import { platformOf } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { sourcesOf } from '#src/site/sources.ts';
+
+const PAGE = 50;
+/** Requests of an application within the window of attempts: each is an entry of the audit log, which is never deleted. */
+const AGAIN_MAX = 20;
+const HERE = '/portal/events';
+const signedIn = { config: { right: 'application' } } as const;
+
+const NO_EVENT = 'No status of your games has changed yet.';
+const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by event/list.`;
+
+/** An empty box is an absent one. */
+const form = z.object({
+  event_id: z.string().optional(),
+  since: z
+    .string()
+    .trim()
+    .transform((text) => text || undefined)
+    .optional(),
+});
+
+const againForms = (webhook: EventWebhook | undefined, [latest]: readonly EventItem[]): SafeHtml | null => {
+  if (webhook === undefined) return null;
+  const since = { name: 'since', placeholder: '24h or 2026-03-31T14:35:00Z', size: 24 };
+  const test =
+    latest === undefined
+      ? null
+      : action(HERE, 'Send the latest one again, as a test', { fields: { event_id: latest.event_id } });
+  return html`<div class="body"><p class="soft">Each event keeps its <code>webhook-id</code>, so a receiver that has seen
+it can ignore it. An address that was switched off is switched on again.</p>
+<form method="post" action="${HERE}" class="filters">
+${input('Since (empty: what did not arrive)', since)}
+<button class="button">Send again</button></form>${test}</div>`;
+};
+
+/** Adds `/portal/events`. */
+export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  portal.get(HERE, signedIn, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const [events, webhook] = await Promise.all([
+      showList(sourcesOf(options), deliveryList, {
+        path: HERE,
+        query: request.query,
+        limit: PAGE,
+        fixed: { application_id },
+      }),
+      findEventWebhook(sql, application_id),
+    ]);
+    const again = againForms(webhook, events.rows);
+    return sendPortal(reply, {
+      title: 'Events',
+      at: HERE,
+      body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${again}`)}
+${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
+      lead: 'Every change of the status of a game, kept for 90 days.',
+    });
+  });
+
+  portal.post(HERE, signedIn, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const { event_id, since } = form.parse(request.body);
+    const waitSeconds = await countAttempt(sql, [`events:${application_id}`], AGAIN_MAX);
+    if (waitSeconds > 0)
+      return redirectWith(
+        reply,
+        HERE,
+        `Too many requests: retry in ${Math.ceil(waitSeconds / 60)} min.`,
+        'bad',
+      );
+    return redirectAfter(reply, HERE, async () => {
+      const given = { application_id, since, event_ids: event_id === undefined ? undefined : [event_id] };
+      const caller = callerOfHolder(request);
+      const { events, switched_on } = await operate(retryEvents, given, caller, platformOf(options));
+      return `${switched_on ? 'The address is switched on. ' : ''}Events to be sent now: ${number(events)}.`;
+    });
+  });
+};

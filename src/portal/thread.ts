@@ -1,0 +1,82 @@
+/** The thread of a game in the portal: what reviewers wrote, the developer's answers, and an appeal. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { type AppealRow, findLastAppeal, mayAppeal } from '#db/queries/appeals.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import { findApplicationGame } from '#db/queries/timeline.ts';
+import { PROSE_MAX } from '#src/contract/text.ts';
+import { readFirst, type Sources } from '#src/lists/read.ts';
+import { threadList } from '#src/lists/threads.ts';
+import { appealRejection } from '#src/operations/appeals.ts';
+import { operate } from '#src/operations/operate.ts';
+import { messageGame } from '#src/operations/threads.ts';
+import { gameUrl } from '#src/portal/links.ts';
+import { callerOfHolder, holderOf } from '#src/portal/session.ts';
+import { redirectAfter, redirectWith } from '#src/site/answers.ts';
+import { ago, hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
+import { platformOf } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { textArea, threadEntries } from '#src/site/thread.ts';
+
+/** More than a thread has. */
+const ENTRIES_MAX = 1_000;
+/** A text at its longest, percent-encoded, and an id. */
+const FORM_MAX_BYTES = (PROSE_MAX + 1_024) * 12;
+
+const sentence = (appeal: AppealRow | undefined): SafeHtml | string => {
+  if (appeal === undefined) return 'A rejection can be appealed once. Another reviewer decides.';
+  if (appeal.outcome === null)
+    return html`Your appeal of ${ago(appeal.opened_at)} waits for another reviewer.`;
+  return 'Change the game, and it is reviewed again. A rejection that was appealed is not appealed again.';
+};
+
+/** The text and its buttons. A rejected game can be appealed. */
+const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
+  const isRejected = game.audit_status === 'rejected';
+  const button = isAppealable
+    ? html`<button class="button danger" name="act" value="appeal">Appeal the rejection</button>`
+    : null;
+  return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
+${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
+${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal)}</p>` : null}
+<div class="buttons"><button class="button primary" name="act" value="message">Send</button>${button}</div></form>`;
+};
+
+/** What reviewers and the developer wrote about a game. */
+export const portalThread = async (sources: Sources, game: GameRow): Promise<SafeHtml> => {
+  const { sql } = sources;
+  const { game_id, application_id } = game;
+  const [entries, appeal, isAppealable] = await Promise.all([
+    readFirst(threadList, sources, { game_id, is_public: true }, ENTRIES_MAX),
+    findLastAppeal(sql, game_id),
+    mayAppeal(sql, game_id),
+  ]);
+  const shown = threadEntries(entries, ({ written_by }) =>
+    written_by === application_id ? 'you' : 'the platform',
+  );
+  const write =
+    game.withdrawn_at === null
+      ? writeForm(game, appeal, isAppealable)
+      : html`<p class="body soft">The game is withdrawn: list it again to write about it.</p>`;
+  return section('Messages', html`${shown}${write}`, { id: 'messages' });
+};
+
+const form = z.object({ id: z.string(), act: z.enum(['message', 'appeal']), text: z.string() });
+
+/** Adds the route that writes to the reviewers of a game, and appeals. */
+export const addPortalThread = (portal: FastifyInstance, options: ConsoleOptions): void => {
+  const signedIn = { config: { right: 'application' }, bodyLimit: FORM_MAX_BYTES } as const;
+  portal.post('/portal/game/thread', signedIn, async (request, reply) => {
+    const { id, act, text } = form.parse(request.body);
+    const { application_id } = holderOf(request);
+    const game = await findApplicationGame(options.sql, application_id, id);
+    if (game === undefined) return redirectWith(reply, gameUrl(id), 'The game is not stored.', 'bad');
+    return redirectAfter(reply, `${gameUrl(id)}#messages`, async () => {
+      const given = { game_id: game.game_id, text };
+      const [caller, platform] = [callerOfHolder(request), platformOf(options)];
+      if (act === 'message') await operate(messageGame, given, caller, platform);
+      else await operate(appealRejection, given, caller, platform);
+      return act === 'message' ? 'Sent to the reviewers.' : 'The appeal waits for another reviewer.';
+    });
+  });
+};

@@ -1,0 +1,31 @@
+/** What people wrote about one game, as pages of operators and of its developer show it. */
+import type { ThreadEntry } from '#db/queries/threads.ts';
+import { PROSE_MAX } from '#src/contract/text.ts';
+import { ago, badge, html, nothing, type SafeHtml } from '#src/site/html.ts';
+
+const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> = {
+  note: ['note', 'plain'],
+  message: ['to the developer', 'info'],
+  answer: ['from the developer', 'info'],
+  appeal: ['appeal', 'warn'],
+  upheld: ['rejection upheld', 'bad'],
+  overturned: ['rejection overturned', 'good'],
+};
+
+/** @param nameOf who wrote an entry, as the reader may know it */
+export const threadEntries = (
+  entries: readonly ThreadEntry[],
+  nameOf: (entry: ThreadEntry) => string,
+): SafeHtml =>
+  entries.length === 0
+    ? nothing('Nothing is written about this game.')
+    : html`<ol class="timeline thread">${entries.map((entry) => {
+        const [word, tone] = KINDS[entry.kind];
+        return html`<li class="${tone}"><span>${badge(word, tone)} ${nameOf(entry)}</span>${ago(entry.written_at)}
+<blockquote dir="auto">${entry.text}</blockquote></li>`;
+      })}</ol>`;
+
+/** A box for a text that others read. */
+export const textArea = (name: string, label: string): SafeHtml =>
+  html`<label class="field"><span>${label}</span>
+<textarea name="${name}" rows="3" maxlength="${PROSE_MAX}" required dir="auto"></textarea></label>`;

@@ -1,0 +1,90 @@
+// What a developer's server may write about its games, and what it may not.
+import { expect, test } from 'vitest';
+import { callApi, post, useApi } from '#test/support/api.ts';
+import { addToken } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
+import { everyRow } from '#test/support/stored.ts';
+
+const { api, addApplicationWithGames } = useApi({
+  rateLimit: { max: 100_000, timeWindowMs: 60_000 },
+});
+const MESSAGE = '/open-api/game/message';
+const APPEAL = '/open-api/game/appeal';
+const write = async (token: string, path: string, game_id: string, text: unknown) => {
+  const { status, body } = await post(api.url, path, token, { game_id, text });
+  return { status, ...body };
+};
+const rows = async () => {
+  const { game_messages, game_appeals, audit_log } = await everyRow(api.sql);
+  return { game_messages, game_appeals, audit_log };
+};
+
+test('a developer answers and appeals, with what the application of the token may see', async () => {
+  const { token, game_ids } = await addApplicationWithGames(1);
+  const [game_id = ''] = game_ids;
+  const answer = await write(token, MESSAGE, game_id, 'Twelve.');
+  expect(answer).toMatchObject({ status: 200, ret_code: 0, data: { game_id } });
+  expect(Object.keys(answer.data)).toEqual(['game_id', 'written_at']);
+  const early = await write(token, APPEAL, game_id, 'Why?');
+  expect([early.ret_code, early.ret_msg]).toEqual([
+    40901,
+    'The game is not rejected: there is nothing to appeal.',
+  ]);
+  await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  expect(await write(token, APPEAL, game_id, 'Why?')).toMatchObject({ ret_code: 0, data: { game_id } });
+  expect(await write(token, APPEAL, game_id, 'Why?')).toMatchObject({
+    ret_code: 40901,
+    ret_msg: 'This rejection was appealed: a rejection is appealed once.',
+  });
+});
+
+test('each id of another application is answered as one that does not exist, and nothing is written', async () => {
+  const own = await addApplicationWithGames(1);
+  const other = await addApplicationWithGames(5);
+  for (const game_id of other.game_ids)
+    await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'other', text: 'secret' });
+  const before = await rows();
+  for (const game_id of [...other.game_ids, '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b'])
+    for (const path of [MESSAGE, APPEAL]) {
+      const { status, ret_code, ret_msg } = await write(own.token, path, game_id, 'Hello');
+      expect([status, ret_code, ret_msg]).toEqual([404, 40402, `There is no game "${game_id}".`]);
+    }
+  for (const game_id of ['x', '', '../..', "' or 1=1"])
+    expect(await write(own.token, MESSAGE, game_id, 'Hello')).toMatchObject({ ret_code: 40001 });
+  expect(await rows()).toEqual(before);
+});
+
+test.each([
+  ['4,001 characters', 'x'.repeat(4_001), 'text is longer than 4000 characters.'],
+  ['white space', ' \n\t ', 'text is empty: write what the reader needs.'],
+  ['a number', 7, 'text must be a string'],
+  ['U+0000', 'a\u0000b', 'text contains U+0000 or a lone surrogate, which Postgres cannot store.'],
+])('a text of %s is refused in words', async (_name, text, why) => {
+  const { token, game_ids } = await addApplicationWithGames(1);
+  const before = await rows();
+  const { status, ret_code, ret_msg } = await write(token, MESSAGE, game_ids[0] ?? '', text);
+  expect([status, ret_code, ret_msg]).toEqual([400, 40001, why]);
+  expect(await rows()).toEqual(before);
+});
+
+test('of 1,000 messages at once, a thread takes 100; the others are refused in words', async () => {
+  const { token, game_ids } = await addApplicationWithGames(1);
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, (_unused, n) => write(token, MESSAGE, game_ids[0] ?? '', `no. ${n}`)),
+  );
+  const written = answers.filter(({ ret_code }) => ret_code === 0);
+  expect(written).toHaveLength(100);
+  const refused = new Set(answers.filter(({ ret_code }) => ret_code !== 0).map(({ ret_msg }) => ret_msg));
+  expect([...refused]).toEqual([
+    'You have written 100 entries in the thread of this game: it takes no more.',
+  ]);
+});
+
+test('an operator’s token writes as nobody', async () => {
+  const { game_ids } = await addApplicationWithGames(1);
+  const { token } = await addToken(api.sql, null, null, { login: 'writer', roles: ['reviewer'] });
+  const answer = await callApi(api.url + MESSAGE, token, {
+    body: JSON.stringify({ game_id: game_ids[0], text: 'Hello' }),
+  });
+  expect(answer.status).toBe(403);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { arrive } from '#test/portal/developer.ts';
+import { useTestConsole } from '#test/support/console.ts';
+import { giveAddress } from '#test/support/events.ts';
+import { decideGame } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const portal = useTestConsole(database);
+
+test('a developer sends own events again since a time, delivered ones too, and so often at most', async () => {
+  const { sql } = database;
+  const ids = ['e-1', 'e-2', 'e-3'];
+  const { page, said } = await arrive(
+    sql,
+    portal.url,
+    'elm',
+    ids.map((game_id) => ({ game_id })),
+  );
+  expect(await page('/portal/events')).not.toContain('Send again');
+  expect(await said('/portal/events', { since: '1h' })).toMatch(/^bad elm has no address for events/);
+  await giveAddress(sql, 'elm', 'http://127.0.0.1:9/events');
+  const games = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_id = 'elm' order by 1`;
+  for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
+  await sql`update event_deliveries set state = 'delivered', delivered_at = now() where application_id = 'elm'`;
+  await sql`
+    update events set created_at = now() - interval '3 days'
+    where event_id = (select min(event_id::text)::uuid from events where application_id = 'elm')`;
+  const pending = async () => {
+    const rows = await sql`select from event_deliveries where application_id = 'elm' and state = 'pending'`;
+    return rows.length;
+  };
+  expect(await said('/portal/events', { since: '' })).toBe('good Events to be sent now: 0.');
+  expect(await said('/portal/events', { since: 'soon' })).toMatch(/^bad since Give a duration such as 24h/);
+  expect(await said('/portal/events', { since: '24h' })).toBe('good Events to be sent now: 2.');
+  expect(await pending()).toBe(2);
+  expect(await said('/portal/events', { since: '7d' })).toBe('good Events to be sent now: 3.');
+  const [, latest = ''] = /name="event_id" value="([^"]*)"/.exec(await page('/portal/events')) ?? [];
+  expect(await said('/portal/events', { event_id: latest })).toBe('good Events to be sent now: 1.');
+  await sql`update event_webhooks set status = 'off' where application_id = 'elm'`;
+  expect(await said('/portal/events', { since: '' })).toMatch(/^good The address is switched on/);
+
+  let last = '';
+  for (let n = 0; n < 25 && !last.startsWith('bad'); n += 1)
+    last = await said('/portal/events', { since: '7d' });
+  expect(last).toMatch(/^bad Too many requests: retry in \d+ min/);
+  const log = await listAudit(sql, { action: 'event.retry', limit: 100 });
+  expect(log.length).toBeLessThanOrEqual(20);
+  expect(log[0]).toMatchObject({ actor: 'elm', actor_kind: 'application', subject: 'application:elm' });
+});
