@@ -113,7 +113,7 @@ test('each command has its path or a reason, and each path its command', async (
     'approval.decline',
     'approval.request',
     'operator.password',
-  'operator.single_keys',
+    'operator.single_keys',
     'session.end',
   ]);
 });
