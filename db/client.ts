@@ -81,7 +81,7 @@ export const openDatabase = (
         bigint: { to: 20, from: [20], parse: Number, serialize: String },
       },
       connection: {
-        // The formats that the driver parses, whatever the defaults of the server, the database or the role.
+        // The formats that the driver parses, independent of the defaults of the server, the database and the role.
         DateStyle: 'ISO, MDY',
         bytea_output: 'hex',
         search_path: SEARCH_PATH,

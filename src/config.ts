@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { DatabaseRole } from '#db/roles.ts';
 import { findConflicts } from '#src/config-conflicts.ts';
+import { readSecretFiles } from '#src/config-secrets.ts';
 import {
   commaSeparated,
   databaseUrl,
@@ -108,26 +108,6 @@ const storeLocation = (e: z.infer<typeof environmentSchema>): StoreLocation | un
   e.PICTURE_STORE?.kind === 's3'
     ? { ...e.PICTURE_STORE, endpoint: e.PICTURE_STORE_ENDPOINT }
     : e.PICTURE_STORE;
-
-/** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */
-const isSecret = (name: string): boolean =>
-  /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$)|_(PASSWORD|SECRET)$/.test(name);
-
-/** Replaces each `…_FILE` of a secret by the text of its file, without the white space around it. */
-const readSecretFiles = (present: Record<string, string | undefined>, problems: string[]) => {
-  const read = { ...present };
-  for (const [variable, path = ''] of Object.entries(present)) {
-    const name = variable.replace(/_FILE$/, '');
-    if (name === variable || !isSecret(name)) continue;
-    if (present[name] !== undefined) problems.push(`${name} and ${variable} are both set: keep one`);
-    try {
-      read[name] = readFileSync(path, 'utf8').trim();
-    } catch (error) {
-      problems.push(`${variable}: its file cannot be read (${(error as NodeJS.ErrnoException).code})`);
-    }
-  }
-  return read;
-};
 
 /**
  * Reads the environment. An empty variable counts as absent.

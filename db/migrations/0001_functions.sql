@@ -754,6 +754,8 @@ declare
 begin
   new.application_id := (select application_id from games where game_id = new.game_id);
   if new.kind = 'answer' then
+    -- The process that answers applications could name an operator.
+    new.written_by := new.application_id;
     perform limit_developer(new.application_id);
   end if;
   select * into game from games where game_id = new.game_id for no key update;

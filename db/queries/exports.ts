@@ -53,7 +53,7 @@ export const listExportedGames = (
     order by e.application_game_id limit ${limit}`;
 };
 
-/** A decision as a regulator asks for it. `stands`: it is not undone, and no later one replaced it. */
+/** A decision as a regulator requires it. `stands`: it is not undone, and no later one replaced it. */
 export type ExportedDecision = Pick<
   GameAuditRow,
   | 'audit_id'

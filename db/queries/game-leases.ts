@@ -8,7 +8,7 @@ const LEASE_S = 60;
 const ENDED_MAX = 100;
 
 /**
- * Leases a game to who opens its page, unless somebody else has it, and renews the lease of the game that the page
+ * Leases a game to who opens its page, unless another operator has it, and renews the lease of the game that the page
  * fetched ahead. Who rejected a game does not get it while its appeal is open.
  * @returns who has the game
  */
@@ -41,7 +41,7 @@ const listFree = (sql: Queryable, game_ids: readonly string[], holder: string): 
       select from game_leases l where l.game_id = w.game_id and l.holder <> ${holder} and l.leased_until > now())
     order by w.place`);
 
-/** @returns undefined if somebody else was faster */
+/** @returns undefined if another operator was faster */
 const claim = (sql: Queryable, game_id: string, holder: string, from: string | null) =>
   readColumn(sql<{ game_id: string }[]>`
     with ended as (

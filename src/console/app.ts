@@ -1,5 +1,6 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { createNavigationCounts } from '#src/console/navigation-counts.ts';
 import { addAppeals } from '#src/console/pages/appeals.ts';
 import { addApplicationSettings } from '#src/console/pages/application-settings.ts';
 import { addHolds } from '#src/console/pages/application-standing.ts';
@@ -39,8 +40,11 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
+    counts: createNavigationCounts(options.sql),
   };
   const app = await createSite(options, frame);
+  // Reads the counts before the first page.
+  app.addHook('onListen', async () => void frame.counts?.());
   addHome(app, options);
   addReview(app, options);
   addAppeals(app, options);

@@ -5,7 +5,7 @@ export const THUMBNAIL_WIDTHS = [64, 256, 1024] as const;
 export type ThumbnailWidth = (typeof THUMBNAIL_WIDTHS)[number];
 
 /**
- * The parts of the store of pictures. `seen`: bytes that a reviewer may have seen. Nobody outside reads them, because an
+ * The parts of the store of pictures. `seen`: bytes that a reviewer may have seen. It is not public, because an
  * application could publish pictures by listing them. `passed`: bytes of passed games, which group A names.
  */
 export const STORE_AREAS = ['seen', 'passed'] as const;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AuditRow, listAuditPage } from '#db/queries/audit.ts';
 import { ACTOR_KINDS, AUDIT_ACTIONS, AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { time } from '#src/contract/documents.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 import { ACTOR, WHO } from '#src/lists/columns.ts';
 import { exactly, onlyApplication, parsed, since, until } from '#src/lists/filters.ts';
 import { column, defineList, type Link } from '#src/lists/list.ts';
@@ -32,8 +33,29 @@ const toSubject = (subject: string): Link | null => {
 
 const DETAILS_SHOWN = 400;
 
-const formatDetails = ({ details }: AuditRow): string | null =>
-  Object.keys(details).length === 0 ? null : JSON.stringify(details).slice(0, DETAILS_SHOWN);
+/** Values of one list that an entry shows. */
+const VALUES_SHOWN = 3;
+
+const formatValue = (value: unknown): string => {
+  if (Array.isArray(value)) {
+    const rest = value.length - VALUES_SHOWN;
+    const shown = value.slice(0, VALUES_SHOWN).map(formatValue).join(', ');
+    return rest > 0 ? `${shown} and ${rest} more` : shown;
+  }
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, each]) => `${name.replaceAll('_', ' ')} ${formatValue(each)}`)
+      .join(', ');
+  return isUuid(String(value)) ? `${String(value).slice(0, 8)}…` : String(value ?? 'none');
+};
+
+/** Details as words: `address 127.0.0.1 · by password`. The JSON document has them whole. */
+const formatDetails = ({ details }: AuditRow): string | null => {
+  const words = Object.entries(details)
+    .filter(([name]) => name !== 'audit_id')
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${formatValue(value)}`);
+  return words.join(' · ').slice(0, DETAILS_SHOWN) || null;
+};
 
 const AT = column<AuditRow>({ key: 'at', title: 'When', kind: 'time' });
 

@@ -33,7 +33,7 @@ export const toFullRunDocument = (run: RunRow) => {
   return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
 };
 
-/** Counters that a narrow page shows: what came, and what did not. The last need nobody: only a wide one has room. */
+/** Counters that a narrow page shows. The last ones need no act, so only a wide page shows them. */
 const WIDTHS: Partial<Record<string, 'medium' | 'widest'>> = {
   listed: 'medium',
   inserted: 'medium',

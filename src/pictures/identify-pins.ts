@@ -1,6 +1,6 @@
 /**
  * Pins name pictures by the identities of their addresses. When the rule of identities changes (`app update
- * --volatile-parameter`, or a release that knows another signer), the pins of decisions that stand are identified anew, so
+ * --volatile-parameter`, or a release that knows another signer), the pins of decisions that stand are identified again, so
  * that their bytes are watched as before.
  */
 import type { Database } from '#db/client.ts';

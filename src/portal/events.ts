@@ -1,4 +1,4 @@
-/** `/portal/events`: what the platform told the application, and what it sends again. */
+/** `/portal/events`: events of the application and their deliveries, and a way to send them again. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { EventItem } from '#db/queries/event-list.ts';

@@ -19,6 +19,7 @@ import { redirectWith } from '#src/site/answers.ts';
 import {
   action,
   ago,
+  copyable,
   facts,
   formatDuration,
   html,
@@ -55,7 +56,7 @@ const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: Safe
       ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
       ['Revision', game.revision],
       ['Fetched', ago(game.fetched_at)],
-      ['Platform game_id', mono(game.game_id)],
+      ['Platform game_id', copyable(game.game_id)],
       ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
     ]),
   );

@@ -10,7 +10,7 @@ const BATCH = 100;
 /**
  * Finds jobs that a process delayed while its clock was ahead: they are due later than any delay explains. Each waits for
  * its own delay once more, from now on.
- * @param ticks the queue of ticks is left alone: a tick is due at its moment, whatever clock planned it
+ * @param ticks the queue of ticks is left alone: a tick is due at its moment, by any clock
  * @param now by the clock of Postgres, in milliseconds since 1970
  * @returns the number of jobs
  */

@@ -9,7 +9,7 @@ import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
 
 /**
- * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, whatever its
+ * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, regardless of its
  * `attempts`: a deploy that kills workers would fail runs.
  */
 const MAX_STALLED = 10;

@@ -1,5 +1,5 @@
 /**
- * What an address of a picture or a video is the address of. Servers sign addresses anew at each answer; the identity of an
+ * What an address of a picture or a video is the address of. Servers sign addresses at each answer; the identity of an
  * address is the address without the parameters that sign or time it, so it stays.
  */
 import { hash } from 'node:crypto';

@@ -66,7 +66,7 @@ export const afterFailedRun = (
 
 /**
  * Does this tick open a run? The tick nearest to `next_attempt_at` does: ticks come every `everyMs` and a little late,
- * so waiting for the exact moment would cost a whole interval. A moment that is farther away than the backoff delays is
+ * so waiting for the exact moment would cost a whole interval. A moment that is later than the backoff delays is
  * from before the clock of Postgres was set back.
  */
 export const isDue = (

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Signs the addresses of pictures and videos anew at each answer, as the storage of most applications does. */
+/** Signs the addresses of pictures and videos at each answer, as the storage of most applications does. */
 export type AddressSigner = {
   sign: (address: string) => string;
   /** Does this path with its query have a signature that has not ended? */

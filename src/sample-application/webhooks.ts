@@ -60,7 +60,7 @@ const signGame = (game: ApplicationGameDetail, sign: (address: string) => string
 
 /**
  * The three webhooks of section 4. Each maps the parsed body of a request to a response.
- * @param sign signs the addresses of each response. Absent: games are answered as they are, whatever a test made of them
+ * @param sign signs the addresses of each response. Absent: games are answered as a test made them
  */
 export const webhooksOf = (
   games: SampleGames,

@@ -59,6 +59,9 @@ export const SCRIPTS = [
   'elements/shortcut-scope',
   'elements/toast-stack',
   'elements/picture-viewer',
+  'elements/copy-text',
+  'elements/application-box',
+  'live-times',
 ].map(createScript);
 
 /** Serves the files under `/assets`, without sign-in. */

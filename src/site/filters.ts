@@ -57,6 +57,10 @@ const filterField = (control: Control, value: string, choices: Choices | undefin
   if (kind === 'flag')
     return html`<label class="checks">
 <input type="checkbox" name="${name}" value="1"${value === '' ? null : html` checked`}> ${title}</label>`;
+  if (kind === 'application')
+    return html`<application-box class="field grow"><label for="of-${name}">${title}</label>
+<input type="search" name="${name}" id="of-${name}" value="${value}" list="all-${name}">
+<datalist id="all-${name}"></datalist></application-box>`;
   const type = kind === 'time' ? 'text' : 'search';
   const hint = kind === 'time' ? html` placeholder="24h or 2026-03-31" size="18"` : null;
   return html`<label class="field${kind === 'time' ? null : ' grow'}"><span>${title}</span>

@@ -85,6 +85,9 @@ const TONES = new Map(
 /** An id, an address or a word of the protocol. */
 export const mono = (text: string): SafeHtml => html`<span class="mono">${text}</span>`;
 
+/** An id that people copy (browser/elements/copy-text.ts). */
+export const copyable = (text: string): SafeHtml => html`<copy-text class="mono">${text}</copy-text>`;
+
 /** A link to an application's page. */
 export const applicationLink = (application_id: string, text = application_id): SafeHtml =>
   html`<a href="/applications/${application_id}">${text}</a>`;

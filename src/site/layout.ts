@@ -20,7 +20,12 @@ export type SiteFrame = {
   navigation: Navigation;
   /** Above every page. */
   warning: string | null;
+  /** What waits in places of the navigation. */
+  counts?: () => PlaceCounts;
 };
+
+/** How many wait for a person, by the path of a place. */
+export type PlaceCounts = Readonly<Record<string, string>>;
 
 /** The console's. */
 export const NAVIGATION: Navigation = [
@@ -67,7 +72,7 @@ ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}${body}
 </body>
 </html>`;
 
-/** `undo`: it offers to undo what it tells of. */
+/** `undo`: it offers to undo what it reports. */
 export type Notice = { text: string; tone: 'good' | 'info' | 'bad' | 'undo' };
 
 export type Page = {
@@ -99,13 +104,21 @@ type PageFrame = {
   who: SafeHtml;
   /** Above the content. */
   warning: string | null;
+  counts?: (() => PlaceCounts) | undefined;
 };
 
 const CURRENT = html` aria-current="page"`;
 
-const placeItem = ([path, label, icon]: PageFrame['places'][number], at: string): SafeHtml =>
+const countOf = (count: string | undefined): SafeHtml | null =>
+  count === undefined ? null : html` <span class="count">${count}</span>`;
+
+const placeItem = ([path, label, icon]: Place, at: string, counts: PlaceCounts): SafeHtml =>
   html`<li><a href="${path}"${path === at ? CURRENT : null}>
-<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg><span>${label}</span></a></li>`;
+<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg>
+<span>${label}</span>${countOf(counts[path])}</a></li>`;
+
+const placeItems = (places: readonly Place[], at: string, counts: PlaceCounts): SafeHtml[] =>
+  places.map((place) => placeItem(place, at, counts));
 
 /** The button of the page's form that undoes the last decision. */
 const UNDO = html` <button class="button quiet" form="undo">Undo</button>`;
@@ -129,7 +142,7 @@ ${actions === undefined ? null : html`<div class="actions">${actions}</div>`}</d
 /** A page for a person who is signed in. @param after below the content */
 export const framedPage = (
   page: Page,
-  { name, base, places, who, warning }: PageFrame,
+  { name, base, places, who, warning, counts = () => ({}) }: PageFrame,
   after: SafeHtml | null = null,
 ): SafeHtml => html`${head(page.title)}
 <body>
@@ -137,7 +150,7 @@ export const framedPage = (
 <header class="side">
 <a class="brand" href="${base || '/'}">
 <img src="${ASSETS.logo.url}" alt="" width="26" height="26"><span>${name}</span></a>
-<nav aria-label="Main"><ul>${places.map((place) => placeItem(place, page.at))}</ul></nav>
+<nav aria-label="Main"><ul>${placeItems(places, page.at, counts())}</ul></nav>
 <div class="who"><div>${who}</div>
 <form method="post" action="${base}/sign-out"><button class="button quiet">Sign out</button></form></div>
 </header>

@@ -188,7 +188,7 @@ const showFound = (found: number, { cursor, page }: ReadPage<object>): SafeHtml 
     ? null
     : html`<span class="soft">The best ${number(found)} matches, at most. More words find fewer.</span>`;
 
-/** Reads the page of a list that the address asks for. */
+/** Reads the page of a list that the address names. */
 export const showList = async <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   sources: Sources,
   list: List<Row, Filter, Sort>,

@@ -19,8 +19,11 @@ export type TableOptions = {
   /** Instead of a table without rows. */
   empty: SafeHtml | string;
   label: string;
-  /** Below 900 pixels each row is a list of its cells with their heads: for rows with long values. */
-  stacked?: boolean;
+  /**
+   * Below 900 pixels each row is a list of its cells with their heads: for rows with long values. `lines`: without the
+   * heads, one after the other, for cells that say what they are.
+   */
+  stacked?: boolean | 'lines';
 };
 
 const classOf = <Row>({ numeric, fit, minWidth }: TableColumn<Row>): SafeHtml | null => {
@@ -49,10 +52,10 @@ export const table = <Row>(
 ): SafeHtml => {
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
   const lines = rows.map(
-    (row) => html`<tr data-item>${columns.map((column) => bodyCell(column, row, stacked))}</tr>`,
+    (row) => html`<tr data-item>${columns.map((column) => bodyCell(column, row, stacked !== false))}</tr>`,
   );
   return html`<section class="scroll" tabindex="0" aria-label="${label}">
-<table${attribute('class', stacked ? 'stacked' : undefined)}>
+<table${attribute('class', stacked === 'lines' ? 'stacked lines' : stacked ? 'stacked' : undefined)}>
 <thead><tr>${columns.map(headCell)}</tr></thead>
 <tbody>${lines}</tbody></table></section>`;
 };

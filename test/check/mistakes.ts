@@ -7,8 +7,6 @@ export type Mistake = Planted & {
   /** The cases that must fail, and no other. The first one says what the mistake is. */
   fails: readonly string[];
   says: RegExp;
-  /** The guide of application developers explains it. */
-  isInGuide?: boolean;
 };
 
 type Change = (reply: PlantedReply, call: PlantedCall) => void;
@@ -92,7 +90,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'pages count from 0',
-    isInGuide: true,
     games: 130,
     before: ({ operation, body }) => {
       if (operation === 'query_game_list') body.page_num = (body.page_num ?? 1) + 1;
@@ -109,7 +106,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'total is that of the page',
-    isInGuide: true,
     games: 130,
     after: data((each) => Object.assign(each, { total: each.list.length })),
     fails: ['list.total'],
@@ -133,7 +129,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'the list redirects',
-    isInGuide: true,
     after: list((reply) => Object.assign(reply, { status: 302, headers: { location: '/ok/list' }, raw: '' })),
     fails: ['list.envelope'],
     says: /^HTTP 302 redirects to http:\/\/127\.0\.0\.1:\d+\/ok\/list, and the platform follows no redirect: register the final address$/,
@@ -161,7 +156,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'fields are in camelCase',
-    isInGuide: true,
     after: rows((row) => {
       rename(row, 'game_id', 'gameId');
       rename(row, 'game_name', 'gameName');
@@ -212,7 +206,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'the same page for ever',
-    isInGuide: true,
     games: 130,
     before: ({ operation, body }) => {
       if (operation === 'query_game_list') body.page_num = 1;
@@ -231,7 +224,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'an expired token',
-    isInGuide: true,
     before: (call) => Object.assign(call, { isRefused: true }),
     fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
     says: /^the token that the operator registered was refused \(HTTP 401, ret_code is 401, ret_msg "token is wrong or expired"\): app update acme --access-token-file registers another$/,
@@ -250,7 +242,6 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'icons of the list are signed anew',
-    isInGuide: true,
     after: rows((row) => Object.assign(row, { game_icon: sign(row.game_icon) })),
     fails: ['list.constant-addresses'],
     says: /differs between two answers/,
@@ -275,14 +266,12 @@ export const OF_FRAMEWORKS: readonly Mistake[] = [
   },
   {
     planted: 'success is 200',
-    isInGuide: true,
     after: every(({ json }) => Object.assign(json, { ret_code: 200, ret_msg: 'OK' })),
     fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
     says: /^ret_code is 200, ret_msg "OK", and data has content: a success has ret_code 0$/,
   },
   {
     planted: 'data is JSON as a text',
-    isInGuide: true,
     after: list(({ json }) => Object.assign(json, { data: JSON.stringify(json.data) })),
     fails: ['list.shape'],
     says: /^data must be an object, not a string that holds JSON$/,

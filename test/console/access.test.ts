@@ -29,6 +29,7 @@ const ROUTES: [method: string, path: string, allowed: readonly Role[]][] = [
   ['GET', `/batches/${ID}`, ANY_ROLE],
   ['GET', '/applications', ANY_ROLE],
   ['GET', '/applications/acme', ANY_ROLE],
+  ['GET', '/application-names', ANY_ROLE],
   ['GET', '/runs', ANY_ROLE],
   ['GET', `/runs/${ID}`, ANY_ROLE],
   ['GET', '/failures', ANY_ROLE],

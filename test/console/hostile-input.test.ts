@@ -21,6 +21,7 @@ const QUERIES: Fields = {
   '/games/:game_id': { lane: 'changed', back: '', after: CURSOR, from: '1', to: '2' },
   '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },
   '/applications': { q: 'x', status: 'failing', outcome: 'failed', sort: 'name', cursor: 'name,acme,Acme' },
+  '/application-names': { q: 'x' },
   '/runs': { application: '', outcome: 'failed', since: '24h', sort: 'listed', cursor: `listed,${ID},1` },
   '/runs/:run_id': { sort: 'page_num', cursor: 'page_num,2' },
   '/failures': { application: '', sort: '-games', cursor: '-games,acme,1' },

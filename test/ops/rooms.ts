@@ -228,11 +228,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     packages: ['zod'],
   },
   'src/config-conflicts.ts': { imports: [] },
+  'src/config-secrets.ts': { imports: [] },
   'src/config.ts': {
     imports: [
       'src/errors.ts',
       'src/config-values.ts',
       'src/config-conflicts.ts',
+      'src/config-secrets.ts',
       'src/contract',
       'db/roles.ts',
       'src/picture-store',

@@ -32,7 +32,7 @@ const NAMES = [
   'Salt Road',
 ];
 
-/** It signs the addresses of its pictures anew at each answer. No game of it changes thereby. */
+/** It signs the addresses of its pictures at each answer, which changes no game. */
 const SIGNING = 'Northwind Play';
 const WEEK_S = 7 * 24 * 60 * 60;
 

@@ -57,7 +57,7 @@ const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<Game
 
 type Rejection = { reason: string; text: string | undefined; note: string };
 
-/** Asks for the reason and the texts of a rejection. @returns undefined when there is no answer */
+/** Prompts for the reason and the texts of a rejection. @returns undefined when there is no answer */
 const askRejection = async ({ sql, out, prompt }: Session): Promise<Rejection | undefined> => {
   const reasons = (await listReasons(sql)).filter((reason) => reason.retired_at === null);
   for (const [index, { code, label }] of reasons.entries()) out.line(`  ${index + 1}. ${code}: ${label}`);

@@ -20,12 +20,12 @@ import {
   ago,
   badge,
   clock,
+  copyable,
   due,
   facts,
   formatDuration,
   html,
   link,
-  mono,
   number,
   type SafeHtml,
   section,
@@ -168,7 +168,7 @@ ${settingsSection(application, mayManage)}`;
     title: application.name,
     at: '/applications',
     parent: ['Applications', '/applications'],
-    lead: mono(id),
+    lead: copyable(id),
     actions: mayManage
       ? html`${act('Sync now', 'sync', 'primary')}${act('Sync in full', 'sync_full')}${pause}`
       : undefined,

@@ -27,10 +27,11 @@ import { html } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import type { ById } from '#src/site/query.ts';
+import { type ById, optionalText } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
+const OFFERED = 20;
 const RUNS_SHOWN = 40;
 const FAILURES_SHOWN = 10;
 const EVENTS_SHOWN = 10;
@@ -54,6 +55,13 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       at: '/applications',
       body: html`${filters}${body({ linkTo, hint: HOW_TO_ADD })}`,
     });
+  });
+
+  // What a box for an application offers (site/browser/elements/application-box.ts).
+  app.get('/application-names', { config: { right: applicationList.right } }, async (request) => {
+    const { q: search } = z.object({ q: optionalText }).parse(request.query);
+    const found = await readFirst(applicationList, sources, { search }, OFFERED);
+    return found.map(({ application_id, name }) => ({ application_id, name }));
   });
 
   app.get<Params>('/applications/:application_id', { config: { right: 'view' } }, async (request, reply) => {

@@ -1,24 +1,46 @@
 /** `/audit`: who did what, to what, when and why. */
 import type { FastifyInstance } from 'fastify';
+import type { AuditRow } from '#db/queries/audit.ts';
+import { nameAuditSubjects } from '#db/queries/audit-names.ts';
 import { linkTo } from '#src/console/links.ts';
+import { isUuid } from '#src/lib/uuid.ts';
 import { auditList } from '#src/lists/audit.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { html } from '#src/site/html.ts';
+import { gameName, html, inWords, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
 
+const pageOf = (kind: string, id: string): string | null => {
+  if (kind === 'game' || kind === 'run') return isUuid(id) ? linkTo({ to: kind, id }) : null;
+  return kind === 'application' ? linkTo({ to: kind, id }) : null;
+};
+
+/** What an entry is about: `operator olga`, or a game by its name. */
+const subjectCell = (subject: string, name: string | undefined): SafeHtml => {
+  const [kind = '', ...rest] = subject.split(':');
+  const id = rest.join(':');
+  const shown = html`<span dir="auto">${gameName(name ?? id)}</span>`;
+  const url = pageOf(kind, id);
+  return html`<small>${inWords(kind)}</small> ${url === null ? shown : html`<a href="${url}">${shown}</a>`}`;
+};
+
 /** Adds `/audit`. */
 export const addAudit = (app: FastifyInstance, options: ConsoleOptions): void => {
   app.get('/audit', { config: { right: auditList.right } }, async (request, reply) => {
     const view = { path: '/audit', query: request.query, limit: PAGE };
-    const { filters, body } = await showList(sourcesOf(options), auditList, view);
+    const { rows, filters, body } = await showList(sourcesOf(options), auditList, view);
+    const names = await nameAuditSubjects(
+      options.sql,
+      rows.map(({ subject }) => subject),
+    );
+    const cells = { subject: ({ subject }: AuditRow) => subjectCell(subject, names.get(subject)) };
     return sendPage(reply, {
       title: 'Audit log',
       at: '/audit',
-      body: html`${filters}${body({ linkTo, label: 'Audit log', stacked: true })}`,
+      body: html`${filters}${body({ linkTo, cells, label: 'Audit log', stacked: 'lines' })}`,
       lead: html`Nothing here can be changed or removed: <code>npx catalogue audit verify</code> proves it.`,
     });
   });

@@ -11,10 +11,10 @@ import {
   ago,
   badge,
   clock,
+  copyable,
   facts,
   formatDuration,
   html,
-  mono,
   number,
   type SafeHtml,
   section,
@@ -44,7 +44,7 @@ const course = (run: RunRow): SafeHtml => {
   return section(
     'Run',
     facts([
-      ['Run id', mono(run.run_id)],
+      ['Run id', copyable(run.run_id)],
       ['Started', clock(run.started_at)],
       ['Ended', run.finished_at === null ? 'still open' : clock(run.finished_at)],
       ['Took', duration(run)],

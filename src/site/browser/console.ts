@@ -52,7 +52,7 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
-/** What htmx tells of a request. */
+/** The details of an event of htmx about a request. */
 type HtmxRequest = {
   sourceElement?: Element;
   /** Absent if the response did not arrive whole. */

@@ -34,7 +34,7 @@ const fetchAhead = async (): Promise<void> => {
   ahead = { from: link.href, url: response.url, text, images };
 };
 
-/** What htmx tells of a request, and lets one replace. */
+/** The details of an event of htmx about a response, which a listener may replace. */
 type Request = {
   sourceElement: Element;
   request: RequestInit & { action: string; headers: Record<string, string> };

@@ -780,7 +780,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"013d9f538cde2cf117fdc4037427e1129b11b787af48b5ae0569e198b43780da","created_at":1795509822667}')
+  ('{"id":2,"hash":"d6a54f0f89a3bd2c3dbe6c594028126b92d562b94dfbe3deaecc4952b5a747f7","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1491,6 +1491,8 @@ declare
 begin
   new.application_id := (select application_id from games where game_id = new.game_id);
   if new.kind = 'answer' then
+    -- The process that answers applications could name an operator.
+    new.written_by := new.application_id;
     perform limit_developer(new.application_id);
   end if;
   select * into game from games where game_id = new.game_id for no key update;

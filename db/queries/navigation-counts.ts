@@ -1,0 +1,17 @@
+import type { Queryable } from '#db/client.ts';
+import { onlyRow } from '#db/rows.ts';
+
+/** Failures that are counted. */
+export const FAILURES_COUNTED = 1_000;
+
+/** What waits for an operator. `failures`: at most one more than `FAILURES_COUNTED`. */
+export type NavigationCounts = Record<'pending' | 'requests' | 'failures' | 'applications', number>;
+
+export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> =>
+  onlyRow(sql<NavigationCounts[]>`
+    select (select coalesce(sum(games), 0)::float8 from game_totals('') where audit_status = 'pending') as pending,
+           (select count(*)::int from approvals
+            where kind = 'withdrawals' and used_at is null and closed_at is null and expires_at > now()) as requests,
+           (select count(*)::int from (select from ingest_failures limit ${FAILURES_COUNTED + 1}) counted) as failures,
+           (select count(*)::int from applications
+            where status = 'paused' or status = 'active' and failing_since is not null) as applications`);

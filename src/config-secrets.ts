@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+/** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */
+const isSecret = (name: string): boolean =>
+  /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$)|_(PASSWORD|SECRET)$/.test(name);
+
+/** Replaces each `…_FILE` of a secret by the text of its file, without the white space around it. */
+export const readSecretFiles = (
+  present: Record<string, string | undefined>,
+  problems: string[],
+): Record<string, string | undefined> => {
+  const read = { ...present };
+  for (const [variable, path = ''] of Object.entries(present)) {
+    const name = variable.replace(/_FILE$/, '');
+    if (name === variable || !isSecret(name)) continue;
+    if (present[name] !== undefined) problems.push(`${name} and ${variable} are both set: keep one`);
+    try {
+      read[name] = readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      problems.push(`${variable}: its file cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    }
+  }
+  return read;
+};

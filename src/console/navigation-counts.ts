@@ -1,0 +1,41 @@
+/** How many of each place of the navigation wait for a person. */
+import type { Database } from '#db/client.ts';
+import {
+  FAILURES_COUNTED,
+  type NavigationCounts,
+  readNavigationCounts,
+} from '#db/queries/navigation-counts.ts';
+import { number } from '#src/site/html.ts';
+import type { PlaceCounts } from '#src/site/layout.ts';
+
+/** Pages of a process share what was read within this time. */
+const FRESH_MS = 5_000;
+
+const toPlaces = ({ pending, requests, failures, applications }: NavigationCounts): PlaceCounts => {
+  const shown = failures > FAILURES_COUNTED ? `${number(FAILURES_COUNTED)}+` : number(failures);
+  return {
+    ...(pending > 0 && { '/review': number(pending) }),
+    ...(applications > 0 && { '/applications': number(applications) }),
+    ...(requests > 0 && { '/runs': number(requests) }),
+    ...(failures > 0 && { '/failures': shown }),
+  };
+};
+
+/** @returns the latest counts at once: no page waits for them, and one that is behind a decision is so for seconds */
+export const createNavigationCounts = (sql: Database): (() => PlaceCounts) => {
+  let counts: PlaceCounts = {};
+  let readAt = Number.NEGATIVE_INFINITY;
+  const read = async (): Promise<void> => {
+    try {
+      counts = toPlaces(await readNavigationCounts(sql));
+    } catch {
+      // The page that is shown reports a database that is down.
+    }
+  };
+  return () => {
+    if (performance.now() - readAt < FRESH_MS) return counts;
+    readAt = performance.now();
+    void read();
+    return counts;
+  };
+};

@@ -1,0 +1,43 @@
+/** Times on an open page stay true: "4 min ago" is refreshed, and its title has the reader's own clock beside UTC. */
+export {};
+
+const EVERY_MS = 15_000;
+
+/** As `formatDuration` of the server has it. */
+const UNITS: [limitS: number, unitS: number, short: string][] = [
+  [60, 1, 's'],
+  [3_600, 60, 'min'],
+  [172_800, 3_600, 'h'],
+  [Number.POSITIVE_INFINITY, 86_400, 'd'],
+];
+
+const formatDuration = (ms: number): string => {
+  const seconds = Math.floor(Math.abs(ms) / 1_000);
+  const [, unit = 1, short = 's'] = UNITS.find(([limit]) => seconds < limit) ?? [];
+  return `${Math.floor(seconds / unit)}\u00a0${short}`;
+};
+
+const refresh = (): void => {
+  // Only distances have a title.
+  for (const each of document.querySelectorAll<HTMLTimeElement>('time[title]')) {
+    const time = new Date(each.dateTime);
+    if (each.dataset.utc === undefined) {
+      each.dataset.utc = each.title;
+      each.title = `${time.toLocaleString()} (${each.dataset.utc})`;
+    }
+    const ms = Date.now() - time.getTime();
+    const isAhead = each.textContent.startsWith('in ');
+    const text =
+      isAhead && ms >= 0 ? 'now' : ms < 0 ? `in ${formatDuration(ms)}` : `${formatDuration(ms)} ago`;
+    // A "now" that was due stays one.
+    if (each.textContent !== 'now' && each.textContent !== text) each.textContent = text;
+  }
+};
+
+refresh();
+setInterval(() => {
+  if (!document.hidden) refresh();
+}, EVERY_MS);
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) refresh();
+});

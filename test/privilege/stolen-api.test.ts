@@ -1,0 +1,43 @@
+import { beforeAll, expect, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+
+const { database, attempt, expectRefused } = useStolenLogins();
+
+beforeAll(async () => {
+  const { sql } = database;
+  await addApplication(sql, 'acme');
+  await upsertGames(sql, 'acme', [fetchedGame()]);
+});
+
+const write = (kind: string, by: string) =>
+  `insert into game_messages (game_id, kind, written_by, text) select game_id, '${kind}', '${by}', 'hello' from games`;
+
+it('a stolen API writes to no developer, and in a thread only as the application of the game', async () => {
+  await expectRefused('api', [write('message', 'olga'), write('note', 'olga'), write('message', 'acme')]);
+  await attempt('api', write('answer', 'olga'));
+  const entries = await database.sql<{ written_by: string }[]>`select written_by from game_messages`;
+  expect(entries.map(({ written_by }) => written_by)).toEqual(['acme']);
+});
+
+it('a stolen API writes to the audit log answers and appeals of applications, and nothing of a person', async () => {
+  const entry = (kind: string, action: string) =>
+    `insert into audit_log (actor, actor_kind, action, subject) values ('kim', '${kind}', '${action}', 'game:1')`;
+  await expectRefused('api', [
+    entry('operator', 'game.message'),
+    entry('command_line', 'game.pass'),
+    entry('system', 'game.reopen'),
+    entry('application', 'game.pass'),
+    entry('application', 'token.revoke'),
+  ]);
+});
+
+it('a stolen API decides no appeal, and changes no entry of a thread', async () => {
+  await expectRefused('api', [
+    "update game_appeals set outcome = 'overturned', decided_by = 'kim', answer = 'yes'",
+    "update game_messages set text = 'other'",
+    'delete from game_messages',
+    'delete from game_appeals',
+  ]);
+});
