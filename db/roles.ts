@@ -343,6 +343,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,
+  'end_expired_verdicts()': ['worker'],
   'end_overdue_sessions()': ['worker'],
   'fold_game_counts()': [],
   'keep_changed_words()': [],
@@ -364,4 +365,5 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'stream_package()': [],
   'stream_revisions()': [],
   'stream_suspect_run()': [],
+  'stream_verdict()': [],
 };

@@ -1282,6 +1282,19 @@ AS $function$
     from kyc_former_records where data_keys <> '[]' group by 2
 $function$;
 
+CREATE OR REPLACE FUNCTION end_expired_verdicts()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with ended as (
+    update kyc_verdicts set ended_at = expires_at, ended_as = 'expired' where ended_at is null and expires_at <= now()
+    returning 1
+  )
+  select count(*)::integer from ended
+$function$;
+
 CREATE OR REPLACE FUNCTION end_overdue_sessions()
  RETURNS integer
  LANGUAGE sql
@@ -2039,6 +2052,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION stream_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('kyc.verdict', new.application_id, jsonb_build_object(
+    'verdict', new.verdict, 'verdict_state', coalesce(new.ended_as, 'standing')));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2407,6 +2434,15 @@ CREATE TRIGGER kyc_verdicts_ended BEFORE UPDATE ON kyc_verdicts
   WHEN (old.ended_at IS NOT NULL)
   EXECUTE FUNCTION refuse_ended_verdict();
 
+CREATE TRIGGER kyc_verdicts_stream_insert AFTER INSERT ON kyc_verdicts
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_verdict();
+
+CREATE TRIGGER kyc_verdicts_stream_update AFTER UPDATE OF ended_at ON kyc_verdicts
+  FOR EACH ROW
+  WHEN (old.ended_at IS NULL AND new.ended_at IS NOT NULL AND new.ended_as <> 'replaced'::text)
+  EXECUTE FUNCTION stream_verdict();
+
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
@@ -2500,6 +2536,8 @@ grant execute on function count_verdicts() to catalogue_api, catalogue_console, 
 revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
+grant execute on function end_expired_verdicts() to catalogue_worker;
+revoke execute on function end_expired_verdicts() from public;
 grant execute on function end_overdue_sessions() to catalogue_worker;
 revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
@@ -2524,6 +2562,7 @@ revoke execute on function stream_kyc() from public;
 revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
+revoke execute on function stream_verdict() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert (game_id, text) on game_appeals to catalogue_api;
 grant select, insert (game_id, text), update (answer, decided_by, outcome) on game_appeals to catalogue_console;

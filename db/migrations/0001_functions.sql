@@ -1522,6 +1522,37 @@ create trigger applications_verdict after update of status on applications for e
   when (old.status <> 'removed' and new.status = 'removed')
   execute function follow_removal();
 
+-- Tells the platform's stream of verdicts: given, and ended. One that a later one replaces is not told: the later one is.
+create function stream_verdict() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('kyc.verdict', new.application_id, jsonb_build_object(
+    'verdict', new.verdict, 'verdict_state', coalesce(new.ended_as, 'standing')));
+  return null;
+end
+$$;
+
+create trigger kyc_verdicts_stream_insert after insert on kyc_verdicts for each row execute function stream_verdict();
+create trigger kyc_verdicts_stream_update after update of ended_at on kyc_verdicts for each row
+  when (old.ended_at is null and new.ended_at is not null and new.ended_as <> 'replaced')
+  execute function stream_verdict();
+
+-- Ends the verdicts whose time is over. They are void from their time on; this writes it down, for the stream. The worker
+-- calls it, which may write no verdict.
+create function end_expired_verdicts() returns integer
+language sql volatile security definer
+set search_path = public, pg_temp
+as $$
+  with ended as (
+    update kyc_verdicts set ended_at = expires_at, ended_as = 'expired' where ended_at is null and expires_at <= now()
+    returning 1
+  )
+  select count(*)::integer from ended
+$$;
+
 -- The applications with live games and without the verdict that games need. `until`: when the last verdict ended; null if
 -- there was none, or another one stands.
 create function unverified_applications()

@@ -2,7 +2,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
 import { where } from '#db/where.ts';
-import type { AuditStatus } from '#src/contract/words.ts';
+import type { AppealOutcome, AuditStatus } from '#src/contract/words.ts';
 import { CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
 
 /** A game with the decision that stands. Without content, it waits for its first pull. */
@@ -73,6 +73,15 @@ export type ExportedDecision = Pick<
     /** Null: it was decided on a game that did not wait. */
     waited_s: number | null;
     stands: boolean;
+    /** Null: it was not appealed, or it is no rejection. */
+    appeal_outcome: AppealOutcome | 'open' | null;
+    appeal_text: string | null;
+    appealed_at: Date | null;
+    appeal_decided_by: string | null;
+    appeal_decided_at: Date | null;
+    appeal_answer: string | null;
+    /** What operators and the developer wrote to each other between the decisions before and after this one. */
+    thread: { written_at: string; written_by: string; text: string }[];
   };
 
 /** Reads the next decisions since a moment, in the order of their ids. The name is that of the decided revision. */
@@ -85,7 +94,19 @@ export const listExportedDecisions = (
     select a.audit_id, g.application_id, g.application_game_id, a.game_id, r.game_name, a.revision, a.audit_status,
            a.decided_at, a.decided_by, a.reason, s.label as reason_label, a.text, a.waiting_since,
            extract(epoch from a.decided_at - a.waiting_since)::float8 as waited_s,
-           coalesce(a.audit_id = d.audit_id, false) as stands, a.undone_at, a.undone_by
+           coalesce(a.audit_id = d.audit_id, false) as stands, a.undone_at, a.undone_by,
+           case when p.appeal_id is not null then coalesce(p.outcome, 'open') end as appeal_outcome,
+           p.text as appeal_text, p.opened_at as appealed_at, p.decided_by as appeal_decided_by,
+           p.decided_at as appeal_decided_at, p.answer as appeal_answer, (
+             select coalesce(jsonb_agg(jsonb_build_object(
+               'written_at', m.written_at, 'written_by', m.written_by, 'text', m.text) order by m.message_id), '[]')
+             from game_messages m
+             where m.game_id = a.game_id and m.kind <> 'note'
+               and m.written_at > coalesce((select max(decided_at) from game_audits before
+                 where before.game_id = a.game_id and before.audit_id < a.audit_id), '-infinity')
+               and m.written_at <= coalesce((select min(decided_at) from game_audits after
+                 where after.game_id = a.game_id and after.audit_id > a.audit_id), 'infinity')
+           ) as thread
     from (
       select * from game_audits where audit_id > ${after} and decided_at >= ${since} order by audit_id limit ${limit}
     ) as a
@@ -93,4 +114,5 @@ export const listExportedDecisions = (
     join game_revisions r on r.game_id = a.game_id and r.revision = a.revision
     left join reasons s on s.code = a.reason
     left join lateral standing_decision(a.game_id) d on true
+    left join game_appeals p on p.audit_id = a.audit_id
     order by a.audit_id`;

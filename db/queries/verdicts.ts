@@ -2,7 +2,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { firstRow, onlyRow } from '#db/rows.ts';
+import { firstRow, onlyRow, onlyValue } from '#db/rows.ts';
 import type { kycVerdicts } from '#db/schema/kyc.ts';
 import { where } from '#db/where.ts';
 import type { Verdict } from '#src/contract/words.ts';
@@ -53,6 +53,10 @@ export const findLastVerdict = (sql: Queryable, application_id: string): Promise
 export const setNeedsVerdict = async (sql: Queryable, isOn: boolean): Promise<void> => {
   await sql`update decision_rules set games_need_verdict = ${isOn} where games_need_verdict <> ${isOn}`;
 };
+
+/** Writes down which verdicts have ended at their time. @returns how many */
+export const endExpiredVerdicts = (sql: Queryable): Promise<number> =>
+  onlyValue(sql<{ ended: number }[]>`select end_expired_verdicts() as ended`);
 
 /** A standing verdict is listed as ending soon from this time before its end on. */
 export const ENDS_SOON_DAYS = 30;

@@ -13,10 +13,13 @@ import {
 } from 'drizzle-orm/pg-core';
 import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
 import { moment } from '#db/schema/columns.ts';
-import { type KycState, STREAM_TYPES } from '#src/contract/words.ts';
+import { type KycState, STREAM_TYPES, type VERDICT_ENDINGS, type Verdict } from '#src/contract/words.ts';
 
-/** What only the platform's stream tells, besides ids: of `kyc.changed`, of `run.suspect`. */
-export type StreamFacts = { state: KycState; changed_fields: string[] } | { run_id: string };
+/** What only the platform's stream tells, besides ids: of `kyc.changed`, `kyc.verdict`, `run.suspect`. */
+export type StreamFacts =
+  | { state: KycState; changed_fields: string[] }
+  | { verdict: Verdict; verdict_state: 'standing' | (typeof VERDICT_ENDINGS)[number] }
+  | { run_id: string };
 
 /** Events of one row, at most: a row has a range of so many positions. */
 const EVENTS_A_ROW = 1_000;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { eventSchema } from '#src/contract/events.ts';
 import { must, wholeNumber } from '#src/contract/platform.ts';
-import { KYC_STATES, STREAM_TYPES } from '#src/contract/words.ts';
+import { KYC_STATES, STREAM_TYPES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 
 export const STREAM_MAX = 1_000;
 
@@ -39,7 +39,7 @@ const streamEventSchema = z
     event_id: eventSchema.shape.event_id,
     type: z.enum(STREAM_TYPES).meta({
       description:
-        'What applications hear, and: game.received, a new game; game.changed, new content of a game or another package URL, whatever its status; game.answered and game.appealed, by its developer; kyc.changed; application.added, updated, paused, resumed, removed (its games are withdrawn by it, without events of their own); run.suspect.',
+        'What applications hear, and: game.received, a new game; game.changed, new content of a game or another package URL, whatever its status; game.answered and game.appealed, by its developer; kyc.changed; kyc.verdict, a verdict on the developer was given or has ended; application.added, updated, paused, resumed, removed (its games are withdrawn by it, without events of their own); run.suspect.',
     }),
     timestamp: eventSchema.shape.timestamp,
     data: z
@@ -63,6 +63,11 @@ const streamEventSchema = z
           .array(z.string())
           .optional()
           .meta({ description: 'Of kyc.changed: the names of the fields that changed, never a value.' }),
+        verdict: z.enum(VERDICTS).optional().meta({ description: 'Of kyc.verdict.' }),
+        verdict_state: z
+          .enum(['standing', ...VERDICT_ENDINGS])
+          .optional()
+          .meta({ description: 'Of kyc.verdict: whether it stands, or how it ended.' }),
         run_id: z.string().optional().meta({ description: 'Of run.suspect.' }),
       })
       .meta({ id: 'StreamEventData' }),

@@ -19,6 +19,7 @@ export const MESSAGE_KINDS = ['note', 'message', 'answer'] as const;
 
 /** How an appeal ends. `void`: another decision was made, because the content of the game had changed. */
 export const APPEAL_OUTCOMES = ['upheld', 'overturned', 'void'] as const;
+export type AppealOutcome = (typeof APPEAL_OUTCOMES)[number];
 
 /** The three webhooks of an application (sections 4.3 to 4.5). */
 export const OPERATIONS = ['query_game_list', 'query_game_detail', 'query_cp_kyc'] as const;
@@ -112,6 +113,7 @@ export const STREAM_TYPES = [
   'game.answered',
   'game.appealed',
   'kyc.changed',
+  'kyc.verdict',
   'application.added',
   'application.updated',
   'application.paused',

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { type Database, readTime } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
+import { endExpiredVerdicts } from '#db/queries/verdicts.ts';
 import { deleteSilentWorkers, endSilentSessions } from '#db/queries/workers.ts';
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { FIRST_SCHEDULE, reconcileSchedules, type SchedulePosition } from '#src/ingest/schedules.ts';
@@ -30,7 +31,7 @@ type Options = {
 /**
  * Makes the queue agree with the database: sets the schedules of the `applications` table, recovers open runs whose
  * job is lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, and deletes surplus finished
- * jobs and the rows of killed workers. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
+ * jobs and the rows of killed workers, and writes down which verdicts have ended. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
  * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.
@@ -83,12 +84,14 @@ const runPass = async (
   if (runs.status === 'rejected') throw runs.reason;
   if (schedules.status === 'rejected') throw schedules.reason;
   await deleteSilentWorkers(sql);
+  const verdictsEnded = await endExpiredVerdicts(sql);
   const { next, isComplete, ...counts } = schedules.value;
   const changes = {
     ...counts,
     ...runs.value,
     sessionsEnded,
     timesCorrected,
+    verdictsEnded,
     locksFreed: locks.value,
     redated: redated.value,
   };

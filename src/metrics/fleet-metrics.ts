@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { Database, Queryable } from '#db/client.ts';
+import { countAppeals } from '#db/queries/appeals.ts';
 import { countApplications, listLaggingApplications } from '#db/queries/applications.ts';
 import { readReach } from '#db/queries/backoff.ts';
 import { countConnections, readBlocking } from '#db/queries/connections.ts';
@@ -98,6 +99,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       games: await countGamesByStatus(tx),
       wraps: await countWrapsByKey(tx),
       verdicts: await countVerdicts(tx),
+      appeals: await countAppeals(tx),
     })),
   );
   const ping = cached(0, WAIT_MS, async () => {
@@ -196,6 +198,20 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   );
   for (const [name, [help, value]] of Object.entries(VERDICT_GAUGES))
     gauge(name, help, [], slow, ({ verdicts }) => value(verdicts));
+  gauge(
+    'catalogue_appeals_open',
+    'Appeals that wait for a decision.',
+    [],
+    slow,
+    ({ appeals }) => appeals.open,
+  );
+  gauge(
+    'catalogue_appeals_oldest_timestamp_seconds',
+    'Since when the first of these appeals waits; absent if there is none.',
+    [],
+    slow,
+    ({ appeals }) => appeals.oldest && seconds(appeals.oldest),
+  );
   gauge(
     'catalogue_sealed_records',
     'Sealed records and access tokens, by the key that wraps their data keys.',

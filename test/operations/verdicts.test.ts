@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
-import { findLastVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
+import { endExpiredVerdicts, findLastVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
 import type { Verdict } from '#src/contract/words.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { approve } from '#src/operations/requests.ts';
@@ -216,6 +216,27 @@ describe('a hold', () => {
     await verdictOn(await recordId());
     expect(await release()).toMatchObject({ games: 1 });
   });
+});
+
+it('the stream tells of each verdict, and of its end', async () => {
+  const { sql } = database;
+  await sql`truncate stream_events`;
+  await verdictOn(await recordId());
+  await verdictOn(await recordId(), 'refused');
+  await pull({ tax_id: 'another' });
+  await verdictOn(await recordId(), 'verified', { expires: '2d' });
+  await sql`update kyc_verdicts set expires_at = now() where ended_at is null`;
+  expect(await endExpiredVerdicts(database.as('worker'))).toBe(1);
+  expect(await endExpiredVerdicts(database.as('worker'))).toBe(0);
+  const told = await sql<{ facts: Record<string, string> }[]>`
+    select facts from stream_events where type = 'kyc.verdict' order by event_number`;
+  expect(told.map(({ facts }) => `${facts.verdict} ${facts.verdict_state}`)).toEqual([
+    'verified standing',
+    'refused standing',
+    'refused changed',
+    'verified standing',
+    'verified expired',
+  ]);
 });
 
 it('neither the worker nor media nor the API writes a verdict, a hold, or the rule that games need one', async () => {

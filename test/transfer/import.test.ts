@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { insertMessage } from '#db/queries/threads.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { importGames } from '#src/operations/imports.ts';
 import { operate } from '#src/operations/operate.ts';
@@ -286,10 +288,23 @@ it('decision export: each decision with its reason, its wait, and whether it sta
     reason: 'rights',
     text: '+1\nand more',
   });
+  const { game_id } = game;
+  await insertMessage(sql, { game_id, kind: 'note', written_by: 'kim', text: 'private' });
+  await insertMessage(sql, { game_id, kind: 'message', written_by: 'kim', text: 'Whose is it?' });
+  await insertMessage(sql, { game_id, kind: 'answer', written_by: 'regulated', text: 'Ours, "x".' });
+  await insertAppeal(sql, { game_id, text: 'Look again.' });
+  await decideAppeal(sql, { game_id, outcome: 'upheld', decided_by: 'lee', answer: 'No.' });
   const lines = (await run(['decision', 'export', '--since', since])).stdout.trim().split('\n');
   const ours = lines.map((line) => JSON.parse(line)).filter((row) => row.application_id === 'regulated');
   expect(ours).toMatchObject([
-    { audit_status: 'passed', stands: false, waited_s: expect.any(Number), reason: null },
+    {
+      appeal_outcome: null,
+      thread: [],
+      audit_status: 'passed',
+      stands: false,
+      waited_s: expect.any(Number),
+      reason: null,
+    },
     {
       audit_status: 'rejected',
       stands: true,
@@ -299,6 +314,14 @@ it('decision export: each decision with its reason, its wait, and whether it sta
       text: '+1\nand more',
       decided_by: 'kim',
       game_name: '@SUM(1), "x"',
+      appeal_outcome: 'upheld',
+      appeal_text: 'Look again.',
+      appeal_decided_by: 'lee',
+      appeal_answer: 'No.',
+      thread: [
+        { written_by: 'kim', text: 'Whose is it?' },
+        { written_by: 'regulated', text: 'Ours, "x".' },
+      ],
     },
   ]);
   const csv = (await run(['decision', 'export', '--since', since, '--format', 'csv'])).stdout;
@@ -306,5 +329,7 @@ it('decision export: each decision with its reason, its wait, and whether it sta
   expect(csv).toContain(`,'=cmd(),`);
   expect(csv).toContain(`"'@SUM(1), ""x"""`);
   expect(csv).toContain(`"'+1\nand more"`);
+  expect(csv).toContain('""written_by"": ""regulated""'.replaceAll(': ', ':'));
+  expect(csv).not.toContain('private');
   expect((await run(['decision', 'export', '--since', 'nonsense'])).exit).toBe(2);
 });

@@ -26,6 +26,13 @@ const COLUMNS = [
   'stands',
   'undone_at',
   'undone_by',
+  'appeal_outcome',
+  'appeal_text',
+  'appealed_at',
+  'appeal_decided_by',
+  'appeal_decided_at',
+  'appeal_answer',
+  'thread',
 ] as const satisfies readonly (keyof ExportedDecision)[];
 
 async function* exportPages(sql: Database, since: Date): AsyncGenerator<ExportedDecision[], void, void> {
@@ -52,7 +59,7 @@ export const register = (program: Command): void => {
   defineCommand(decision, 'export', {
     summary: 'print every decision since a time: the statement of reasons',
     details:
-      'With the reason, the text that the application was given, how long the game waited, and whether the decision stands: undone ones have undone_at. In the order in which they were stored.',
+      'With the reason, the text that the application was given, how long the game waited, and whether the decision stands: undone ones have undone_at. With the appeal and its decision, and what operators and the developer wrote to each other between the decisions before and after; in CSV as JSON. In the order in which they were stored.',
     examples: [
       'decision export --since 2026-01-01',
       'decision export --since 90d --format csv > decisions.csv',

@@ -6,7 +6,9 @@ import { escapeUnprintable } from '#src/lib/printable.ts';
 const FORMULA = /^[=+\-@\t\r]/;
 
 const toCell = (value: unknown): string => {
-  const text = value instanceof Date ? value.toISOString() : String(value ?? '');
+  const isDocument = typeof value === 'object' && value !== null && !(value instanceof Date);
+  const plain = value instanceof Date ? value.toISOString() : String(value ?? '');
+  const text = isDocument ? JSON.stringify(value) : plain;
   const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

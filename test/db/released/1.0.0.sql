@@ -780,7 +780,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"d6a54f0f89a3bd2c3dbe6c594028126b92d562b94dfbe3deaecc4952b5a747f7","created_at":1795509822667}')
+  ('{"id":2,"hash":"1e23f832283bf415f32d6a70402a77c00c6ec4f88f9ecbd9220543aea89a29f8","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1095,7 +1095,8 @@ insert into stream_events (event_number, event_id, type, application_id, size, g
   ('{"event_number":14,"event_id":null,"type":"run.suspect","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"run_id": "019b76da-a81c-7000-8000-00000000001c"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":15,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": []},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":16,"event_id":null,"type":"kyc.changed","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"state": "sealed", "changed_fields": ["cp_name"]},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
-  ('{"event_number":17,"event_id":"019b7620-0000-7000-8000-000000000009","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":17,"event_id":null,"type":"kyc.verdict","application_id":"acme","size":1,"game_ids":null,"revisions":null,"facts":{"verdict": "verified", "verdict_state": "standing"},"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
+  ('{"event_number":18,"event_id":"019b7620-0000-7000-8000-000000000009","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":null}'),
   ('{"event_number":2,"event_id":null,"type":"game.received","application_id":null,"size":5,"game_ids":["019b76da-a811-7000-8000-000000000011","019b76da-a810-7000-8000-000000000010","019b76da-a80f-7000-8000-00000000000f","019b76da-a812-7000-8000-000000000012","019b76da-a813-7000-8000-000000000013"],"revisions":[1,1,1,1,1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":1005}'),
   ('{"event_number":3,"event_id":"019b7620-0000-7000-8000-000000000001","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a80f-7000-8000-00000000000f"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":2001}'),
   ('{"event_number":4,"event_id":"019b7620-0000-7000-8000-000000000002","type":"game.passed","application_id":"acme","size":1,"game_ids":["019b76da-a810-7000-8000-000000000010"],"revisions":[1],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":3001}'),
@@ -1139,7 +1140,7 @@ select setval('public.kyc_access_log_entry_id_seq', 1);
 
 select setval('public.kyc_verdicts_verdict_id_seq', 1);
 
-select setval('public.stream_events_event_number_seq', 17);
+select setval('public.stream_events_event_number_seq', 18);
 
 select setval('public.stream_positions', 11001);
 
@@ -1649,6 +1650,19 @@ AS $function$
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
+$function$;
+
+CREATE OR REPLACE FUNCTION end_expired_verdicts()
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  with ended as (
+    update kyc_verdicts set ended_at = expires_at, ended_as = 'expired' where ended_at is null and expires_at <= now()
+    returning 1
+  )
+  select count(*)::integer from ended
 $function$;
 
 CREATE OR REPLACE FUNCTION end_overdue_sessions()
@@ -2408,6 +2422,20 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION stream_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  insert into stream_events (type, application_id, facts)
+  values ('kyc.verdict', new.application_id, jsonb_build_object(
+    'verdict', new.verdict, 'verdict_state', coalesce(new.ended_as, 'standing')));
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2776,6 +2804,15 @@ CREATE TRIGGER kyc_verdicts_ended BEFORE UPDATE ON kyc_verdicts
   WHEN (old.ended_at IS NOT NULL)
   EXECUTE FUNCTION refuse_ended_verdict();
 
+CREATE TRIGGER kyc_verdicts_stream_insert AFTER INSERT ON kyc_verdicts
+  FOR EACH ROW
+  EXECUTE FUNCTION stream_verdict();
+
+CREATE TRIGGER kyc_verdicts_stream_update AFTER UPDATE OF ended_at ON kyc_verdicts
+  FOR EACH ROW
+  WHEN (old.ended_at IS NULL AND new.ended_at IS NOT NULL AND new.ended_as <> 'replaced'::text)
+  EXECUTE FUNCTION stream_verdict();
+
 CREATE TRIGGER oidc_flows_site BEFORE INSERT OR UPDATE ON oidc_flows
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
@@ -2869,6 +2906,8 @@ grant execute on function count_verdicts() to catalogue_api, catalogue_console, 
 revoke execute on function count_verdicts() from public;
 grant execute on function count_wraps() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_wraps() from public;
+grant execute on function end_expired_verdicts() to catalogue_worker;
+revoke execute on function end_expired_verdicts() from public;
 grant execute on function end_overdue_sessions() to catalogue_worker;
 revoke execute on function end_overdue_sessions() from public;
 revoke execute on function fold_game_counts() from public;
@@ -2893,6 +2932,7 @@ revoke execute on function stream_kyc() from public;
 revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
+revoke execute on function stream_verdict() from public;
 grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert (game_id, text) on game_appeals to catalogue_api;
 grant select, insert (game_id, text), update (answer, decided_by, outcome) on game_appeals to catalogue_console;
