@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { countRefusal } from '#db/queries/sign-in.ts';
 
-/** Entries of one login within the window. After them each doubling of the number is an entry, which has the number. */
+/** Entries of one login and action within the window. After them each doubling of the number is an entry, which has the number. */
 export const REFUSALS_MAX = 30;
 /** Entries of all unknown callers within the window. */
 export const UNKNOWN_REFUSALS_MAX = 1_000;
@@ -14,7 +14,7 @@ export const mayRecordUnknown = async (sql: Queryable): Promise<boolean> =>
 
 /** Writes a refusal of a known caller to the audit log, unless there are many: then only their number now and then. */
 export const recordRefused = async (sql: Queryable, entry: AuditEntry): Promise<void> => {
-  const refusals = await countRefusal(sql, `${entry.actor_kind} ${entry.actor}`);
+  const refusals = await countRefusal(sql, `${entry.action} ${entry.actor_kind} ${entry.actor}`);
   if (refusals > REFUSALS_MAX && !Number.isInteger(Math.log2(refusals / REFUSALS_MAX))) return;
   const details = { ...entry.details, ...(refusals > REFUSALS_MAX && { refusals }) };
   await recordAudit(sql, [{ ...entry, details }]);

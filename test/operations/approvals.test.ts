@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, operatorActor } from '#db/queries/audit.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { FOUR_EYES_KINDS, type FourEyes } from '#src/contract/approvals.ts';
+import { recordRefusal } from '#src/identity/refusals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
@@ -226,6 +227,13 @@ it('FOUR_EYES=none is in the log of a process at start', async () => {
   });
   await started.stop();
   expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
+});
+
+it('wrong passwords of a stranger do not hide what the officer tried', async () => {
+  for (let n = 0; n < 40; n += 1) await recordRefusal(database.sql, 'lee', 'wrong password', '192.0.2.1');
+  await expect(reveal('lee')).rejects.toThrow('It takes two persons');
+  const [entry] = await listAudit(database.sql, { actor: 'lee', limit: 1 });
+  expect(entry).toMatchObject({ action: 'approval.refuse', subject });
 });
 
 it('an officer who tries alone without end writes few entries, and the log has their number', async () => {
