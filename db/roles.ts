@@ -212,9 +212,9 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   operators: {
     api: 'select (login, roles, status)',
     console:
-      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, status, password_hash, counts_at, last_sign_in_at)',
+      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, status, password_hash, counts_at, last_sign_in_at, single_keys)',
     kyc_desk:
-      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, password_hash, counts_at, last_sign_in_at)',
+      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys)',
     operator: 'select, insert, update',
   },
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },

@@ -529,6 +529,7 @@ create table operators (
   created_at timestamp with time zone default now() not null,
   counts_at timestamp with time zone default now() not null,
   last_sign_in_at timestamp with time zone,
+  single_keys boolean default true not null,
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
@@ -2611,8 +2612,8 @@ grant select, delete on operator_sessions to catalogue_operator, catalogue_opera
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
 grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
 grant select (login, roles, status) on operators to catalogue_api;
-grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
-grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys) on operators to catalogue_kyc_desk;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys, status) on operators to catalogue_console;
 grant select, insert, update on operators to catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert on picture_changes to catalogue_media;

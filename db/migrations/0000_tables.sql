@@ -261,6 +261,7 @@ CREATE TABLE "operators" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"counts_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"last_sign_in_at" timestamp with time zone,
+	"single_keys" boolean DEFAULT true NOT NULL,
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled'))

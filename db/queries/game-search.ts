@@ -4,6 +4,7 @@ import type { GameRow } from '#db/queries/games.ts';
 import { readColumn } from '#db/rows.ts';
 import type { AuditStatus } from '#src/contract/words.ts';
 import {
+  exactQuery,
   idQuery,
   likeliestWords,
   looseQuery,
@@ -90,12 +91,15 @@ const readByName = async (
 ): Promise<Candidate[]> => {
   const typed = piecesOfQuery(search);
   if (typed.length === 0) return [];
-  const strict = await readMatches(sql, strictQuery(typed, application_id), audit_status, false);
+  const read = (query: string) => readMatches(sql, query, audit_status, false);
+  const exact = await read(exactQuery(typed, application_id));
+  if (exact.length >= ENOUGH) return exact;
+  const strict = await read(strictQuery(typed, application_id));
   if (strict.length >= ENOUGH) return strict;
   const meant = await Promise.all(typed.map((piece) => withMeanings(sql, piece)));
-  const likely = await readMatches(sql, strictQuery(meant, application_id), audit_status, false);
+  const likely = await read(strictQuery(meant, application_id));
   if (strict.length + likely.length > 0) return [...strict, ...likely];
-  return readMatches(sql, looseQuery(meant, application_id), audit_status, false);
+  return read(looseQuery(meant, application_id));
 };
 
 /** Of a game with the id, above every name; of one whose id begins so, below the names that have every word. */

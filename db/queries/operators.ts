@@ -110,5 +110,7 @@ export const listOperatorPage = (
 export const updateOperator = (
   sql: Queryable,
   login: string,
-  changes: Partial<Pick<OperatorRow, 'name' | 'roles' | 'status' | 'password_hash' | 'last_sign_in_at'>>,
+  changes: Partial<
+    Pick<OperatorRow, 'name' | 'roles' | 'status' | 'password_hash' | 'last_sign_in_at' | 'single_keys'>
+  >,
 ): Promise<boolean> => isOneRow(sql`update operators set ${sql(changes as never)} where login = ${login}`);

@@ -7,7 +7,14 @@ export const SESSION_HOURS = 12;
 const IDLE_MINUTES = 30;
 
 /** Who is signed in. */
-export type SignedIn = { login: string; name: string; roles: Role[]; started_at: Date };
+export type SignedIn = {
+  login: string;
+  name: string;
+  roles: Role[];
+  started_at: Date;
+  /** Single keys act on this operator's pages. */
+  single_keys: boolean;
+};
 
 /** The condition under which a session `s`, of an operator or of the portal, has not expired. */
 export const isSessionOpen = (sql: Queryable) => sql`
@@ -50,14 +57,14 @@ export const takeConfirmation = (sql: Queryable, session_hash: Buffer): Promise<
 export const findSession = (sql: Queryable, session_hash: Buffer, site: Site, touch: boolean) =>
   firstRow(sql<SignedIn[]>`
     with session as (
-      select s.session_hash, s.started_at, s.seen_at, o.login, o.name, o.roles
+      select s.session_hash, s.started_at, s.seen_at, o.login, o.name, o.roles, o.single_keys
       from operator_sessions s join operators o using (login)
       where s.session_hash = ${session_hash} and s.site = ${site} and o.status = 'active' and ${isSessionOpen(sql)}
     ), touched as (
       update operator_sessions s set seen_at = now() from session
       where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'
     )
-    select login, name, roles, started_at from session`);
+    select login, name, roles, started_at, single_keys from session`);
 
 /** @returns the login of the session that ended */
 export const deleteSession = (sql: Queryable, session_hash: Buffer) =>

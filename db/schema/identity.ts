@@ -20,6 +20,8 @@ export const operators = pgTable(
     /** From when the operator may be the second person: a day after a role or a link made it possible. */
     counts_at: moment('counts_at').notNull().defaultNow(),
     last_sign_in_at: moment('last_sign_in_at'),
+    /** Single keys decide and move in the console. People who speak to their computer switch them off. */
+    single_keys: boolean().notNull().default(true),
   },
   (table) => [
     check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),

@@ -95,16 +95,16 @@ const toListEndpoint = (list: AnyList): Endpoint => {
   const mayBeAbsent = filter.safeParse({}).success;
   const title = `List ${nouns[1]}`;
   const best = found === undefined ? '' : ` A search finds the best ${found}, in an order of its own.`;
+  const orders = sorts.flatMap((sort) => [sort, `-${sort}`]);
   const request = z.strictObject({
     filter: mayBeAbsent ? filter.optional() : filter,
-    sort: z
-      .string()
-      .optional()
-      .describe(
-        sorts.length === 0
-          ? 'The order is fixed.'
-          : `One of ${sorts.join(', ')}; "-" before it: descending. By default ${order}.${best}`,
-      ),
+    sort:
+      sorts.length === 0
+        ? z.string().optional().describe('The order is fixed.')
+        : z
+            .enum(orders, `must be one of ${orders.join(', ')}`)
+            .optional()
+            .describe(`"-": descending. By default ${order}.${best}`),
     limit: z.int().min(1).max(LIMIT.max).optional().describe(`Rows, at most. By default ${LIMIT.byDefault}.`),
     cursor: z
       .string()

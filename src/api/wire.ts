@@ -29,16 +29,26 @@ const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown 
   }
 };
 
+/** What is named of fields that a request does not have: their names are the caller's. */
+const NAMED = { fields: 5, characters: 100 };
+
+const explainIssue = (issue: z.core.$ZodIssue): string[] => {
+  const { code, path, message } = issue;
+  if (code === 'unrecognized_keys')
+    return issue.keys
+      .slice(0, NAMED.fields)
+      .map((key) => `${[...path, key.slice(0, NAMED.characters)].join('.')} is no field of this request`);
+  if (path.length > 0) return [`${path.join('.')} ${message}`];
+  return [code === 'invalid_type' ? 'The body must be a JSON object' : message];
+};
+
 /** Checks a body. @throws ApiError invalidJson if there is none, invalidField that names each wrong field */
 export const checkBody = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> => {
   // Without body and Content-Type, Fastify calls no parser.
   if (body === undefined) throw new ApiError('invalidJson', 'The body is empty: send a JSON object.');
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const reasons = result.error.issues.map(({ path, message }) =>
-    path.length === 0 ? 'The body must be a JSON object' : `${path.join('.')} ${message}`,
-  );
-  throw new ApiError('invalidField', reasons.join('; '));
+  throw new ApiError('invalidField', result.error.issues.flatMap(explainIssue).join('; '));
 };
 
 const validate: FastifySchemaCompiler<z.ZodType> =

@@ -80,6 +80,7 @@ export const AUDIT_ACTIONS = [
   'operator.sign_out',
   'operator.link',
   'operator.password',
+  'operator.single_keys',
   'session.sign_in',
   'session.sign_out',
   'session.end',

@@ -38,6 +38,8 @@ const FAILURES = {
   tls_failed: 'TLS failed',
   connect_failed: 'no connection',
   connection_lost: 'connection lost',
+  /** Requests of the application to this host failed shortly before. */
+  not_requested: 'not requested: its server failed just before',
 };
 export type FetchFailure = keyof typeof FAILURES;
 
@@ -55,6 +57,7 @@ const PASSING: ReadonlySet<PictureOutcome> = new Set([
   'tls_failed',
   'connect_failed',
   'connection_lost',
+  'not_requested',
   'undecodable',
 ]);
 export const isPassing = (outcome: PictureOutcome): boolean => PASSING.has(outcome);

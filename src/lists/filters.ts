@@ -141,7 +141,7 @@ export const theId = (control: Omit<Control, 'kind' | 'isArgument'>) =>
 
 const time = (control: Omit<Control, 'kind'>) =>
   z
-    .union([z.date(), sinceTime])
+    .union([z.date(), sinceTime], 'must be a time such as 2026-01-31T12:00:00Z, or how long ago: 24h')
     .optional()
     .register(controls, { ...control, kind: 'time' });
 

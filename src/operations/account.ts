@@ -1,4 +1,4 @@
-/** What operators do about their own sign-in: change the password, end their own sessions. */
+/** What operators do about their own sign-in and pages: the password, their sessions, single keys. */
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { lockOperator, type OperatorRow, updateOperator } from '#db/queries/operators.ts';
@@ -114,4 +114,17 @@ export const endOwnSessions = defineOperation({
     return { ended };
   },
   log: ({ ended }) => (ended === 0 ? [] : { details: { sessions: ended } }),
+});
+
+export const setSingleKeys = defineOperation({
+  name: 'operator.single_keys',
+  title: 'Switch own single-key shortcuts',
+  ...own,
+  input: z.object({ single_keys: z.boolean() }),
+  run: async (tx, { single_keys }, { caller }) => {
+    const { operator } = await lockOwn(tx, caller);
+    await updateOperator(tx, operator.login, { single_keys });
+    return { single_keys };
+  },
+  log: (details) => ({ details }),
 });

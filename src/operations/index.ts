@@ -1,6 +1,6 @@
 /** Every operation. The operator API serves each, except those of the platform itself. */
 import type { OperationName } from '#src/contract/audit.ts';
-import { changePassword, endOwnSessions } from '#src/operations/account.ts';
+import { changePassword, endOwnSessions, setSingleKeys } from '#src/operations/account.ts';
 import { appealRejection, overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import {
   addApplication,
@@ -128,4 +128,5 @@ export const operations = byName([
   signOutOperator,
   changePassword,
   endOwnSessions,
+  setSingleKeys,
 ]);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lockGames } from '#db/queries/decisions.ts';
 import { updatePackageUrls } from '#db/queries/package-urls.ts';
 import { optionalHttpUrl } from '#src/contract/text.ts';
-import { UsageError } from '#src/errors.ts';
+import { StateError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
 const PACKAGE_URLS_MAX = 10_000;
@@ -13,7 +13,7 @@ const CHUNK = 1_000;
 export type PackageResult = { changed: string[]; unchanged: string[]; unknown: string[] };
 
 /** Games that do not exist, when all must. Nothing is written. */
-export class UnknownGamesError extends UsageError {
+export class UnknownGamesError extends StateError {
   readonly game_ids: string[];
   constructor(game_ids: string[]) {
     super(

@@ -13,7 +13,7 @@ const HOST_FAILURES: ReadonlySet<FetchFailure> = new Set([
   'tls_failed',
   'connect_failed',
 ]);
-/** After this many failures in a row, a host is in backoff. */
+/** After this many failures in a row at a host, an application is in backoff there. */
 const FAILURES_MAX = 2;
 /**
  * After this many hosts in a row that begin to fail, an application is in backoff: with a wildcard domain, each picture
@@ -37,17 +37,18 @@ type Backoff = {
   /** The failure that began the backoff; undefined before the first. */
   backoffReason: RequestFailure | undefined;
 };
-/** `earlier` resolves when the earlier requests have ended. */
+/** `earlier` resolves when the earlier requests have ended. In backoff only while the server says that it is busy. */
 type Host = Backoff & { earlier: Promise<unknown> };
 
 /**
- * Limits requests: one at a time to a host, three at a time in all, shared by the applications, and none to a host or
- * for an application in backoff.
+ * Limits requests: one at a time to a host, three at a time in all, shared by the applications, and none to a host that is
+ * busy, or for an application in backoff. Failures at a host count for the application of the picture: on a CDN, broken
+ * addresses of one application would hide the pictures of others.
  */
 export type HostLimiter = {
   /**
    * Runs a request after the earlier ones to its host.
-   * @param onBackoff called instead of `request` while the host or the application is in backoff, with what is left of it
+   * @param onBackoff called instead of `request` during a backoff, with its cause and what is left of it
    */
   run: <Result extends RequestResult>(
     from: { url: string; application_id: string },
@@ -81,6 +82,8 @@ const updateBackoff = (
 /** @param clock in milliseconds */
 export const createHostLimiter = (clock: () => number = () => performance.now()): HostLimiter => {
   const hosts = new Map<string, Host>();
+  /** By application and host. */
+  const pairs = new Map<string, Backoff>();
   const applications = new Map<string, Backoff>();
   const share = shareConcurrency(REQUESTS_MAX);
 
@@ -95,10 +98,12 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
     run: ({ url, application_id }, request, onBackoff) => {
       const name = URL.parse(url)?.host ?? '';
       const host = findOrAdd(hosts, name, () => ({ ...noBackoff(), earlier: Promise.resolve() }));
+      const pair = findOrAdd(pairs, `${application_id} ${name}`, noBackoff);
       const application = findOrAdd(applications, application_id, noBackoff);
+      const states: Backoff[] = [host, pair, application];
       /** What to do instead of the request, if anything. */
       const refuse = () => {
-        const longest = host.backoffUntil > application.backoffUntil ? host : application;
+        const longest = states.reduce((one, other) => (other.backoffUntil > one.backoffUntil ? other : one));
         const backoffMs = longest.backoffUntil - clock();
         if (longest.backoffReason === undefined || backoffMs <= 0) return undefined;
         return onBackoff({ ...longest.backoffReason, retryAfterMs: backoffMs });
@@ -112,8 +117,9 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
           const { failure } = result;
           const busyMs = failure?.retryAfterMs ?? 0;
           // One host that keeps failing counts once for its application.
-          const isFirst = failure === undefined || host.failures === 0;
-          updateBackoff(host, failure, clock(), { failuresMax: FAILURES_MAX, busyMs });
+          const isFirst = failure === undefined || pair.failures === 0;
+          updateBackoff(host, failure, clock(), { failuresMax: Number.POSITIVE_INFINITY, busyMs });
+          updateBackoff(pair, failure, clock(), { failuresMax: FAILURES_MAX, busyMs: 0 });
           if (isFirst)
             updateBackoff(application, failure, clock(), {
               failuresMax: APPLICATION_FAILURES_MAX,
@@ -121,13 +127,11 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
             });
           return result;
         });
-      host.pending += 1;
-      application.pending += 1;
+      for (const state of states) state.pending += 1;
       const result = host.earlier
         .then(() => refuse() ?? runNow())
         .finally(() => {
-          host.pending -= 1;
-          application.pending -= 1;
+          for (const state of states) state.pending -= 1;
         });
       host.earlier = result.catch(() => {});
       return result;

@@ -177,7 +177,10 @@ export const createPictures = (options: PictureOptions): Pictures => {
         async (failure) => {
           const claimed = await claimPicture(sql, address, keeper !== undefined);
           if (claimed === undefined) return NOT_NEEDED;
-          return finish(claimed, { kind: 'failed', ...failure });
+          // No request was sent, so the answer to an earlier one is not this picture's.
+          const own =
+            failure.outcome === 'busy' ? {} : ({ outcome: 'not_requested', http_status: null } as const);
+          return finish(claimed, { kind: 'failed', ...failure, ...own });
         },
       ),
     compare,

@@ -2,6 +2,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import pTimeout from 'p-timeout';
 import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
 import { parseRedisUrl, type RedisTarget } from '#src/queue/redis-url.ts';
+import { explainServerFault } from '#src/server-faults.ts';
 
 export type RedisConnection = {
   client: Redis | Cluster;
@@ -47,6 +48,7 @@ export const openRedis = (
     );
   }
   const worker = role === 'worker';
+  let lastError: Error | undefined;
   const retryStrategy = (times: number) => Math.min(100 * 2 ** Math.min(times, 6), 3_000);
   const options: RedisOptions = {
     ...target.options,
@@ -59,7 +61,10 @@ export const openRedis = (
     // READONLY: the master is now a replica, so ioredis must find the new master.
     // EXECABORT: Redis did not run a transaction (memory full), but ioredis counts the scripts in it as loaded on this
     // connection. Without a new connection, every later flow would fail with NOSCRIPT.
-    reconnectOnError: (error) => /^(READONLY|EXECABORT)\b/.test(error.message),
+    reconnectOnError: (error) => {
+      if (error.message.startsWith('READONLY')) lastError = error;
+      return /^(READONLY|EXECABORT)\b/.test(error.message);
+    },
   };
   const client =
     target.kind === 'cluster'
@@ -79,7 +84,6 @@ export const openRedis = (
       : new Redis(options);
   const servers = listServers(target);
   const explain = (error: Error | undefined) => explainSilence(servers, error, lastError);
-  let lastError: Error | undefined;
   /** The error if the database number of the URL does not exist. */
   let noDatabase: Error | undefined;
   client.on('error', (error: Error) => {
@@ -129,9 +133,15 @@ const explainSilence = (
   error: Error | undefined,
   last: Error | undefined,
 ): CatalogueError => {
-  const rejection = [error, last].find((each) => /^(WRONGPASS|NOAUTH|NOPERM|ERR) /.test(each?.message ?? ''));
-  if (rejection !== undefined)
-    return new CatalogueError(`Redis refused: ${rejection.message.slice(0, 200)} Check REDIS_URL.`);
+  for (const each of [error, last]) {
+    if (each?.name !== 'ReplyError') continue;
+    const fault = explainServerFault(each);
+    return new CatalogueError(
+      fault === undefined
+        ? `Redis refused: ${each.message.slice(0, 200)} Check REDIS_URL.`
+        : `Failed because ${fault}`,
+    );
+  }
   const { code } = (last ?? error ?? {}) as NodeJS.ErrnoException;
   const why = typeof code === 'string' ? ` (${code})` : '';
   return new CatalogueError(

@@ -120,6 +120,15 @@ const oneOf = ({ text, means }: Piece): string => [beginsWith(text), ...means.ma
 const allOf = (pieces: readonly Piece[]): string => pieces.map((piece) => `(${oneOf(piece)})`).join(' & ');
 const anyOf = (queries: readonly string[]): string => queries.map((query) => `(${query})`).join(' | ');
 
+/** The `tsquery` of the games that have every part as a whole word: far fewer than begin so, where words are common. */
+export const exactQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
+  within(
+    application_id,
+    pieces
+      .map(({ text }) => (IS_UNSPACED.test(text) ? beginsWith(text) : quote(wordLexeme(text))))
+      .join(' & '),
+  );
+
 /** The `tsquery` of the games that have every part. */
 export const strictQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
   within(application_id, allOf(pieces));

@@ -5,7 +5,7 @@ import type { OwnSession, SignedIn } from '#db/queries/sign-in.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { type Account, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
-import { changePassword, endOwnSessions } from '#src/operations/account.ts';
+import { changePassword, endOwnSessions, setSingleKeys } from '#src/operations/account.ts';
 import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/site/answers.ts';
 import {
   action,
@@ -27,6 +27,7 @@ import { type TableColumn, tableSection } from '#src/site/table.ts';
 
 const passwordForm = z.object({ current: z.string(), password: z.string() });
 const sessionForm = z.object({ session: z.string() });
+const keysForm = z.object({ single_keys: z.stringbool() });
 
 const ROLES_FROM: Record<Account['signs_in_by'], string> = {
   oidc: 'The OIDC provider gives them, at each sign-in.',
@@ -65,6 +66,19 @@ ${input('New password', { ...next, ...shared })}
 <button class="button primary">Change password</button></form>`;
 };
 
+const keysPart = ({ single_keys }: SignedIn): SafeHtml => {
+  const said = single_keys
+    ? 'Single keys act: p passes, r rejects, j and k move. Press ? to see all.'
+    : 'Single keys do nothing. Ctrl+Enter still sends a rejection.';
+  const label = single_keys ? 'Switch single keys off' : 'Switch single keys on';
+  return section(
+    'Keyboard',
+    html`<div class="body"><p>${said}</p>
+${action('/account/keys', label, { fields: { single_keys: String(!single_keys) } })}
+<p class="soft">Switch them off if you speak to your computer, or press keys by accident.</p></div>`,
+  );
+};
+
 const sessionsPart = ({ sessions }: Account): SafeHtml => {
   const end = (label: SafeHtml | string, session: string): SafeHtml =>
     action('/account/sessions', label, { fields: { session }, kind: 'quiet' });
@@ -94,7 +108,8 @@ export const addAccount = (app: FastifyInstance, options: SiteOptions): void => 
     const operator = operatorOf(reply.request);
     const account = await readAccount(options.sql, ownSignIn(reply.request));
     const body = html`<div class="columns">${whoPart(operator, account)}
-${section('Password', passwordBody(operator.login, account, problem))}</div>${sessionsPart(account)}`;
+${section('Password', passwordBody(operator.login, account, problem))}
+${keysPart(operator)}</div>${sessionsPart(account)}`;
     const lead = 'Your own sign-in: who you are here, your password, your sessions.';
     return sendPage(reply, { title: 'Your account', at: '/account', body, lead });
   };
@@ -117,6 +132,11 @@ ${section('Password', passwordBody(operator.login, account, problem))}</div>${se
       '/account',
       `Your password is changed. Other sessions that ended: ${result.ended}.`,
     );
+  });
+
+  app.post('/account/keys', signedIn, async (request, reply) => {
+    const { single_keys } = await operateFor(request, options, setSingleKeys, keysForm.parse(request.body));
+    return redirectWith(reply, '/account', `Single keys are ${single_keys ? 'on' : 'off'}.`);
   });
 
   app.post('/account/sessions', signedIn, async (request, reply) => {

@@ -182,15 +182,19 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
 const shortcutRow = ([keys, what]: (typeof SHORTCUTS)[number]): SafeHtml =>
   html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`;
 
-const shortcuts = html`
-<shortcut-scope><dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
+const shortcuts = (areOn: boolean): SafeHtml => html`
+<shortcut-scope${areOn ? null : html` off`}><dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
 <dl class="keys">${SHORTCUTS.map(shortcutRow)}</dl>
 <form method="dialog"><button class="button">Close</button></form></dialog></shortcut-scope>`;
 
 /** A page for an operator who is signed in. */
-export const signedInPage = ({ name, roles }: SignedIn, page: Page, frame: SiteFrame): SafeHtml => {
+export const signedInPage = (
+  { name, roles, single_keys }: SignedIn,
+  page: Page,
+  frame: SiteFrame,
+): SafeHtml => {
   const who = html`<a href="/account"${page.at === '/account' ? CURRENT : null}>${name}</a>
 <span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>`;
   const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
-  return framedPage(page, { ...frame, base: '', places, who }, shortcuts);
+  return framedPage(page, { ...frame, base: '', places, who }, shortcuts(single_keys));
 };

@@ -76,6 +76,7 @@ const IN_PERSON = [
   'operator.link',
   'operator.password',
   'operator.roles',
+  'operator.single_keys',
   'session.end',
 ];
 
@@ -112,6 +113,7 @@ test('each command has its path or a reason, and each path its command', async (
     'approval.decline',
     'approval.request',
     'operator.password',
+    'operator.single_keys',
     'session.end',
   ]);
 });

@@ -19,7 +19,7 @@ test.skipIf(withoutRedis())(
     expect((await fleet.run('operator', 'add', 'bot', ...roles)).exit).toBe(0);
     const token = (await fleet.run('token', 'create', '--operator', 'bot')).stdout.trim();
     await fleet.start('worker');
-    const { address } = await fleet.start('api');
+    const { address } = await fleet.start('api', { FOUR_EYES: 'withdrawals' });
 
     const definition = (await (await fetch(new URL('/openapi-operator.json', address))).json()) as Document;
     const client = await new OpenAPIClientAxios({
@@ -36,14 +36,15 @@ test.skipIf(withoutRedis())(
     };
 
     const acme = { application_id: 'acme' };
-    await call('applicationAdd', {
+    const added = {
       ...acme,
       name: 'Acme Games',
       access_token: PLANTED_TOKEN,
       query_game_list_webhook: `${server.url}/webhooks/query_game_list`,
       query_game_detail_webhook: `${server.url}/webhooks/query_game_detail`,
       query_cp_kyc_webhook: `${server.url}/webhooks/query_cp_kyc`,
-    });
+    };
+    await call('applicationAdd', added);
     expect(await call('applicationCheck', acme)).toEqual({ opened: true });
     await call('runStart', acme);
     await until('a run has succeeded', async () => {
@@ -64,9 +65,44 @@ test.skipIf(withoutRedis())(
     expect(await call('applicationPause', acme)).toEqual({ ...acme, status: 'paused' });
     const days = await call('runDays', { filter: acme });
     expect(days.list).toContainEqual(expect.objectContaining({ outcome: 'succeeded', inserted: GAMES }));
-    const { data: refused } = (await client.gamePass?.(undefined, {
-      games: [{ ...seen[9], revision: 7 }],
-    })) ?? { data: undefined };
-    expect(refused).toMatchObject({ ret_code: 40901, data: null });
+    /** The code of a call that is refused. The document has its HTTP status for this operation. */
+    const refusal = async (operationId: string, body: object, bearer = token): Promise<number> => {
+      const headers = { authorization: `Bearer ${bearer}` };
+      const answer = await client[operationId]?.(undefined, body, { headers });
+      const documented = client.api.getOperation(operationId)?.responses ?? {};
+      expect([operationId, Object.keys(documented)]).toEqual([
+        operationId,
+        expect.arrayContaining([String(answer?.status)]),
+      ]);
+      expect(answer?.data).toMatchObject({ data: null, ret_msg: expect.stringMatching(/./) });
+      return answer?.data.ret_code;
+    };
+    const viewer = (
+      await fleet.run('token', 'create', '--operator', 'bot', '--role', 'reviewer')
+    ).stdout.trim();
+    const game = seen[9];
+    expect(await refusal('gamePass', { games: [{ ...game, revision: 7 }] })).toBe(40901);
+    expect(await refusal('applicationPause', acme, viewer)).toBe(40301);
+    expect(await refusal('applicationPause', { application_id: 'nobody' })).toBe(40402);
+    expect(await refusal('gamePass', { games: Array(1_001).fill(game) })).toBe(40001);
+    expect(await refusal('gamePass', { games: [{ ...game, revision: 'one' }] })).toBe(40001);
+    expect(await refusal('reviewList', {}, 'gct_unknown')).toBe(40102);
+    const again = { ...added, application_id: 'acme' };
+    expect(await refusal('applicationAdd', again)).toBe(40901);
+    // An empty list withdraws every game: a second person accepts that.
+    for (const { game_id } of server.games.all()) server.games.remove(game_id);
+    await call('applicationResume', acme);
+    await call('runStart', acme);
+    const suspect = await until('a run is suspect', async () => {
+      const { list } = await call('runList', { filter: { ...acme, outcome: 'suspect' } });
+      return list[0]?.run_id;
+    });
+    expect(await refusal('runAcceptWithdrawals', { run_id: suspect })).toBe(40302);
+    const codes = await Promise.all(
+      Array.from({ length: 1_300 }, () =>
+        client.reasonList?.(undefined, {}).then(({ data }) => data.ret_code),
+      ),
+    );
+    expect(new Set(codes)).toEqual(new Set([0, 42901]));
   },
 );

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, addGames } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -56,4 +57,32 @@ describe.runIf(hasBrowser())('the page of the own account', () => {
       await context.close();
     },
   );
+
+  test('single keys are switched off and on; what they do stays possible, and they are no longer shown', async () => {
+    await addTestOperator(database.sql, 'rui', 'reviewer');
+    await addApplication(database.sql, 'keys');
+    await addGames(database.sql, 'keys', 2);
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'rui', '/account');
+    await page.getByRole('button', { name: 'Switch single keys off' }).click();
+    await page.getByText('Single keys are off.').waitFor();
+    expect(await inspectPage(page, 'account-keys')).toEqual([]);
+    await page.goto(`${served.url}/review`);
+    await page.locator('.game-card .name').first().click();
+    const pass = page.getByRole('button', { name: 'Pass' });
+    expect(await pass.locator('kbd').isVisible()).toBe(false);
+    expect(await pass.getAttribute('aria-keyshortcuts')).toBeNull();
+    for (const key of ['p', 'r', 'j', '1', 'u', '/', '?', ' ']) await page.keyboard.press(key);
+    expect(await page.locator('dialog[open], details#rejection[open]').count()).toBe(0);
+    expect(await database.sql`select from game_audits`).toHaveLength(0);
+    await pass.press('Enter');
+    await page.getByText(': passed.').waitFor();
+
+    await page.goto(`${served.url}/account`);
+    await page.getByRole('button', { name: 'Switch single keys on' }).click();
+    await page.getByText('Single keys are on.').waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+    await page.close();
+  });
 });

@@ -2,6 +2,7 @@ import type { Fault } from '#test/fleet/faults/fault.ts';
 import { scheduled } from '#test/fleet/schedules.ts';
 import { differences, type Snapshot } from '#test/fleet/snapshot.ts';
 import { type Ground, openWorld, type World } from '#test/fleet/world.ts';
+import { followStream } from '#test/stream/follow.ts';
 
 export type Survived = { rows: number; calls: number; tookMs: number };
 
@@ -15,12 +16,13 @@ const findBlamed = async ({ sql }: World): Promise<string[]> => {
 
 /**
  * Let one fault happen to a world of its own and wait until all is quiet.
- * @throws when a row differs from an undisturbed run's, something was requested too often, a schedule is silent, a
+ * @throws when a row differs from an undisturbed run's, a copy made from the stream differs, something was requested too often, a schedule is silent, a
  *   worker ended by itself, or an application is paused or backs off
  */
 export const survive = async (fault: Fault, ground: Ground, expected: Snapshot): Promise<Survived> => {
   const from = performance.now();
   await using world = await openWorld(ground, fault.world);
+  await using follower = followStream(world.sql);
   try {
     await fault.inject(world);
     await world.quiet();
@@ -28,6 +30,8 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
     const actual = await world.snapshot();
     const wrong = await (fault.findWrong?.(world, expected) ?? differences(expected, actual));
     if (wrong.length > 0) throw new Error(`the tables differ:\n${wrong.join('\n')}`);
+    const lost = await follower.findDifferences();
+    if (lost.length > 0) throw new Error(`a copy made from the stream differs:\n${lost.join('\n')}`);
     const blamed = await findBlamed(world);
     if (blamed.length > 0) throw new Error(blamed.join('\n'));
     if (world.crashes() > 0 && fault.endsWorkers !== true)

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
@@ -45,9 +46,22 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     const said = await catalogue({ REDIS_URL: `redis://:wrong-word@127.0.0.1:${server.port}` });
     expect(said).toMatchObject({
       exit: 1,
-      stderr: expect.stringMatching(/Redis refused: (WRONGPASS|NOAUTH)/),
+      stderr: expect.stringMatching(/Failed because Redis .* \((WRONGPASS|NOAUTH)\)\. .* REDIS_URL/),
     });
     expect(said.stderr).not.toContain('wrong-word');
+  });
+
+  test('that its Redis is a replica, also while it connects again', async () => {
+    await using server = await startRedisServer({ args: ['--replicaof', '127.0.0.1', '1'] });
+    const redis = openRedis(server.url, { prefix: 'fleet', role: 'producer', onError: () => {} });
+    onTestFinished(() => redis.close());
+    await redis.ping();
+    const reconnecting = once(redis.client, 'reconnecting');
+    await expect(redis.client.set('a', 'b')).rejects.toThrow('READONLY');
+    await reconnecting;
+    await expect(redis.ping()).rejects.toThrow(
+      'Redis is a replica and accepts no writes (READONLY). Point REDIS_URL to the master.',
+    );
   });
 
   test('that there is no database of that number, rather than work in another one', async () => {

@@ -78,5 +78,6 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'operator.enable': { login: 'olga' },
   'operator.sign_out': { login: 'olga' },
   'operator.password': { current: 'x', password: 'y' },
+  'operator.single_keys': { single_keys: false },
   'session.end': { session_id: 'others' },
 });

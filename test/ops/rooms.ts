@@ -55,7 +55,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/kyc',
     ],
   },
-  'src/queue': { imports: ['src/errors.ts', 'src/rules'] },
+  'src/queue': { imports: ['src/errors.ts', 'src/server-faults.ts', 'src/rules'] },
   'src/pictures': {
     imports: [
       'src/errors.ts',

@@ -44,6 +44,15 @@ test('two failures in a row begin a backoff, which doubles up to 15 minutes', as
   expect(await request('b.test', 'shown')).toBe('shown');
 });
 
+test('failures of one application at a host hide no picture of another there; a busy host is left alone by all', async () => {
+  for (let n = 0; n < 10; n += 1) await request('cdn.test', 'timeout', 0, 'broken');
+  expect(await request('cdn.test', 'shown', 0, 'broken')).toBe(`timeout for ${MINUTE_MS} ms`);
+  expect(await request('cdn.test', 'shown', 0, 'other')).toBe('shown');
+  expect(await request('cdn.test', 'shown', 0, 'broken')).toBe(`timeout for ${MINUTE_MS} ms`);
+  await request('cdn.test', 'busy', 5_000, 'other');
+  expect(await request('cdn.test', 'shown', 0, 'third')).toBe('busy for 5000 ms');
+});
+
 test('a response ends the row of failures, also one that is no picture or says busy', async () => {
   for (const outcome of ['shown', 'not_found', 'busy'] as const) {
     await request('a.test');
@@ -71,7 +80,8 @@ test('a busy host gets no request for as long as it says', async () => {
 test('of many hosts in backoff, those whose backoff ends first are forgotten', async () => {
   for (const host of ['short.test', 'short.test']) await request(host);
   await request('long.test', 'busy', 10 * MINUTE_MS);
-  for (let n = 0; n < 5_000; n += 1) await request(`${n}.test`, 'busy', 2 * MINUTE_MS);
+  for (let n = 0; n < 5_000; n += 1)
+    for (let twice = 0; twice < 2; twice += 1) await request(`${n}.test`, 'timeout', 0, `app-${n}`);
   expect(await request('short.test', 'shown')).toBe('shown');
   expect(await request('long.test', 'shown')).toBe(`busy for ${10 * MINUTE_MS} ms`);
 });

@@ -1,6 +1,6 @@
 // npm run soak:oracle -- [--queue redis|postgres] [--minutes N] [--kill-ms N]
 // Kills random sessions of Postgres while applications change and reviewers decide, take back, and ping. Then all is
-// compared with what the applications hold, have sent and have received.
+// compared with what the applications hold, have sent and have received, and with a copy made from the stream.
 import { parseArgs } from 'node:util';
 import { openDatabase } from '#db/client.ts';
 import { scheduled } from '#test/fleet/schedules.ts';
@@ -9,6 +9,7 @@ import { startGround } from '#test/soak/ground.ts';
 import { findUnservedPings, findViolations } from '#test/soak/oracle/checks.ts';
 import { startLoads } from '#test/soak/oracle/loads.ts';
 import { openTruth } from '#test/soak/oracle/truth.ts';
+import { followStream } from '#test/stream/follow.ts';
 import { startRole } from '#test/support/role-process.ts';
 import { until } from '#test/support/until.ts';
 
@@ -35,6 +36,7 @@ const world = stack.use(
 );
 const { sql } = world;
 const truth = stack.use(await openTruth(world));
+const follower = stack.use(followStream(sql));
 await world.startWorker();
 await world.startWorker();
 const api = await startRole('api', { ...world.env, API_PORT: '0' });
@@ -49,11 +51,13 @@ await scheduled(world);
 const killer = stack.adopt(openDatabase(world.databaseUrl, { max: 1, applicationName: 'killer' }), (pool) =>
   pool.end({ timeout: 1 }),
 );
+follower.takeLag();
 const loads = startLoads({ world, truth, killer, api: api.address, killMs: Number(values['kill-ms']) });
 const report = setInterval(() => say(JSON.stringify(loads.counts)), REPORT_MS);
 await new Promise((resolve) => setTimeout(resolve, Number(values.minutes) * 60_000));
 clearInterval(report);
 await loads.stop();
+const lag = follower.takeLag();
 say(`quiet now: ${JSON.stringify(loads.counts)}`);
 
 await until(
@@ -73,12 +77,13 @@ await until(
   async () => (await countOf(sql`select from event_deliveries where state = 'pending'`)) === 0,
   SETTLE_MS,
 );
-violations.push(...(await findViolations(sql, truth)));
+violations.push(...(await findViolations(sql, truth)), ...(await follower.findDifferences()));
 if (world.crashes() > 0) violations.push(`${world.crashes()} workers ended by themselves`);
 if (api.process.exitCode() !== null) violations.push('the API ended by itself');
 for (const line of violations) say(`FAIL  ${line}`);
 const { kills, decided } = loads.counts;
 if (kills === 0 || decided === 0) violations.push('nothing happened');
+say(`the stream was read ${lag.p50} ms (p50) and ${lag.p95} ms (p95) late, ${lag.events} events`);
 say(
   `${kills} sessions killed, ${decided} decisions, ${truth.received.size} events received, ${violations.length} failed`,
 );

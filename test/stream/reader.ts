@@ -6,7 +6,8 @@ import { listStream } from '#src/events/read-stream.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 import { CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
 
-const format = createAuditTimeFormatter('UTC');
+/** Times as the tests read them. */
+export const format = createAuditTimeFormatter('UTC');
 
 /** A reader of the stream that stops after each page and continues where it stopped. */
 export const aStreamReader = (sql: Database, types: StreamType[] = [], after = '') => {

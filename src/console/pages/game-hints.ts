@@ -1,8 +1,20 @@
 /** What else may decide a game. Each hint says what it rests on; none decides. */
+import { RECORD_DAYS, RECORD_MAX, type RecentRejection } from '#db/queries/application-record.ts';
 import type { SimilarGame } from '#db/queries/similar-icons.ts';
+import type { SimilarName } from '#db/queries/similar-names.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
-import { gameName, html, type SafeHtml, section, statusBadges } from '#src/site/html.ts';
+import {
+  ago,
+  facts,
+  gameName,
+  html,
+  mono,
+  number,
+  type SafeHtml,
+  section,
+  statusBadges,
+} from '#src/site/html.ts';
 
 const similarGame = (game: SimilarGame, { pictures }: GameView): SafeHtml => html`<li class="similar">
 ${iconPlace({ ...game, game_id: `like-${game.game_id}` }, pictures.pictures, 'large')}
@@ -21,5 +33,47 @@ export const similarIcons = (view: GameView): SafeHtml | null => {
     html`<div class="body"><ul class="similars">${similar.map((game) => similarGame(game, view))}</ul>
 ${more}<p class="soft">The pictures are the same, or nearly.</p></div>`,
     { tone: others ? 'warn' : undefined },
+  );
+};
+
+const upTo = (count: number): string =>
+  count > RECORD_MAX ? `more than ${number(RECORD_MAX)}` : number(count);
+
+const similarName = ({ game_id, game_name, application_name, ...game }: SimilarName): SafeHtml =>
+  html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
+<span class="meta">${application_name}</span> ${statusBadges(game)}</li>`;
+
+const recentRejection = ({ game_id, game_name, audit_time, reason_label }: RecentRejection): SafeHtml =>
+  html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
+<span class="meta">${reason_label ?? 'No reason given.'} ${ago(audit_time)}</span></li>`;
+
+const listOf = (title: string, items: SafeHtml[]): SafeHtml | null =>
+  items.length === 0 ? null : html`<h3>${title}</h3><ul class="hints">${items}</ul>`;
+
+const marked = (words: readonly string[]): SafeHtml | null =>
+  words.length === 0 ? null : html`${words.map((word) => html`${mono(word)} `)}`;
+
+/** The application's record, games of a similar name, and what stands out in the texts. */
+export const textHints = ({ game, hints }: GameView): SafeHtml => {
+  const { record, rejections, names, scripts, mixed, contacts } = hints;
+  const { passed, rejected, withdrawn } = record;
+  const isElsewhere = names.some(({ application_id }) => application_id !== game.application_id);
+  const known: (readonly [string, SafeHtml | string | null])[] = [
+    [
+      `Games in ${RECORD_DAYS} days`,
+      `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn`,
+    ],
+    ['Scripts of the texts', scripts.join(', ') || null],
+    ['Name mixes alphabets that look alike', marked(mixed)],
+    ['Name has invisible characters', hints.hasInvisible ? 'yes' : null],
+    ['Contacts in the description', marked(contacts)],
+  ];
+  const isOdd = isElsewhere || mixed.length > 0 || hints.hasInvisible;
+  return section(
+    'What may help to decide',
+    html`${facts(known.filter(([, value]) => value !== null))}<div class="body">
+${listOf(isElsewhere ? 'Another application has a similar name' : 'Similar names', names.map(similarName))}
+${listOf('Last rejections of this application', rejections.map(recentRejection))}</div>`,
+    { tone: isOdd ? 'warn' : undefined },
   );
 };

@@ -3,7 +3,7 @@
 import { decisionForms, steps } from '#src/console/pages/game-decision.ts';
 import { gameFacts, packageSection } from '#src/console/pages/game-facts.ts';
 import { gameContent } from '#src/console/pages/game-fields.ts';
-import { similarIcons } from '#src/console/pages/game-hints.ts';
+import { similarIcons, textHints } from '#src/console/pages/game-hints.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import { appealForms, appealSection, threadSection } from '#src/console/pages/game-thread.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
@@ -66,7 +66,7 @@ export const gamePage = (view: GameView): Page => {
   const { wide, texts } = gameContent(view);
   const body = html`${appealSection(appeal)}${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
 ${texts}${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline)}${compareForm(view)}
-</div><div class="stick">${similarIcons(view)}${gameFacts(view)}${packageSection(view)}
+</div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
   return {

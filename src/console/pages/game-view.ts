@@ -5,6 +5,7 @@ import type { ReasonRow } from '#db/queries/reasons.ts';
 import type { ThreadEntry } from '#db/queries/threads.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
+import type { GameHints } from '#src/review/game-hints.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import type { SafeHtml } from '#src/site/html.ts';
 import type { LaneFilters } from '#src/site/query.ts';
@@ -31,4 +32,5 @@ export type GameView = {
   furtherUrl: string | undefined;
   backUrl: string | undefined;
   pictures: GamePictures;
+  hints: GameHints;
 };

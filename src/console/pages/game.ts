@@ -25,6 +25,7 @@ import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
+import { readGameHints } from '#src/review/game-hints.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { OBSTACLES } from '#src/rules/verdicts.ts';
 import {
@@ -138,11 +139,12 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
-    const [diff, timeline, revisions, reasons, thread, appeal, seen] = await Promise.all([
+    const [diff, timeline, revisions, reasons, hints, thread, appeal, seen] = await Promise.all([
       compareRevisions(sql, game_id, { from, to }),
       readTimeline(sql, game.application_id, game.application_game_id),
       listRevisionNumbers(sql, game_id),
       listReasons(sql),
+      readGameHints(sql, game),
       readFirst(threadList, sources, { game_id }, THREAD_MAX),
       game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
       mayDecide && !isAhead ? seeGame(sql, game_id, login) : '',
@@ -192,6 +194,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
             : link('/review', { ...filters, cursor: further }),
         backUrl,
         pictures,
+        hints,
       }),
     );
   });

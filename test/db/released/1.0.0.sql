@@ -529,6 +529,7 @@ create table operators (
   created_at timestamp with time zone default now() not null,
   counts_at timestamp with time zone default now() not null,
   last_sign_in_at timestamp with time zone,
+  single_keys boolean default true not null,
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
@@ -778,7 +779,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"54cb39dfbf49de46dcae16b7d5bf27a564557b052f3205e222016689fbc0f863","created_at":1795509821388}'),
+  ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
   ('{"id":2,"hash":"1e23f832283bf415f32d6a70402a77c00c6ec4f88f9ecbd9220543aea89a29f8","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -995,9 +996,9 @@ insert into operator_sessions (session_hash, login, site, started_at, seen_at, c
   (E'{"session_hash":"\\\\x1d8a904c4fff579bc28fd3a8065762b958f81089579cf2177ae7489a90f7d396","login":"kim","site":"console","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00","confirmed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::operator_sessions, row::json) as r;
 
-insert into operators (login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at) select login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at from (values
-  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}'),
-  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null}')
+insert into operators (login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at, single_keys) select login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at, single_keys from (values
+  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null,"single_keys":true}'),
+  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null,"single_keys":true}')
 ) as v (row), json_populate_record(null::operators, row::json) as r;
 
 insert into picture_changes (game_id, found_at, picture_id, audit_id, before, after) select game_id, found_at, picture_id, audit_id, before, after from (values
@@ -2981,8 +2982,8 @@ grant select, delete on operator_sessions to catalogue_operator, catalogue_opera
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
 grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
 grant select (login, roles, status) on operators to catalogue_api;
-grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles) on operators to catalogue_kyc_desk;
-grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, status) on operators to catalogue_console;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys) on operators to catalogue_kyc_desk;
+grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys, status) on operators to catalogue_console;
 grant select, insert, update on operators to catalogue_operator;
 grant select on picture_changes to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert on picture_changes to catalogue_media;

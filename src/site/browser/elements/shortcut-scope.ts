@@ -96,6 +96,9 @@ customElements.define(
 
     /** In a page that took the place of another, a key counts once it was painted: it may be meant for the one before. */
     connectedCallback(): void {
+      if (this.hasAttribute('off'))
+        for (const each of document.querySelectorAll('[aria-keyshortcuts]'))
+          each.removeAttribute('aria-keyshortcuts');
       const listening = new AbortController();
       this.#listening = listening;
       const listen = (): void => {

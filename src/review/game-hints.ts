@@ -1,0 +1,43 @@
+/** What may help to decide on a game, for its page. */
+import type { Queryable } from '#db/client.ts';
+import {
+  type ApplicationRecord,
+  listRecentRejections,
+  type RecentRejection,
+  readApplicationRecord,
+} from '#db/queries/application-record.ts';
+import type { GameRow } from '#db/queries/games.ts';
+import { listSimilarNames, type SimilarName } from '#db/queries/similar-names.ts';
+import { contactsOf, hasInvisible, mixedWords, scriptsOf } from '#src/rules/text-hints.ts';
+
+export type GameHints = {
+  record: ApplicationRecord;
+  rejections: readonly RecentRejection[];
+  names: readonly SimilarName[];
+  scripts: readonly string[];
+  /** Words of the name that mix scripts that look alike. */
+  mixed: readonly string[];
+  hasInvisible: boolean;
+  contacts: readonly string[];
+};
+
+const SHOWN_MAX = 3;
+
+/** Reads the record of the application, games of a similar name, and what stands out in the texts. */
+export const readGameHints = async (sql: Queryable, game: GameRow): Promise<GameHints> => {
+  const { game_name, game_desc, application_id } = game;
+  const [record, rejections, names] = await Promise.all([
+    readApplicationRecord(sql, application_id),
+    listRecentRejections(sql, game, SHOWN_MAX),
+    listSimilarNames(sql, game, SHOWN_MAX),
+  ]);
+  return {
+    record,
+    rejections,
+    names,
+    scripts: scriptsOf(`${game_name} ${game_desc}`),
+    mixed: mixedWords(game_name),
+    hasInvisible: hasInvisible(game_name),
+    contacts: contactsOf(game_desc),
+  };
+};

@@ -1,0 +1,55 @@
+/** What stands out in the texts of a game. Hints for a reviewer: none decides. */
+
+const SCRIPTS = [
+  'Latin',
+  'Han',
+  'Hiragana',
+  'Katakana',
+  'Hangul',
+  'Arabic',
+  'Hebrew',
+  'Cyrillic',
+  'Greek',
+  'Armenian',
+  'Devanagari',
+  'Bengali',
+  'Tamil',
+  'Telugu',
+  'Thai',
+  'Lao',
+  'Khmer',
+  'Myanmar',
+  'Georgian',
+] as const;
+const TESTS = SCRIPTS.map((script) => [script, new RegExp(`\\p{sc=${script}}`, 'u')] as const);
+
+/** The scripts of a text, by Unicode's names. Of others nothing is said. */
+export const scriptsOf = (text: string): string[] =>
+  TESTS.flatMap(([script, test]) => (test.test(text) ? [script] : []));
+
+/** Scripts with letters that look like those of another one (Unicode Technical Standard 39). */
+const LOOKALIKES: readonly string[] = ['Latin', 'Cyrillic', 'Greek', 'Armenian'];
+const WORDS_MAX = 5;
+
+/** Words that mix letters of scripts that look alike, as "Pаypal" with a Cyrillic "а" does. */
+export const mixedWords = (text: string): string[] =>
+  (text.match(/[\p{L}\p{M}]+/gu) ?? [])
+    .filter((word) => scriptsOf(word).filter((script) => LOOKALIKES.includes(script)).length > 1)
+    .slice(0, WORDS_MAX);
+
+/** Characters without a form of their own, which can hide in a name. A joiner is part of some scripts and of emoji. */
+export const hasInvisible = (text: string): boolean =>
+  /[\p{Cf}\u115F\u1160\u3164\uFFA0]/u.test(text.replaceAll(/[\u200C\u200D]/g, ''));
+
+/** Each repetition is bounded, so that a long text takes a time that is linear in its length. */
+const CONTACTS = [
+  /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,
+  /\b(?:https?:\/\/|www\.)[^\s<>"，。）]{3,200}/giu,
+  /(?:\bqq|\bwechat|\bweixin|微信|\btelegram|\bwhatsapp|\bdiscord)[\s:：号群]{0,4}[\w@./+-]{4,40}/giu,
+  /(?<![\d.])\+?\d(?:[\s().-]?\d){8,14}(?!\.?\d)/gu,
+] as const;
+const CONTACTS_MAX = 6;
+
+/** Addresses, names of messengers and telephone numbers in a text. */
+export const contactsOf = (text: string): string[] =>
+  [...new Set(CONTACTS.flatMap((pattern) => text.match(pattern) ?? []))].slice(0, CONTACTS_MAX);

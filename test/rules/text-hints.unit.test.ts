@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { contactsOf, hasInvisible, mixedWords, scriptsOf } from '#src/rules/text-hints.ts';
+
+describe('what stands out in the texts of a game', () => {
+  it('names the scripts of a text', () => {
+    expect(scriptsOf('Farm 农场 مزرعة 123')).toEqual(['Latin', 'Han', 'Arabic']);
+    expect(scriptsOf('2048!')).toEqual([]);
+  });
+
+  it('marks words that mix alphabets that look alike, and no others', () => {
+    expect(mixedWords('F\u0430rm Clash')).toEqual(['F\u0430rm']);
+    expect(mixedWords('Farm Ферма αγρόκτημα 农场Farm')).toEqual([]);
+  });
+
+  it('finds invisible characters, but not the joiners of a script or of an emoji', () => {
+    expect(hasInvisible('Fa\u200Brm')).toBe(true);
+    expect(hasInvisible('\u202EmraF')).toBe(true);
+    expect(hasInvisible('👩\u200D🌾 می\u200Cخواهم')).toBe(false);
+  });
+
+  it('finds addresses, messengers and telephone numbers, and no version, year or price', () => {
+    expect(
+      contactsOf('Mail me@example.com or https://t.example/x, QQ群：12345678, +86 138 0013 8000.'),
+    ).toEqual(['me@example.com', 'https://t.example/x,', 'QQ群：12345678', '+86 138 0013 8000']);
+    expect(contactsOf('Version 1.20.3 of 2024-11, 1,000,000 players, 120 levels, 3.99 USD')).toEqual([]);
+  });
+
+  it('takes a time that is linear in the length of the text', () => {
+    const took = (length: number): number => {
+      const from = performance.now();
+      for (const text of ['a', '1', '1-', 'a@', 'a.', 'qq ', 'www.']) contactsOf(text.repeat(length));
+      return performance.now() - from;
+    };
+    took(1_000);
+    expect(took(100_000)).toBeLessThan(100 * Math.max(20, took(10_000)));
+  });
+});
