@@ -30,10 +30,7 @@ type Counted = (error: Error | null, counter?: { current: number; ttl: number })
  */
 const createStore = (redis: Redis | Cluster) => {
   const count = async (key: string, windowMs: number): Promise<{ current: number; ttl: number }> => {
-    const [counted, expires] = (await redis.pipeline().incr(key).pttl(key).exec()) ?? [];
-    const error = counted?.[0] ?? expires?.[0];
-    if (error) throw error;
-    const [current, ttl] = [Number(counted?.[1]), Number(expires?.[1])];
+    const [current, ttl] = await Promise.all([redis.incr(key), redis.pttl(key)]);
     if (ttl >= 0 && ttl <= windowMs) return { current, ttl };
     await redis.pexpire(key, windowMs);
     // A counter without expiry, which anybody who writes to Redis could set, would refuse a token for ever.
