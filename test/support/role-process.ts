@@ -25,9 +25,10 @@ export const startRole = async (role: string, env: Record<string, string>): Prom
     return stdout.includes('\n') && stdout;
   });
   const document: Record<string, string> = JSON.parse(line);
+  if (document.metrics === undefined) throw new Error(`${role} did not start: ${line}${log()}`);
   return {
     process,
-    metrics: document.metrics ?? '',
+    metrics: document.metrics,
     address: document[role] ?? '',
     api: document.api,
     log,
