@@ -2,12 +2,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow } from '#test/support/stored.ts';
+import { openTerminal } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 let home: string;
@@ -106,11 +108,23 @@ test.each(WRONG)('%s changes nothing, and the line and the field are named', asy
   expect(await everyRow(database.sql)).toEqual(before);
 });
 
-test('--prune takes a confirmation, then removes what the file does not name', async () => {
+test('--prune takes a confirmation, on a terminal the number of applications, then removes what the file does not name', async () => {
   const one = FILE.slice(0, FILE.indexOf('  mizu:'));
   const refused = await apply(one, '--prune');
   expect(refused).toMatchObject({ exit: 2 });
   expect(refused.stderr).toContain('--prune removes 1 application (mizu): add --yes. Nothing was changed.');
+  const terminal = await openTerminal({
+    columns: 100,
+    env: { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home, OTHERS_TOKEN: TOKEN },
+  });
+  onTestFinished(terminal.close);
+  const before = await everyRow(database.sql);
+  await terminal.type(`catalogue apply --file ${join(home, 'catalogue.yaml')} --prune; echo "[exit $?]"`);
+  await until('apply asks', async () => /to\s+confirm:/.test(await terminal.screen()));
+  await terminal.type('2');
+  await until('apply ends', async () => (await terminal.screen()).includes('[exit 1]'));
+  expect(await terminal.screen()).toContain('Nothing was changed.');
+  expect(await everyRow(database.sql)).toEqual(before);
   const { stdout } = await apply(one, '--prune', '--yes');
   expect(stdout).toContain('- application mizu');
   expect((await apply(one, '--prune', '--yes')).stdout).toBe('0 changes.\n');
