@@ -26,6 +26,12 @@ export const STATEMENT_MS = {
 /** Postgres ends a transaction that is idle for this time: its process is stopped or its machine is gone. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
+/**
+ * The driver does not reserve a connection whose pipeline a BEGIN fills: the transaction fails and stays open, and other
+ * statements run in it (porsager/postgres#1189). So no pipeline is ever full. The driver's types lack the option.
+ */
+const PIPELINE = { max_pipeline: 1_000_000_000 };
+
 /** The tables are in `public`. Temporary tables come last, or one could hide a table of ours. */
 const SEARCH_PATH = 'public, pg_temp';
 
@@ -63,6 +69,7 @@ export const openDatabase = (
 ): Database =>
   guardTransactions(
     postgres(withoutSearchPath(databaseUrl), {
+      ...PIPELINE,
       max: options.max ?? 10,
       connect_timeout: 10,
       ...(options.keepOpen ? { idle_timeout: 0, max_lifetime: 0 } : { idle_timeout: 60 }),

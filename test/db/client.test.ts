@@ -19,6 +19,20 @@ it('a pool closes idle connections, but not a connection that has a lock', async
   await Promise.all([pool.end(), lock.end()]);
 });
 
+it('a transaction that begins behind any number of statements has its connection alone', async () => {
+  const pool = openDatabase(database.databaseUrl, { max: 2 });
+  const onBoth = (ms: number) => [1, 2].map(() => pool`select pg_sleep(${ms / 1_000})`);
+  await Promise.all(onBoth(50));
+  // Two connections, and 100 statements in the pipeline of each: the driver's default.
+  for (const before of [197, 198, 199, 200]) {
+    const statements = [...onBoth(100), ...Array.from({ length: before }, () => pool`select 1`)];
+    for (const statement of statements) statement.execute();
+    const begun = pool.begin((tx) => tx`select 1`);
+    await expect(Promise.all([...statements, begun])).resolves.toHaveLength(before + 3);
+  }
+  await pool.end();
+});
+
 it('no session compiles its statements', async () => {
   expect([...(await database.sql`show jit`)]).toEqual([{ jit: 'off' }]);
 });
