@@ -101,8 +101,3 @@ export const listApplicationPage = (
     id: sql`a.application_id`,
   });
 };
-
-/** Ids and names for the filters of pages. */
-export const listApplicationNames = (sql: Queryable, limit: number) =>
-  sql<Pick<ApplicationRow, 'application_id' | 'name'>[]>`
-    select application_id, name from applications where status <> 'removed' order by application_id limit ${limit}`;

@@ -42,17 +42,12 @@ export const readQuery = <Filter extends z.ZodObject>(filter: Filter, query: unk
   return { filter: chosen as z.infer<Filter>, typed, ...paging.parse(given) };
 };
 
-/** The choices of a select: value and label. */
-export type Choices = readonly (readonly [value: string, label: string])[];
-
-const filterField = (control: Control, value: string, choices: Choices | undefined): SafeHtml => {
+const filterField = (control: Control, value: string): SafeHtml => {
   const { kind, title, values } = control;
   const name = parameterOf(control);
-  const offered = values?.map((each) => [each, kind === 'choice' ? inWords(each) : each] as const);
-  const options = choices ?? offered;
-  if (options !== undefined) {
-    const every = [['', `every ${title.toLowerCase()}`], ...options] as const;
-    return select(name, title, every, value);
+  if (values !== undefined) {
+    const offered = values.map((each) => [each, kind === 'choice' ? inWords(each) : each] as const);
+    return select(name, title, [['', `every ${title.toLowerCase()}`], ...offered], value);
   }
   if (kind === 'flag')
     return html`<label class="checks">
@@ -73,23 +68,18 @@ type FormOptions = {
   without: readonly string[];
   /** Those of them that stay when the form is sent. */
   tabs: readonly string[];
-  /** What a control offers, by its parameter. */
-  choices: Record<string, Choices>;
   kept: Record<string, string>;
 };
 
 /** The form above a list. */
 export const filterForm = (
   filter: z.ZodObject,
-  { typed, without, tabs, choices, kept }: FormOptions,
+  { typed, without, tabs, kept }: FormOptions,
 ): SafeHtml | null => {
   const controls = controlsOf(filter);
   const fields = controls
     .filter(([key]) => !without.includes(key))
-    .map(([, control]) => {
-      const parameter = parameterOf(control);
-      return filterField(control, typed[parameter] ?? '', choices[parameter]);
-    });
+    .map(([, control]) => filterField(control, typed[parameterOf(control)] ?? ''));
   if (fields.length === 0) return null;
   const hidden = controls
     .filter(([key]) => tabs.includes(key))

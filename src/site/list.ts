@@ -5,7 +5,7 @@ import { UsageError } from '#src/errors.ts';
 import { formatSort, type PageRequest } from '#src/lists/cursor.ts';
 import { type AnyList, type Column, columnsFor, type Link, type List } from '#src/lists/list.ts';
 import { emptySentence, type ReadPage, readList, type Sources } from '#src/lists/read.ts';
-import { type Choices, filterForm, readQuery } from '#src/site/filters.ts';
+import { filterForm, readQuery } from '#src/site/filters.ts';
 import {
   ago,
   badge,
@@ -125,8 +125,6 @@ type ListView<Filter> = {
   tabs?: readonly (keyof Filter & string)[];
   /** Parameters of the page that are no filter. They stay in its links. */
   kept?: Record<string, string>;
-  /** What a control offers, by its parameter. */
-  choices?: Record<string, Choices>;
 };
 
 type BodyOptions<Row> = Omit<ListTable<Row>, 'empty'> & {
@@ -194,7 +192,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   list: List<Row, Filter, Sort>,
   { path, query, limit, order = list.order, fixed = {}, ...rest }: ListView<z.infer<Filter>>,
 ): Promise<ShownList<Row, z.infer<Filter>>> => {
-  const { tabs = [], choices = {}, kept = {} } = rest;
+  const { tabs = [], kept = {} } = rest;
   const { filter: chosen, typed, sort, cursor } = readQuery(list.filter, query, fixed);
   const filter = { ...chosen, ...fixed } as z.infer<Filter>;
   const read = await readOrFirst(list, sources, filter, { order, sort, cursor, limit });
@@ -235,7 +233,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     filter,
     typed,
     next,
-    filters: filterForm(list.filter, { typed, without, choices, tabs, kept }),
+    filters: filterForm(list.filter, { typed, without, tabs, kept }),
     count,
     sentence,
     pager: pages,

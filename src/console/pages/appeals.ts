@@ -5,7 +5,6 @@ import type { Database } from '#db/client.ts';
 import { countAppeals, listAppealedGames } from '#db/queries/appeals.ts';
 import { claimFirstGame } from '#db/queries/game-leases.ts';
 import { linkTo } from '#src/console/links.ts';
-import { applicationChoices } from '#src/console/pages/games.ts';
 import { laneTabs } from '#src/console/pages/review.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { appealList, overturnedList } from '#src/lists/threads.ts';
@@ -53,10 +52,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
     const [summary, { open }, appeals, fared] = await Promise.all([
       summariseLanes(sql),
       countAppeals(sql),
-      showList(sources, appealList, {
-        ...view,
-        choices: { application: await applicationChoices(sql, request.query) },
-      }),
+      showList(sources, appealList, view),
       showList(sources, overturnedList, { path: '/review/appeals', query: {}, limit: PAGE }),
     ]);
     const mayDecide = hasRight(operatorOf(request).roles, 'decide');

@@ -1,8 +1,6 @@
 /** `/games`: search by name, by `game_id` (the platform's or the application's), by application and by status. */
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { listApplicationNames } from '#db/queries/application-list.ts';
 import type { GameItem } from '#db/queries/game-list.ts';
 import { linkTo } from '#src/console/links.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
@@ -12,30 +10,13 @@ import { NotFoundError } from '#src/errors.ts';
 import { gameList } from '#src/lists/games.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { sendPage } from '#src/site/answers.ts';
-import type { Choices } from '#src/site/filters.ts';
 import { gameName, html, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { optionalText } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { timelineCard } from '#src/site/timeline.ts';
 
 const PAGE = 50;
-/** Applications that the filter offers. For another one, put its id into the URL: `?application=`. */
-const APPLICATIONS_MAX = 500;
-
-const chosenApplication = z.object({ application: optionalText });
-
-/** Options of a filter by application. The one that the address names is always one of them. */
-export const applicationChoices = async (sql: Database, query: unknown): Promise<Choices> => {
-  const { application } = chosenApplication.parse(query);
-  const names = await listApplicationNames(sql, APPLICATIONS_MAX);
-  const isKnown = names.some(({ application_id }) => application_id === application);
-  return [
-    ...(application === undefined || isKnown ? [] : [[application, application] as const]),
-    ...names.map(({ application_id, name }) => [application_id, name] as const),
-  ];
-};
 
 /** What happened to an id of an application that no game has, or none with the chosen status; null if nothing did. */
 const findTimeline = async (
@@ -63,7 +44,6 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
       query: request.query,
       limit: PAGE,
       order: '-first_seen',
-      choices: { application: await applicationChoices(sql, request.query) },
     });
     const pictures = await wantPictures(options, rows);
     const { search, application_id } = filter;

@@ -14,7 +14,6 @@ import {
   rejectionFields,
   sendRejection,
 } from '#src/console/pages/decision-form.ts';
-import { applicationChoices } from '#src/console/pages/games.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
@@ -171,7 +170,6 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
         query: request.query,
         limit: PAGE,
         tabs: ['lane'],
-        choices: { application: await applicationChoices(sql, request.query) },
       }),
       listReasons(sql),
     ]);
