@@ -1517,8 +1517,16 @@ CREATE OR REPLACE FUNCTION keep_changed_words()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
+  with former as materialized (
+    select word from unnest(tsvector_to_array(old.search)) as words (word)
+    where ascii(word) > 64 and word <> all(tsvector_to_array(new.search))
+  )
+  delete from search_words using former
+  where search_words.word = former.word
+    and not exists (select from games where search @@ quote_literal(former.word)::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
   where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);

@@ -50,11 +50,22 @@ $$;
 create trigger games_words_insert after insert on games
   referencing new table as affected_games for each statement execute function keep_words();
 
+-- The same for a name that changed. Its former words go, unless another game has them, so that an application that renames
+-- its games without end does not fill the table. A game that is stored at this moment may lose a word, which is then found
+-- as it is, and not by a slip. No plan for an absent word may read all games.
 create function keep_changed_words() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
+set enable_seqscan = off
 as $$
 begin
+  with former as materialized (
+    select word from unnest(tsvector_to_array(old.search)) as words (word)
+    where ascii(word) > 64 and word <> all(tsvector_to_array(new.search))
+  )
+  delete from search_words using former
+  where search_words.word = former.word
+    and not exists (select from games where search @@ quote_literal(former.word)::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
   where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);

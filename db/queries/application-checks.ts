@@ -34,12 +34,6 @@ export const insertCheck = async (
 export const findCheck = (sql: Queryable, check_id: string): Promise<CheckRow | undefined> =>
   firstRow(sql<CheckRow[]>`select * from application_checks where check_id = ${check_id}`);
 
-/** The latest checks of an application, latest first. */
-export const listChecks = (sql: Queryable, application_id: string, limit: number): Promise<CheckRow[]> =>
-  sql<CheckRow[]>`
-    select * from application_checks where application_id = ${application_id}
-    order by requested_at desc limit ${limit}`;
-
 /** Reads one page of the checks of an application. */
 export const listCheckPage = (
   sql: Queryable,

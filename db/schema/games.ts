@@ -88,7 +88,7 @@ export const games = pgTable(
 );
 
 /**
- * Every word of letters that a name has had, with the keys by which its parts and slips are found. The trigger
+ * Every word of letters that a name has, with the keys by which its parts and slips are found. The trigger
  * `games_words` adds it. Two transactions may add the same word, because neither waits for the other.
  */
 export const searchWords = pgTable(

@@ -1,7 +1,6 @@
 /** `/portal`, `/portal/runs` and `/portal/checks`. */
 
 import type { FastifyInstance } from 'fastify';
-import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
@@ -9,6 +8,7 @@ import { countGamesOf } from '#db/queries/game-counts.ts';
 import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
@@ -160,7 +160,7 @@ ${await standingSection(sql, application_id, games.pending)}`;
 
   portal.get('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [check] = await listChecks(sql, application_id, 1);
+    const [check] = await readFirst(checkList, sources, { application_id }, 1);
     return sendPortal(reply, {
       title: 'Checks',
       at: '/portal/checks',

@@ -80,6 +80,23 @@ describe('a search of ten thousand names in three scripts', () => {
     expect(await find('submarin marmelade')).toContain('renamed');
   });
 
+  test('names that change without end leave no word behind, and take none from another game', async () => {
+    const words = async () =>
+      (await database.sql`select distinct word from search_words where word like 'zz%' order by word`).map(
+        ({ word }) => word,
+      );
+    let fetched_ms = Date.now();
+    const rename = async (game_id: string, game_name: string) => {
+      fetched_ms += 1;
+      await upsertGames(database.sql, 'others', [fetchedGame({ game_id, game_name }, new Date(fetched_ms))]);
+    };
+    await rename('other', 'Zzshared');
+    for (const word of ['Zzfirst', 'Zzsecond', 'Zzthird']) await rename('changing', `${word} Zzshared`);
+    expect(await words()).toEqual(['zzshared', 'zzthird']);
+    await rename('changing', '100% \\ Cat’s & Dog');
+    expect(await words()).toEqual(['zzshared']);
+  });
+
   test('a text without a letter, or with very many words, is no error', async () => {
     for (const search of ['?', '😀', '\\', "'", '%', 'a '.repeat(250), 'x'.repeat(512), '‮'])
       expect(await find(search)).toBeInstanceOf(Array);

@@ -2,7 +2,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
-import { listChecks } from '#db/queries/application-checks.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
@@ -12,6 +11,7 @@ import { readStanding, standingSection } from '#src/console/pages/application-st
 import { hasRight } from '#src/contract/roles.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
 import { applicationList } from '#src/lists/applications.ts';
+import { checkList } from '#src/lists/checks.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
@@ -78,7 +78,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       application.status === 'active' ? readNextTick(producer, application_id) : null,
       findEventWebhook(sql, application_id),
       readFirst(deliveryList, sources, { application_id }, EVENTS_SHOWN),
-      listChecks(sql, application_id, 1),
+      readFirst(checkList, sources, { application_id }, 1),
       readAddressLifetimeMs(sql, application_id),
       readStanding(sql, application_id),
     ]);

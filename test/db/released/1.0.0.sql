@@ -780,7 +780,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"1e23f832283bf415f32d6a70402a77c00c6ec4f88f9ecbd9220543aea89a29f8","created_at":1795509822667}')
+  ('{"id":2,"hash":"e9868680f9a8dbe3e9ec55146adf707e369d2dd607e8aa8237f6011f014751f4","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1887,8 +1887,16 @@ CREATE OR REPLACE FUNCTION keep_changed_words()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
+ SET enable_seqscan TO 'off'
 AS $function$
 begin
+  with former as materialized (
+    select word from unnest(tsvector_to_array(old.search)) as words (word)
+    where ascii(word) > 64 and word <> all(tsvector_to_array(new.search))
+  )
+  delete from search_words using former
+  where search_words.word = former.word
+    and not exists (select from games where search @@ quote_literal(former.word)::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
   where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
