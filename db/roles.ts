@@ -38,6 +38,10 @@ const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, clos
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 /** A request that waits. Its approval is an update. */
 const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
+/** Operators whom a site lets in, and what it changes of them; the list of columns is open. */
+const SITE_OPERATORS =
+  'select, insert (login, name, roles, oidc_subject, counts_at), ' +
+  'update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys';
 /** The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
 const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
@@ -211,10 +215,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
   operators: {
     api: 'select (login, roles, status)',
-    console:
-      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, status, password_hash, counts_at, last_sign_in_at, single_keys)',
-    kyc_desk:
-      'select, insert (login, name, roles, oidc_subject, counts_at), update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys)',
+    console: `${SITE_OPERATORS}, status)`,
+    kyc_desk: `${SITE_OPERATORS})`,
     operator: 'select, insert, update',
   },
   picture_changes: { console: 'select', media: 'select, insert', operator: 'select' },

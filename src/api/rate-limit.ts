@@ -25,15 +25,15 @@ const TOKENS_MAX = 10_000;
 type Counted = (error: Error | null, counter?: { current: number; ttl: number }) => void;
 
 /**
- * The counters in Redis, by commands alone: with the right to run a script, which the store of the library needs, whoever
- * takes the API over could stop Redis.
+ * The counters in Redis, by commands alone. The store of the library needs the right to run scripts, with which a stolen API
+ * could stop Redis.
  */
 const createStore = (redis: Redis | Cluster) => {
   const count = async (key: string, windowMs: number): Promise<{ current: number; ttl: number }> => {
     const [current, ttl] = await Promise.all([redis.incr(key), redis.pttl(key)]);
     if (ttl >= 0 && ttl <= windowMs) return { current, ttl };
     await redis.pexpire(key, windowMs);
-    // A counter without expiry, which anybody who writes to Redis could set, would refuse a token for ever.
+    // A counter without expiry, which a writer of Redis could set, would refuse a token for ever.
     if (current > 1) throw new Error('the counter of the token has no expiry of ours');
     return { current, ttl: windowMs };
   };

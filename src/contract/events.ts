@@ -11,7 +11,7 @@ import {
   wholeNumber,
 } from '#src/contract/platform.ts';
 import { identifier } from '#src/contract/text.ts';
-import { EVENT_TYPES, EVENT_WHYS } from '#src/contract/words.ts';
+import { EVENT_TYPES, EVENT_WHYS, type EventWhy } from '#src/contract/words.ts';
 
 export const LIST_EVENTS_PATH = '/open-api/event/list';
 
@@ -40,14 +40,51 @@ export const listEventsRequestSchema = z
   .meta({ id: 'ListEventsRequest' });
 export type ListEventsRequest = z.infer<typeof listEventsRequestSchema>;
 
-/** One change of a game's status, or what else an application hears: element of data.list[] of event.list, and the body of a delivery. */
+/** What each word of a field means, for a description: "word: Sentence." */
+export const explain = (sentences: Record<string, string>): string =>
+  Object.entries(sentences)
+    .map(([word, sentence]) => `${word}: ${sentence}`)
+    .join(' ');
+
+const NEW_STATUS = 'The audit_status of the game from now on.';
+const TYPES: Record<(typeof EVENT_TYPES)[number], string> = {
+  'game.passed': NEW_STATUS,
+  'game.rejected': NEW_STATUS,
+  'game.pending': NEW_STATUS,
+  'game.withdrawn': 'The game is no longer listed.',
+  'game.message': 'A reviewer wrote to you.',
+  'game.appeal_upheld': 'Your appeal was decided, and the game stays rejected.',
+};
+
+/** Why an event was sent, for its application's developer and for operators. */
+export const WHYS: Record<EventWhy, string> = {
+  decided: 'A reviewer decided.',
+  decision_undone: 'A decision was taken back.',
+  content_changed: 'Its content changed after the decision.',
+  pictures_changed: 'Its pictures changed after the decision.',
+  not_listed: 'The list no longer names it.',
+  returned: 'The list names it again, or its detail was pulled.',
+  held: 'The platform holds the games of the application.',
+  released: 'The platform holds the games of the application no longer.',
+  needs_verdict: 'It is listed again, and its developer has no standing verdict.',
+  appeal: 'A reviewer decided the appeal.',
+  message: 'A reviewer wrote to you.',
+};
+
+const TEXTS = {
+  'game.rejected': 'What the reviewer wrote for you; "" if there is nothing.',
+  'game.message': 'The message.',
+  'why appeal': 'Why the appeal was decided so.',
+};
+
+/**
+ * One change of a game's status, or what else an application hears: element of data.list[] of event.list, and the body of a
+ * delivery.
+ */
 export const eventSchema = z
   .object({
     event_id: eventId,
-    type: z.enum(EVENT_TYPES).meta({
-      description:
-        'game.passed, game.rejected or game.pending: the audit_status of the game from now on. game.withdrawn: the game is no longer listed. game.message: a reviewer wrote to you. game.appeal_upheld: your appeal was decided, and the game stays rejected.',
-    }),
+    type: z.enum(EVENT_TYPES).meta({ description: explain(TYPES) }),
     timestamp: z.iso.datetime().meta({ description: 'When it happened, in UTC.' }),
     data: z
       .object({
@@ -57,10 +94,7 @@ export const eventSchema = z
         audit_status: auditStatusSchema,
         audit_time: auditTime,
         revision: z.int().min(1).meta({ description: 'Version of the content, from 1.' }),
-        why: z.enum(EVENT_WHYS).meta({
-          description:
-            'decided: by a reviewer. decision_undone: a reviewer took a decision back. content_changed, pictures_changed: the game changed after its decision and waits for another one. not_listed: your list does not name the game. returned: your list names the game again, or its detail was pulled. appeal: your appeal was decided. message: a reviewer wrote to you.',
-        }),
+        why: z.enum(EVENT_WHYS).meta({ description: explain(WHYS) }),
         reason: z
           .string()
           .optional()
@@ -72,10 +106,10 @@ export const eventSchema = z
           .string()
           .optional()
           .meta({ description: 'Only of game.rejected: the reason in words.' }),
-        text: z.string().optional().meta({
-          description:
-            'Of game.rejected: the reviewer\'s text for you; "" if there is none. Of game.message: the message. With why appeal: why the appeal was decided so.',
-        }),
+        text: z
+          .string()
+          .optional()
+          .meta({ description: explain(TEXTS) }),
       })
       .meta({ id: 'EventData' }),
   })

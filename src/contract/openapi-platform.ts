@@ -144,13 +144,15 @@ const refresh = describeOperation({
   failures: describeFailures([...CALL_FAILURES, 'tooManyRefreshes']),
 });
 
+const ADDITION = 'An addition to the interface document.';
+const APPEAL =
+  'Another reviewer decides: the event is game.passed with why appeal, or game.appeal_upheld. A rejection is appealed once.';
 const written = { game_id: GAME.game_id, written_at: '2026-03-31T09:05:00.123Z' };
 
 const message = describeOperation({
   operationId: 'writeMessage',
   summary: 'Write to the reviewers of a game',
-  description:
-    'An addition to the interface document. The text is in the thread of the game, which its reviewers read. Their messages are events, game.message.',
+  description: `${ADDITION} The text is in the thread of the game, which its reviewers read. Their messages are events, game.message.`,
   tag: 'Additions',
   request: writeRequestSchema,
   requestExamples: {
@@ -168,8 +170,7 @@ const message = describeOperation({
 const appeal = describeOperation({
   operationId: 'appealRejection',
   summary: 'Appeal a rejection',
-  description:
-    'An addition to the interface document. Another reviewer decides: the event is game.passed with why appeal, or game.appeal_upheld. A rejection is appealed once.',
+  description: `${ADDITION} ${APPEAL}`,
   tag: 'Additions',
   request: writeRequestSchema,
   requestExamples: {

@@ -1,8 +1,15 @@
 /** The platform's stream, as the operator API lists it and as subscriptions are sent it. */
 import { z } from 'zod';
-import { eventSchema } from '#src/contract/events.ts';
+import { eventSchema, explain } from '#src/contract/events.ts';
 import { must, wholeNumber } from '#src/contract/platform.ts';
-import { KYC_STATES, STREAM_TYPES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
+import {
+  type EVENT_TYPES,
+  KYC_STATES,
+  STREAM_TYPES,
+  type StreamType,
+  VERDICT_ENDINGS,
+  VERDICTS,
+} from '#src/contract/words.ts';
 
 export const STREAM_MAX = 1_000;
 
@@ -31,16 +38,29 @@ export const streamRequestSchema = z
   .meta({ id: 'StreamRequest' });
 export type StreamRequest = z.infer<typeof streamRequestSchema>;
 
+/** What the platform alone hears; the other types are those of applications. */
+const OWN_TYPES: Record<Exclude<StreamType, (typeof EVENT_TYPES)[number]>, string> = {
+  'game.received': 'A new game.',
+  'game.changed': 'New content of a game or another package URL, in any status.',
+  'game.answered': 'Its developer wrote.',
+  'game.appealed': 'Its developer appeals the rejection.',
+  'kyc.changed': 'The KYC record of an application, or its state.',
+  'kyc.verdict': 'A verdict on the developer was given or has ended.',
+  'application.added': 'An application was registered.',
+  'application.updated': 'Its settings changed.',
+  'application.paused': 'It is paused.',
+  'application.resumed': 'It is active again.',
+  'application.removed': 'Its games are withdrawn by it, without events of their own.',
+  'run.suspect': 'A run would withdraw too many games, and waits for an operator.',
+};
+
 const told = eventSchema.shape.data.shape;
 
 /** One event of the stream: element of data.list[], and the body of a delivery. */
 const streamEventSchema = z
   .object({
     event_id: eventSchema.shape.event_id,
-    type: z.enum(STREAM_TYPES).meta({
-      description:
-        'What applications hear, and: game.received, a new game; game.changed, new content of a game or another package URL, whatever its status; game.answered and game.appealed, by its developer; kyc.changed; kyc.verdict, a verdict on the developer was given or has ended; application.added, updated, paused, resumed, removed (its games are withdrawn by it, without events of their own); run.suspect.',
-    }),
+    type: z.enum(STREAM_TYPES).meta({ description: `What applications hear. ${explain(OWN_TYPES)}` }),
     timestamp: eventSchema.shape.timestamp,
     data: z
       .object({

@@ -61,8 +61,8 @@ const PROVIDER: Actor = { actor: 'OIDC provider', actor_kind: 'system' };
 const NOT_SIGNED_IN = 'The provider did not confirm the sign-in: sign in again.';
 
 const NO_SUBJECT = 'The provider did not say who you are in at most 255 letters, digits and signs of ASCII.';
-const NO_LOGIN =
-  'Your provider gives no login: a verified e-mail address, or a preferred_username, of at most 100 of a-z 0-9 . _ @ + - alone. Ask who manages your account there.';
+const LOGIN = 'a verified e-mail address, or a preferred_username, of at most 100 of a-z 0-9 . _ @ + - alone';
+const NO_LOGIN = `Your provider gives no login: ${LOGIN}. Ask who manages your account there.`;
 
 /** A provider that does not list its methods takes HTTP Basic (OpenID Connect Discovery 1.0, section 3). */
 const authenticateBy = (secret: string): ClientAuth => {

@@ -30,8 +30,9 @@ type Options = {
 
 /**
  * Makes the queue agree with the database: sets the schedules of the `applications` table, recovers open runs whose
- * job is lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, and deletes surplus finished
- * jobs and the rows of killed workers, and writes down which verdicts have ended. Repeating it is safe. A worker that does not get the reconciler's lock does nothing.
+ * job is lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, deletes surplus finished
+ * jobs and the rows of killed workers, and writes down which verdicts have ended. Repeating it is safe. A worker that does
+ * not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
  * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.

@@ -7,6 +7,8 @@ import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/
 import { choice, ofApplication, searchAsTyped, theApplication } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
 
+const SEARCHED = 'words of the name in any order, their parts and slips, or the beginning of an id';
+
 export const gameList = defineList({
   name: 'game.list',
   nouns: ['game', 'games'],
@@ -21,7 +23,7 @@ export const gameList = defineList({
   filter: z.object({
     search: searchAsTyped({
       title: 'Name or id',
-      description: `the ${FOUND_MAX} games that answer best: words of the name in any order, their parts and slips, or the beginning of an id`,
+      description: `the ${FOUND_MAX} games that answer best: ${SEARCHED}`,
     }),
     audit_status: choice(AUDIT_STATUSES, {
       name: 'status',

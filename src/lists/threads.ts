@@ -54,7 +54,7 @@ export const appealList = defineList({
     audit_id: z.int().describe('The rejection.'),
     rejected_by: z.string(),
     reason: z.string().nullable(),
-    rejection: z.string().nullable().describe('What the developer was told of the rejection.'),
+    rejection: z.string().nullable().describe('The text of the rejection, which the developer reads.'),
     text: z.string(),
     opened_at: time,
   }),

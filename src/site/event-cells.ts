@@ -2,22 +2,8 @@
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { NOT_SIGNED } from '#db/queries/receivers.ts';
-import type { EventWhy } from '#src/contract/words.ts';
+import { WHYS } from '#src/contract/events.ts';
 import { ago, badge, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
-
-const WHYS: Record<EventWhy, string> = {
-  decided: 'A reviewer decided.',
-  decision_undone: 'A decision was taken back.',
-  content_changed: 'Its content changed after the decision.',
-  pictures_changed: 'Its pictures changed after the decision.',
-  not_listed: 'The list no longer names it.',
-  returned: 'The list names it again, or its detail was pulled.',
-  held: 'The platform holds the games of the application.',
-  released: 'The platform holds the games of the application no longer.',
-  needs_verdict: 'It is listed again, and its developer has no standing verdict.',
-  appeal: 'A reviewer decided the appeal.',
-  message: 'A reviewer wrote to you.',
-};
 
 const delivery = (event: EventItem): SafeHtml => {
   const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;

@@ -80,7 +80,7 @@ test('of 1,000 messages at once, a thread takes 100; the others are refused in w
   ]);
 });
 
-test('an operator’s token writes as nobody', async () => {
+test('an operator’s token writes nothing', async () => {
   const { game_ids } = await addApplicationWithGames(1);
   const { token } = await addToken(api.sql, null, null, { login: 'writer', roles: ['reviewer'] });
   const answer = await callApi(api.url + MESSAGE, token, {

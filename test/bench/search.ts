@@ -23,7 +23,9 @@ function* lines(games: number): Generator<string> {
     const application_id = `app-${n % APPLICATIONS}`;
     const game = namedGame(n);
     const lexemes = gameLexemes(application_id, game).map((each) => `'${each}'`);
-    yield `${idOf(n)}\t${application_id}\t${game.application_game_id}-${n}\t${game.game_name}\t{}\t\t\t{}\t\t\t2026-11-01\t${escapeCopy(lexemes.join(' '))}\n`;
+    const ids = [idOf(n), application_id, `${game.application_game_id}-${n}`];
+    const content = [game.game_name, '{}', '', '', '{}', '', '', '2026-11-01'];
+    yield `${[...ids, ...content, escapeCopy(lexemes.join(' '))].join('\t')}\n`;
   }
 }
 

@@ -132,7 +132,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
   });
 });
 
-test('an appeal that a reviewer has open is led to nobody else', async () => {
+test('an appeal that a reviewer has open is led to no other reviewer', async () => {
   const { sql } = database;
   await sql`truncate game_appeals`;
   const [game_id = ''] = await land('one', 1);

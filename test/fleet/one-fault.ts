@@ -16,8 +16,8 @@ const findBlamed = async ({ sql }: World): Promise<string[]> => {
 
 /**
  * Let one fault happen to a world of its own and wait until all is quiet.
- * @throws when a row differs from an undisturbed run's, a copy made from the stream differs, something was requested too often, a schedule is silent, a
- *   worker ended by itself, or an application is paused or backs off
+ * @throws when a row differs from an undisturbed run's, a copy made from the stream differs, something was requested too
+ *   often, a schedule is silent, a worker ended by itself, or an application is paused or backs off
  */
 export const survive = async (fault: Fault, ground: Ground, expected: Snapshot): Promise<Survived> => {
   const from = performance.now();

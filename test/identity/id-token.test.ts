@@ -82,7 +82,7 @@ test.each<[what: string, claims: Claims]>([
   ['a subject with NUL', { sub: 'ki\u0000m', preferred_username: 'kim' }],
   ['a subject of megabytes', { sub: 'x'.repeat(3_000_000), preferred_username: 'kim' }],
   ['a subject that is no text', { sub: ['kim'], preferred_username: 'kim' }],
-])('a person with %s is refused in words, and becomes nobody', async (_, more) => {
+])('a person with %s is refused in words, and becomes no operator', async (_, more) => {
   issue = (claims) => rs256({ ...claims, sub: 'eve', ...more }, ours?.privateKey);
   await expect(signIn()).rejects.toThrow(/^(Your provider|The provider)/);
   const logins = await database.sql<{ login: string }[]>`select login from operators`;

@@ -62,7 +62,7 @@ test('an upheld rejection stays, and is not appealed again until the next one', 
   expect(await appeal(game_id)).toMatchObject({ outcome: null });
 });
 
-test('while an appeal is open, nobody decides on the game or undoes the rejection', async () => {
+test('while an appeal is open, no other decision or undo is made on the game', async () => {
   const game_id = await appealed();
   const rejection = await lastOf(game_id);
   for (const actor of [KIM, LEE]) {

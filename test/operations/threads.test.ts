@@ -138,7 +138,7 @@ test('a withdrawn game takes notes alone', async () => {
   await note(landed.game_id, 'It is gone.');
 });
 
-test('the worker and media read and write none of it; the API writes as developers alone; nobody rewrites', async () => {
+test('the worker and media read and write none of it; the API writes as developers alone; no role rewrites', async () => {
   const landed = await land();
   const { game_id } = landed;
   await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'other' });

@@ -14,10 +14,11 @@ const drawCommon = (key: string, below: number): number => {
   return Math.floor(below * at ** 3);
 };
 
-const SYLLABLES =
-  'ba be bo bri ca cla co cre da do dra el far fi fla fro ga gle go gra ha hi ho in ja jo ka ki la le li lo lu ma me mi mo na ne no or pa pe pi po qua ra re ri ro sa sha si so sta ta te ti to tra tu va ve vi wa we wi yo za zen'.split(
-    ' ',
-  );
+const SYLLABLES = [
+  'ba be bo bri ca cla co cre da do dra el far fi fla fro ga gle go gra ha hi ho in ja jo ka ki la le li lo',
+  'lu ma me mi mo na ne no or pa pe pi po qua ra re ri ro sa sha si so sta ta te ti to tra tu va ve vi wa we',
+  'wi yo za zen',
+].flatMap((line) => line.split(' '));
 const ENDINGS = 'n r st m l d rk lt ck ng sh x th p'.split(' ');
 /** Words are made once. */
 const once = (make: (n: number) => string): ((n: number) => string) => {

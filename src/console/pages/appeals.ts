@@ -21,7 +21,7 @@ const PAGE = 50;
 const LED_AT_ONCE = 50;
 
 /**
- * Leases the next appealed game that the reviewer may decide and that nobody else has.
+ * Leases the next appealed game that the reviewer may decide and no other reviewer has.
  * @param after the game whose appeal the reviewer has seen; absent: from the longest waiting one
  * @returns its address; undefined if there is none
  */

@@ -22,6 +22,8 @@ import {
 } from '#src/rules/budgets.ts';
 import type { Table } from '#test/ops/reference/table.ts';
 
+const { free, firstS, maxS } = ADDRESS_DELAYS;
+
 const KIB = 1024;
 const size = (bytes: number): string => {
   const [unit, of] =
@@ -123,7 +125,7 @@ export const budgets: Table = {
     ],
     [
       'sign-ins of an address whose browser is not known',
-      `${ADDRESS_DELAYS.free}; the next after ${ADDRESS_DELAYS.firstS} s, each later one after twice as long, up to ${time(ADDRESS_DELAYS.maxS * 1_000)}`,
+      `${free}; the next after ${firstS} s, each later one after twice as long, up to ${time(maxS * 1_000)}`,
       '429',
     ],
     [
