@@ -93,7 +93,7 @@ const CONNECTIONS_SHARE = 0.6;
 const IDLE_IN_TRANSACTION = '2min';
 
 /**
- * Limits the connections and idle transactions of each role, and makes the owner a member of each, so that
+ * Limits the connections and idle transactions of each role, resets its other settings, and makes the owner a member of each, so that
  * `end_overdue_sessions` may end its sessions. A user of another name that is a member has no such limits.
  */
 const limitRoles = async (sql: Database): Promise<string[]> => {
@@ -104,6 +104,9 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
            floor(current_setting('max_connections')::int * ${CONNECTIONS_SHARE}::float8)::int as most
     from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
   const statements = rows.flatMap(({ name, database, most, is_member }) => [
+    // A role may change its own settings, such as default_transaction_read_only.
+    `alter role ${name} reset all`,
+    `alter role ${name} in database ${database} reset all`,
     `alter role ${name} connection limit ${most}`,
     `alter role ${name} in database ${database} set idle_in_transaction_session_timeout = '${IDLE_IN_TRANSACTION}'`,
     ...(is_member ? [] : [`grant ${name} to current_user`]),
@@ -166,6 +169,7 @@ const grantRights = (sql: Database): Promise<unknown> =>
       `grant usage on schema public, drizzle to ${all}`,
       `grant select on drizzle.__drizzle_migrations to ${all}`,
       `grant usage on all sequences in schema public to ${all}`,
+      `revoke all on sequence public.event_positions, public.stream_positions from ${all}`,
       ...grants,
       ...functions,
       ...queueGrants,

@@ -121,13 +121,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
   },
-  // A trigger writes them, with the rights of its owner. Another keeps a position that is set.
-  events: {
-    worker: 'select, update (position), delete',
-    api: 'select, update (position)',
-    console: 'select, update (position)',
-    operator: 'select, update (position)',
-  },
+  // Triggers and `place_events` write them, with the rights of their owner.
+  events: { ...READ, worker: 'select, delete', api: 'select' },
   // Triggers keep the rules of both, and write what follows.
   game_appeals: {
     api: 'select, insert (game_id, text)',
@@ -258,13 +253,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, delete',
     operator: 'select, insert, delete',
   },
-  // Triggers write them, with the rights of their owner. Another keeps a position that is set.
-  stream_events: {
-    worker: 'select, update (position), delete',
-    api: 'select, update (position)',
-    console: 'select',
-    operator: 'select, update (position)',
-  },
+  // Triggers and `place_events` write them, with the rights of their owner.
+  stream_events: { ...READ, worker: 'select, delete' },
   sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
   sync_runs: {
     worker: EVERYTHING,
@@ -338,6 +328,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'check_appeal()': [],
   'check_appeal_decision()': [],
+  'check_decided_content()': [],
   'check_message()': [],
   'check_pass()': [],
   'count_appeals()': DATABASE_ROLES,
@@ -356,6 +347,8 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'follow_removal()': [],
   'guard_appeal()': [],
   'keep_appeal()': [],
+  'keep_decided_revision()': [],
+  'place_events(text,integer)': ['worker', 'api', 'operator', 'operator_api'],
   'process_sessions()': DATABASE_ROLES,
   'recount_game()': [],
   'recount_games(boolean)': ['operator'],

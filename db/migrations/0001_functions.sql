@@ -648,6 +648,39 @@ $$;
 create trigger game_revisions_stream after insert on game_revisions
   referencing new table as fresh_revisions for each statement execute function stream_revisions();
 
+-- Gives the oldest committed rows of a log without a position theirs, at most `at_most`, and returns their number. A row of
+-- the stream has several events, and its position is that of the last. The lock makes another transaction that gives
+-- positions wait; the next statement sees what it has placed. The function runs with the rights of its owner: an event that
+-- another role could move would be missed. The numbers are LOCKS.eventPositions and LOCKS.streamPositions in db/locks.ts.
+create function place_events(log text, at_most integer) returns integer
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  placed integer;
+begin
+  if log = 'events' then
+    perform pg_advisory_xact_lock(7205311849);
+    update events e set position = w.position
+    from (
+      select event_number, nextval('event_positions') as position
+      from (select event_number from events where position is null order by event_number limit at_most) as waiting
+    ) as w
+    where e.position is null and e.event_number = w.event_number;
+  else
+    perform pg_advisory_xact_lock(7205311851);
+    update stream_events e set position = w.position
+    from (
+      select event_number, nextval('stream_positions') + size - 1 as position
+      from (select event_number, size from stream_events where position is null order by event_number limit at_most) as waiting
+    ) as w
+    where e.position is null and e.event_number = w.event_number;
+  end if;
+  get diagnostics placed = row_count;
+  return placed;
+end
+$$;
+
 -- The platform's own content of a game.
 create function stream_package() returns trigger
 language plpgsql security definer
@@ -903,6 +936,48 @@ $$;
 
 create trigger game_audits_appeal before insert on game_audits for each row execute function guard_appeal();
 
+-- A decision is on the content that the game shows: later content is compared with its revision (carry_over_decision), which
+-- the worker wrote. Queries of addresses may differ. The function runs with the rights of its owner, because not every role
+-- that decides reads revisions.
+create function check_decided_content() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  perform from games g join game_revisions r using (game_id, revision)
+    where g.game_id = new.game_id and g.revision = new.revision
+      and ((r.game_name, r.game_desc, split_part(r.game_store_video, '?', 1), without_queries(r.game_icon),
+            without_queries(r.game_store_pic))
+        is distinct from
+          (g.game_name, g.game_desc, split_part(g.game_store_video, '?', 1), without_queries(g.game_icon),
+            without_queries(g.game_store_pic)));
+  if found then
+    raise exception 'The revision % of the game % is not what the game shows.', new.revision, new.game_id
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger game_audits_content before insert on game_audits for each row execute function check_decided_content();
+
+-- The foreign key of game_audits would accept another revision in the same statement.
+create function keep_decided_revision() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+begin
+  if exists (select from game_audits where game_id = old.game_id and revision = old.revision) then
+    raise exception 'There is a decision on the revision % of the game %.', old.revision, old.game_id
+      using errcode = 'insufficient_privilege';
+  end if;
+  return old;
+end
+$$;
+
+create trigger game_revisions_decided before delete on game_revisions
+  for each row execute function keep_decided_revision();
+
 -- Neither an appealed rejection nor the decision of an appeal is undone.
 create function keep_appeal() returns trigger
 language plpgsql security definer
@@ -1117,17 +1192,21 @@ begin
       ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(?!pull$))'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(?!pull$))'),
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
       ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
+      ('catalogue_operator_api', 'operator', null, '^(?!kyc\.(?!pull$)|approval\.approve$|operator\.(add|roles|link|enable|password)$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
+      and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      -- Requests about records are of the desk, those about runs of the others.
+      and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
+        or new.subject !~ case role when 'catalogue_kyc_desk' then '^run:' else '^application:' end)
   ) then
     raise exception 'The role % may not write to the audit log that % (%) did %.',
       current_user, new.actor, new.actor_kind, new.action
@@ -1218,13 +1297,9 @@ create trigger game_appeals_void before update of outcome on game_appeals for ea
   when (new.outcome = 'void')
   execute function refuse_to_roles('void an appeal');
 
-create trigger events_position_kept before update of position on events for each row
-  when (old.position is not null and new.position is distinct from old.position)
-  execute function refuse_to_roles('move an event that has its position');
-
-create trigger stream_events_position_kept before update of position on stream_events for each row
-  when (old.position is not null and new.position is distinct from old.position)
-  execute function refuse_to_roles('move an event that has its position');
+create trigger api_tokens_ended before update of revoked_at on api_tokens for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at)
+  execute function refuse_to_roles('revive a token');
 
 -- Sessions of operators and flows of OIDC belong to the site that writes them: `console` is of catalogue_console.
 create function bind_to_site() returns trigger
@@ -1298,8 +1373,8 @@ as $$
       and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
 $$;
 
--- Who is an officer is decided by two sites. The console makes one only by a request that another officer has approved at
--- the desk, and sets no password of an officer. The desk adds officers who sign in by OIDC and gives those the role, takes
+-- Who is an officer is decided by two sites. The console makes or enables one only by a request that another officer has
+-- approved at the desk, and sets no password of an officer. The operator API disables operators, and enables none. The desk adds officers who sign in by OIDC and gives those the role, takes
 -- any role from them, and sets passwords of officers. Nobody gets another role by it.
 create function operators_of_sites() returns trigger
 language plpgsql
@@ -1312,11 +1387,14 @@ declare
   is_officer constant boolean := 'kyc_officer' = any(new.roles);
   was_officer constant boolean := 'kyc_officer' = any(former);
   same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
+  is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
       and (same_password or not is_officer and not was_officer)
+      and (not is_enabled or not is_officer or uses_officer_request(new.login, array['enable']))
+    or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
@@ -1330,7 +1408,7 @@ begin
 end
 $$;
 
-create trigger operators_of_sites before insert or update of name, roles, password_hash on operators
+create trigger operators_of_sites before insert or update of name, roles, password_hash, status on operators
   for each row execute function operators_of_sites();
 
 -- A link opens the sign-in of its operator, at the KYC desk too.
@@ -1364,8 +1442,9 @@ create trigger sign_in_links_of_officers before insert or update on sign_in_link
 -- ---------------------------------------------------------------------------------------------------------------------
 
 -- The sessions of processes: for how long each blocks another one, and whether it is to end, because no process of ours
--- keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). The function runs with the rights
--- of its owner, who sees the state of every session of the roles.
+-- keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). Those who wait give up after a
+-- minute, and begin to wait again. The function runs with the rights of its owner, who sees the state of every session of
+-- the roles.
 create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -1380,9 +1459,11 @@ as $$
   select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
          coalesce(case
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+             or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
+           when blocks_s > 30 then true
            when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
-           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+           else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
@@ -1393,11 +1474,31 @@ as $$
                           'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $$;
 
--- Ends the sessions that are to end, and returns how many.
+-- Ends the sessions that are to end, and returns how many. Among them are those whose advisory lock outlives a transaction,
+-- as none of our locks does, although they run one statement after another: they have a lock at each look within two
+-- seconds, and are in no transaction or in a later one.
 create function end_overdue_sessions() returns integer
-language sql volatile security definer
+language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
-as $$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $$;
+as $$
+declare
+  began constant timestamptz := clock_timestamp();
+  holders integer[];
+begin
+  for look in 1 .. 10 loop
+    holders := array(
+      select distinct pid from pg_locks
+      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or pid = any(holders)));
+    exit when holders = '{}';
+    perform pg_sleep(0.2);
+  end loop;
+  perform pg_stat_clear_snapshot();
+  return (
+    select count(*) filter (where pg_terminate_backend(pid))
+    from public.process_sessions() join pg_stat_activity s using (pid)
+    where is_overdue or pid = any(holders) and (s.xact_start is null or s.xact_start > began));
+end
+$$;
 
 -- Counts a refusal of this caller within 15 minutes, for roles that may not change the other counts.
 create function count_refusal(caller text) returns integer

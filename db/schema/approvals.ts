@@ -11,7 +11,7 @@ export type RequestedGames = {
   /** Games of a suspect run; absent: all of them. */
   game_ids?: string[];
   /** What an administrator does to make somebody an officer. */
-  act?: 'add' | 'roles' | 'link';
+  act?: 'add' | 'roles' | 'link' | 'enable';
   name?: string;
   roles?: Role[];
   /** Of a verdict on a developer: the word, what the developer reads, and milliseconds until it ends. */

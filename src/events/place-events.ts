@@ -1,5 +1,5 @@
 import type { Database } from '#db/client.ts';
-import { type EventLog, hasUnplacedEvents, insertPositions, lockPositions } from '#db/queries/events.ts';
+import { type EventLog, hasUnplacedEvents, insertPositions } from '#db/queries/events.ts';
 
 /** Events that one transaction places: its lock makes other readers wait. */
 const PLACED_AT_ONCE = 10_000;
@@ -12,10 +12,6 @@ const PLACED_AT_ONCE = 10_000;
 export const placeEvents = async (sql: Database, log: EventLog = 'events'): Promise<void> => {
   for (let placed = PLACED_AT_ONCE; placed === PLACED_AT_ONCE; ) {
     if (!(await hasUnplacedEvents(sql, log))) return;
-    placed = await sql.begin(async (tx) => {
-      await lockPositions(tx, log);
-      // A new statement sees what the transaction before this one has placed.
-      return insertPositions(tx, log, PLACED_AT_ONCE);
-    });
+    placed = await insertPositions(sql, log, PLACED_AT_ONCE);
   }
 };

@@ -24,6 +24,7 @@ const OPERATOR = {
   add: 'Add the operator',
   roles: 'Give the operator',
   link: 'Open the sign-in of',
+  enable: 'Enable',
 };
 
 /** What a request would do. */

@@ -49,7 +49,7 @@ const isOwner = ({ actor }: Pick<Caller, 'actor'>): boolean => actor.actor_kind 
 const newSecondPerson = (roles: readonly Role[], before: readonly Role[] = []): Role[] =>
   SECOND_PERSONS.filter((role) => roles.includes(role) && !before.includes(role));
 
-type Act = 'add' | 'roles' | 'link';
+type Act = 'add' | 'roles' | 'link' | 'enable';
 
 /**
  * Which second person it takes to do this to an operator: somebody who is made an officer or a reviewer, or whose sign-in
@@ -61,7 +61,9 @@ export const kindOfChange = (
   before: OperatorState | undefined,
 ): (typeof OPERATOR_KINDS)[number] | null => {
   if (act === 'add' && before !== undefined) return null;
-  const added = act === 'link' ? newSecondPerson(before?.roles ?? []) : newSecondPerson(roles, before?.roles);
+  if (act === 'enable' && before?.status !== 'disabled') return null;
+  const opens = act === 'link' || act === 'enable';
+  const added = opens ? newSecondPerson(before?.roles ?? []) : newSecondPerson(roles, before?.roles);
   if (added.length === 0) return null;
   return added.includes('kyc_officer') ? 'officer' : 'reviewer';
 };
@@ -200,8 +202,12 @@ export const enableOperator = defineOperation({
   name: 'operator.enable',
   title: 'Let an operator sign in again',
   notByToken: 'at the console, with the password',
-  run: switchTo('active'),
   ...switched,
+  secondPerson: bySecondPerson('enable'),
+  run: (tx, input: { login: string }, context) => {
+    requireApproved(context.approval, 'enable');
+    return switchTo('active')(tx, input, context);
+  },
 });
 
 export const signOutOperator = defineOperation({

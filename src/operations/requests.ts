@@ -70,7 +70,7 @@ export const requestApproval = defineOperation({
       /** What the action is about, as in the audit log. */
       subject: z.string().toLowerCase(),
       /** Of an officer or a reviewer: what the administrator does. */
-      act: z.enum(['add', 'roles', 'link']).optional(),
+      act: z.enum(['add', 'roles', 'link', 'enable']).optional(),
       name: displayName.optional(),
       roles: roles.optional(),
       /** Of a verdict on a developer. */

@@ -3,6 +3,7 @@ import { operate } from '#src/operations/operate.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
+import { addToken } from '#test/support/factories.ts';
 import { operatorCaller, testPlatform } from '#test/support/operate.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
@@ -77,10 +78,46 @@ it('a stolen console approves no officer, and uses no approval twice, late, or f
   await expectRefused('console', [`${use}; ${link('kim')}`, `update approvals set used_at = null ${row}`]);
 });
 
-it('who is enabled by the console counts as the second person after a day', async () => {
+it('who is enabled by the console counts as the second person after a day, and is no KYC officer', async () => {
   await database.sql`update operators set status = 'disabled' where login in ('kim', 'olga')`;
-  await attempt('console', "update operators set status = 'active', counts_at = '-infinity'");
+  await attempt(
+    'console',
+    "update operators set status = 'active', counts_at = '-infinity' where login = 'olga'",
+  );
   expect(
-    await database.sql`select login from operators where counts_at > now() + interval '23 hours' order by 1`,
-  ).toEqual([{ login: 'kim' }, { login: 'olga' }]);
+    await database.sql`select login from operators where counts_at > now() + interval '23 hours'`,
+  ).toEqual([{ login: 'olga' }]);
+  await expectRefused('console', ["update operators set status = 'active' where login = 'kim'"]);
+});
+
+it.each(['console', 'operator_api', 'operator'] as const)('a stolen %s revives no token', async (role) => {
+  const { sql } = database;
+  const { token_id } = await addToken(sql, null);
+  expect(await attempt(role, `update api_tokens set revoked_at = now() where token_id = '${token_id}'`)).toBe(1);
+  await expectRefused(role, ['update api_tokens set revoked_at = null']);
+});
+
+it.each(['console', 'operator_api'] as const)('a stolen %s writes no act of the desk to the audit log', async (role) => {
+  const entry = (action: string, subject = 'application:acme') =>
+    `insert into audit_log (actor, actor_kind, action, subject) values ('kim', 'operator', '${action}', '${subject}')`;
+  await expectRefused(role, [
+    entry('kyc.reveal'),
+    entry('kyc.reveal '),
+    entry('kyc.Reveal'),
+    entry('kyc.retain'),
+    entry('approval.approve'),
+    entry('approval.request'),
+  ]);
+  expect(await attempt(role, entry('kyc.pull'))).toBe(1);
+  expect(await attempt(role, entry('approval.request', 'run:1'))).toBe(1);
+});
+
+it('a stolen operator API enables nobody, and approves nothing, in the log either', async () => {
+  await database.sql`update operators set status = 'disabled' where login in ('kim', 'adam')`;
+  expect(await attempt('operator_api', "update operators set status = 'disabled'")).toBeGreaterThan(0);
+  await expectRefused('operator_api', [
+    "update operators set status = 'active' where login = 'kim'",
+    "update operators set status = 'active' where login = 'adam'",
+    "insert into audit_log (actor, actor_kind, action, subject) values ('kim', 'operator', 'approval.approve', 'run:1')",
+  ]);
 });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { DATABASE_ROLES } from '#db/roles.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
@@ -109,11 +110,35 @@ it('a stolen worker writes no act of a person to the audit log, and of processes
   expect(await listAudit(database.sql, { actor: 'kim', action: 'kyc.reveal', limit: 9 })).toEqual([]);
 });
 
-it('an event keeps its position, whoever can set positions', async () => {
+const replaceRevision = `
+  with former as (delete from game_revisions returning *)
+  insert into game_revisions (game_id, revision, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')})
+  select game_id, revision, content_hash, fetched_at,
+         ${CONTENT_COLUMNS.map((column) => (column === 'game_name' ? "'FREE CASINO'" : column)).join(', ')} from former`;
+
+it('a stolen worker puts no other content in the place of what was decided on', async () => {
   const { sql } = database;
   await decideGame(sql, { game_id, audit_status: 'passed' });
-  for (const role of ['worker', 'api', 'console', 'operator'] as const) {
-    await sql`update events set position = 1`;
-    await expectRefused(role, ['update events set position = null', 'update events set position = 2']);
-  }
+  // The decision would be carried over to the content that the worker writes next.
+  await expectRefused('worker', [replaceRevision, 'delete from game_revisions']);
+});
+
+it('a stolen worker has no decision made on other content than the game shows', async () => {
+  const { sql } = database;
+  expect(await attempt('worker', replaceRevision)).toBe(1);
+  const decision = decideGame(sql, { game_id, audit_status: 'passed' });
+  await expect(decision).rejects.toThrow(/is not what the game shows/);
+});
+
+it('only the order of commits gives events their positions', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  for (const role of DATABASE_ROLES)
+    await expectRefused(role, [
+      'update events set position = 9223372036854775807',
+      'update stream_events set position = 9223372036854775807',
+      "select nextval('event_positions'), nextval('stream_positions')",
+    ]);
+  expect(await attempt('api', "select place_events('events', 100)")).toBe(1);
+  expect(await sql`select position from events`).toEqual([{ position: expect.any(Number) }]);
 });

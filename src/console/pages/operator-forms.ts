@@ -21,8 +21,8 @@ const CHECKED = html` checked`;
 const roleBoxes = (checked: readonly Role[]): SafeHtml =>
   html`<div class="checks">${ROLES.map((role) => roleBox(role, checked.includes(role)))}</div>`;
 
-/** What makes an officer or a reviewer is requested: the reason is for the one who approves it. */
-const REASON = html`<label class="field"><span>Reason, if this makes an officer or a reviewer</span>
+/** What makes or enables an officer or a reviewer is requested: the reason is for the one who approves it. */
+const REASON = html`<label class="field"><span>Reason, if this makes or enables an officer or a reviewer</span>
 <input name="reason" maxlength="1000" autocomplete="off"></label>`;
 
 const act = (label: string, name: string, kind = 'quiet'): SafeHtml =>
@@ -32,7 +32,7 @@ const manageForm = ({ login, roles, status, signs_in_by }: Operator, proof: Proo
   const isOidc = signs_in_by === 'oidc';
   const isActive = status === 'active';
   const rolesPart = isOidc
-    ? html`<p class="soft">The roles come from the OIDC provider.</p>${proofField(proof)}`
+    ? html`<p class="soft">The roles come from the OIDC provider.</p>${isActive ? null : REASON}${proofField(proof)}`
     : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${REASON}${proofField(proof)}
 ${act('Set roles', 'roles', '')}`;
   return html`<form method="post" action="/operators" class="rows">${hiddenFields({ login })}${rolesPart}

@@ -63,11 +63,11 @@ const requestChange = async (
   options: ConsoleOptions,
   { act, login, name, role, reason, approval }: z.infer<typeof form>,
 ): Promise<string | undefined> => {
-  if (approval !== undefined || (act !== 'add' && act !== 'roles' && act !== 'link')) return undefined;
+  if (approval !== undefined || act === 'sign_out' || act === 'disable') return undefined;
   const { sql, fourEyes } = options;
   const kind = kindOfChange(act, role, await findOperator(sql, login.trim().toLowerCase()));
   if (kind === null || (await readNeed(sql, fourEyes, kind)) !== 'needed') return undefined;
-  const roles = act === 'link' ? undefined : role;
+  const roles = act === 'add' || act === 'roles' ? role : undefined;
   const requested = { act, roles, name: act === 'add' ? name.trim() || undefined : undefined };
   const subject = operatorSubject({ login: login.trim() });
   await operateFor(request, options, requestApproval, { kind, subject, reason, ...requested });
@@ -132,11 +132,12 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
           const { sessions } = await operateFor(request, options, signOutOperator, { login });
           return done(`Sessions of ${login} ended: ${sessions}.`);
         }
-        default: {
-          const operation = act === 'disable' ? disableOperator : enableOperator;
-          const { status } = await operateFor(request, options, operation, { login });
-          return done(`${login} is ${status}.`);
-        }
+        case 'disable':
+          await operateFor(request, options, disableOperator, { login });
+          return done(`${login} is disabled.`);
+        case 'enable':
+          await operateFor(request, options, enableOperator, { login, approval_id });
+          return done(`${login} is active.`);
       }
     });
   });
