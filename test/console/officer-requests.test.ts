@@ -94,3 +94,23 @@ test('a request for an officer is cancelled at the console', async () => {
   const answer = await post(console.url, `/requests/officer/${row?.approval_id}/cancel`, {}, adam);
   expect(noticeOf(answer)).toContain('The request has ended.');
 });
+
+test('whoever was an officer is enabled as one is made: another officer approves it', async () => {
+  const adam = await signIn(console.url, 'adam');
+  const kim = await signIn(desk.url, 'kim');
+  await addTestOperator(database.sql, 'gone', 'kyc_officer');
+  await database.sql`update operators set status = 'disabled' where login = 'gone'`;
+  const enable = { act: 'enable', login: 'gone', reason: 'is back', password: PASSWORD };
+  const statusOf = () => database.sql`select status from operators where login = 'gone'`;
+  expect(noticeOf(await post(console.url, '/operators', enable, adam))).toContain('Requested.');
+  expect(await statusOf()).toEqual([{ status: 'disabled' }]);
+  const [row] = await database.sql<{ approval_id: string }[]>`
+    select approval_id from approvals where subject = 'operator:gone'`;
+  const approval = row?.approval_id ?? '';
+  expect(await read(desk.url, '/requests', kim)).toContain('Enable gone');
+  expect(noticeOf(await post(desk.url, `/requests/officer/${approval}/approve`, {}, kim))).toContain(
+    'Approved.',
+  );
+  await post(console.url, '/operators', { ...enable, approval }, adam);
+  expect(await statusOf()).toEqual([{ status: 'active' }]);
+});

@@ -146,3 +146,18 @@ it('no role fills the disk by temporary tables or large objects, or takes every 
     from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
   expect([...limits]).toEqual([{ limited: true }]);
 });
+
+it('what a role sets for itself ends with the next migrate', async () => {
+  const [name, sql] = [roleName('media'), database.as('media')];
+  const own = await onlyValue(sql<{ name: string }[]>`select current_database() as name`);
+  // Both last, for every later session of the role.
+  await sql.unsafe(`alter role ${name} in database ${own} set default_transaction_read_only = on`);
+  await sql.unsafe(`alter role ${name} set work_mem = '3MB'`);
+  expect(await grantRoles(database.sql, {})).toEqual([]);
+  const later = openDatabase(urlOfRole(database.databaseUrl, 'media'), { max: 1 });
+  expect(
+    await onlyValue(later<{ set: string }[]>`
+      select current_setting('default_transaction_read_only') || current_setting('work_mem') as set`),
+  ).not.toMatch(/on|3MB/);
+  await later.end();
+});

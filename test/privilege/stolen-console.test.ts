@@ -93,24 +93,29 @@ it('who is enabled by the console counts as the second person after a day, and i
 it.each(['console', 'operator_api', 'operator'] as const)('a stolen %s revives no token', async (role) => {
   const { sql } = database;
   const { token_id } = await addToken(sql, null);
-  expect(await attempt(role, `update api_tokens set revoked_at = now() where token_id = '${token_id}'`)).toBe(1);
+  expect(await attempt(role, `update api_tokens set revoked_at = now() where token_id = '${token_id}'`)).toBe(
+    1,
+  );
   await expectRefused(role, ['update api_tokens set revoked_at = null']);
 });
 
-it.each(['console', 'operator_api'] as const)('a stolen %s writes no act of the desk to the audit log', async (role) => {
-  const entry = (action: string, subject = 'application:acme') =>
-    `insert into audit_log (actor, actor_kind, action, subject) values ('kim', 'operator', '${action}', '${subject}')`;
-  await expectRefused(role, [
-    entry('kyc.reveal'),
-    entry('kyc.reveal '),
-    entry('kyc.Reveal'),
-    entry('kyc.retain'),
-    entry('approval.approve'),
-    entry('approval.request'),
-  ]);
-  expect(await attempt(role, entry('kyc.pull'))).toBe(1);
-  expect(await attempt(role, entry('approval.request', 'run:1'))).toBe(1);
-});
+it.each(['console', 'operator_api'] as const)(
+  'a stolen %s writes no act of the desk to the audit log',
+  async (role) => {
+    const entry = (action: string, subject = 'application:acme') =>
+      `insert into audit_log (actor, actor_kind, action, subject) values ('kim', 'operator', '${action}', '${subject}')`;
+    await expectRefused(role, [
+      entry('kyc.reveal'),
+      entry('kyc.reveal '),
+      entry('kyc.Reveal'),
+      entry('kyc.retain'),
+      entry('approval.approve'),
+      entry('approval.request'),
+    ]);
+    expect(await attempt(role, entry('kyc.pull'))).toBe(1);
+    expect(await attempt(role, entry('approval.request', 'run:1'))).toBe(1);
+  },
+);
 
 it('a stolen operator API enables nobody, and approves nothing, in the log either', async () => {
   await database.sql`update operators set status = 'disabled' where login in ('kim', 'adam')`;
