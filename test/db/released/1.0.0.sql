@@ -780,7 +780,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"e9868680f9a8dbe3e9ec55146adf707e369d2dd607e8aa8237f6011f014751f4","created_at":1795509822667}')
+  ('{"id":2,"hash":"f596de7d102195f6f8ea591c44bce48f1b452096e4079fb7b0f2fbb0f70c94b8","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2120,13 +2120,14 @@ AS $function$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+         and exists (
+           select from pg_roles r
+           where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                               'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
+             and pg_has_role(s.usesysid, r.oid, 'member'))
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
