@@ -1342,7 +1342,8 @@ begin
   return (
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
-    where is_overdue or pid = any(holders) and (s.xact_start is null or s.xact_start > began));
+    where is_overdue
+      or pid = any(holders) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $function$;
 
@@ -1537,6 +1538,19 @@ CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
 AS $function$
   select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
                (hash >> 48 & 65535)::int + 196608]
+$function$;
+
+CREATE OR REPLACE FUNCTION is_process(login oid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select not pg_has_role(login, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles
+      where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                        'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION keep_appeal()
@@ -1845,13 +1859,9 @@ AS $function$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()

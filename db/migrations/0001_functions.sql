@@ -1441,10 +1441,22 @@ create trigger sign_in_links_of_officers before insert or update on sign_in_link
 -- Sessions of Postgres that stop others
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- The sessions of processes: for how long each blocks another one, and whether it is to end, because no process of ours
--- keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). Those who wait give up after a
--- minute, and begin to wait again. The function runs with the rights of its owner, who sees the state of every session of
--- the roles.
+-- Is a login a role of a process, or a member of one? The owner, who migrates, is not.
+create function is_process(login oid) returns boolean
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select not pg_has_role(login, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles
+      where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                        'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
+$$;
+
+-- The sessions of this database: for how long each blocks another one, and whether it is to end, because it is one of our
+-- roles', and no process of ours keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts).
+-- Who waits gives up after a minute, and begins to wait again. The function runs with the rights of the owner, who sees the
+-- state of every session.
 create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -1465,13 +1477,9 @@ as $$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $$;
 
 -- Ends the sessions that are to end, and returns how many. Among them are those whose advisory lock outlives a transaction,
@@ -1496,7 +1504,8 @@ begin
   return (
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
-    where is_overdue or pid = any(holders) and (s.xact_start is null or s.xact_start > began));
+    where is_overdue
+      or pid = any(holders) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $$;
 

@@ -780,7 +780,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"1376f440d54f6c8b6c92ae941acaa415d96b1f9c574f73b5eb7cec7ea0108d35","created_at":1795509822667}')
+  ('{"id":2,"hash":"526049f57846f3abd13a4c6d9177d86b4c716ea1187f77d3c8027f8a6b6bebaf","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1712,7 +1712,8 @@ begin
   return (
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
-    where is_overdue or pid = any(holders) and (s.xact_start is null or s.xact_start > began));
+    where is_overdue
+      or pid = any(holders) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $function$;
 
@@ -1907,6 +1908,19 @@ CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
 AS $function$
   select array[(hash & 65535)::int, (hash >> 16 & 65535)::int + 65536, (hash >> 32 & 65535)::int + 131072,
                (hash >> 48 & 65535)::int + 196608]
+$function$;
+
+CREATE OR REPLACE FUNCTION is_process(login oid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select not pg_has_role(login, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles
+      where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                        'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION keep_appeal()
@@ -2215,13 +2229,9 @@ AS $function$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
