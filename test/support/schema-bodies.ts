@@ -30,7 +30,11 @@ export const bodiesOf = (
       state = (state * 16_807) % 2_147_483_647;
       return state % below;
     };
-    return fill(generateSync({ ...schema, components }, { seed, maxDefaultItems: 3, maxItems: 3 }), known, pick);
+    return fill(
+      generateSync({ ...schema, components }, { seed, maxDefaultItems: 3, maxItems: 3 }),
+      known,
+      pick,
+    );
   });
 
 const wrongValue = fc.oneof(
