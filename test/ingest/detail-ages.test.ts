@@ -10,6 +10,7 @@ import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import { oneGame, rowVersions } from '#test/support/landed.ts';
 import { runEndings } from '#test/support/operate.ts';
+import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet(fleetBackend());
 const MAX_AGE_MS = 60_000;
@@ -114,9 +115,12 @@ it('A run whose pages a crash of Postgres emptied is abandoned, withdraws nothin
   gate.release();
 
   expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'abandoned', withdrawn: 0 });
-  const [next] = await fleet.sql<{ run_id: string }[]>`
-    select run_id from sync_runs where application_id = 'crashed' order by run_number desc limit 1`;
-  expect(await fleet.ended(next?.run_id ?? '')).toMatchObject({
+  const next = await until('another run', async () => {
+    const [later] = await fleet.sql<{ run_id: string }[]>`
+      select run_id from sync_runs where application_id = 'crashed' and run_number > ${run.run_number}`;
+    return later;
+  });
+  expect(await fleet.ended(next.run_id)).toMatchObject({
     outcome: 'succeeded',
     full: true,
     unchanged: 250,
