@@ -148,7 +148,7 @@ it('the first pull leaves decided games with equal content decided; differing co
   );
   const [{ game_id: differs = '' } = {}] = await fleet.sql<{ game_id: string }[]>`
     select game_id from changed_games where application_id = 'adopted' limit 1`;
-  expect((await run(['game', 'diff', differs])).stdout).toContain('As it was.');
+  expect((await run(['game', 'diff', differs])).stdout).toContain('As it was');
   // The ids of the other catalogue are those of the platform.
   for (const [n, { game_id }] of [...all.entries()].slice(0, 26)) {
     const stored = await findApplicationGame(fleet.sql, 'adopted', game_id);
