@@ -74,7 +74,7 @@ it('Another age applies at once, also to an application that is registered again
 
 it('A day of details that did not change locks and writes no row, until no run is complete for four intervals', async () => {
   await fleet.startWorker();
-  const { server } = await fleet.addApplication('same', 120);
+  const { server } = await fleet.addApplication('same', 30);
   await fleet.sync('same');
   const locked = () =>
     fleet.sql`select game_id, xmax::text from games where application_id = 'same' order by game_id`;
@@ -83,13 +83,13 @@ it('A day of details that did not change locks and writes no row, until no run i
   const fetchedAt = async () => (await findGame(fleet.sql, game_id))?.fetched_at ?? 0;
   const first = await fetchedAt();
 
-  expect(await fleet.sync('same', { full: true })).toMatchObject({ outcome: 'succeeded', unchanged: 120 });
+  expect(await fleet.sync('same', { full: true })).toMatchObject({ outcome: 'succeeded', unchanged: 30 });
   const full = await fetchedAt();
   expect(full > first).toBe(true);
   await fleet.sql`update applications set detail_max_age_ms = 1 where application_id = 'same'`;
   const { started_at } = await fleet.sync('same');
   // A call may be retried.
-  expect(server.calls.query_game_detail).toBeGreaterThanOrEqual(360);
+  expect(server.calls.query_game_detail).toBeGreaterThanOrEqual(90);
   expect(await fetchedAt()).toEqual(started_at);
   expect([await rowVersions(fleet.sql, 'same'), await locked()]).toEqual(before);
 
@@ -100,7 +100,7 @@ it('A day of details that did not change locks and writes no row, until no run i
 });
 
 it('A run whose pages a crash of Postgres emptied is abandoned, withdraws nothing, and another one begins', async () => {
-  const { server } = await fleet.addApplication('crashed', 250);
+  const { server } = await fleet.addApplication('crashed', 120);
   const gate = await startGate(server.url);
   onTestFinished(() => gate.close());
   await moveWebhooks(fleet.sql, 'crashed', webhooksAt(gate.url));
@@ -124,7 +124,7 @@ it('A run whose pages a crash of Postgres emptied is abandoned, withdraws nothin
   expect(await fleet.ended(next.run_id)).toMatchObject({
     outcome: 'succeeded',
     full: true,
-    unchanged: 250,
+    unchanged: 120,
     withdrawn: 0,
   });
 });

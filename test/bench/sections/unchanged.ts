@@ -28,7 +28,6 @@ export const measureUnchanged = async (servers: Servers, games: number): Promise
   await using _worker = await startWorker(servers, databaseUrl);
   /** What one run writes of each game. */
   const measure = async (): Promise<Written> => {
-    console.error("m", new Date().toISOString());
     const before = await readWritten(sql);
     await syncAll(servers, databaseUrl, sql, [id]);
     const after = await readWritten(sql);
