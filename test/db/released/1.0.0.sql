@@ -782,7 +782,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"a7bb32ade406897486b0ed28f047135276e47dbaff90719c7eb60e4a90180668","created_at":1795509821388}'),
-  ('{"id":2,"hash":"411b39564259333c59b3dc47b2e4e61b48ce0189ed1b38139fbd56e49e7fc9b2","created_at":1795509822667}')
+  ('{"id":2,"hash":"e312d75cb4659ea530a3a5cc967135837cb48fb77be97b590648bd20e9f27b45","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2122,13 +2122,14 @@ AS $function$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+         and exists (
+           select from pg_roles r
+           where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                               'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
+             and pg_has_role(s.usesysid, r.oid, 'member'))
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
