@@ -71,7 +71,9 @@ const toRequest = (input: z.ZodType, more?: z.ZodRawShape): z.ZodType => {
   if (!(input instanceof z.ZodDiscriminatedUnion)) return toStrict(input, more);
   const { discriminator, error } = input.def;
   const [first, ...others] = input.options.map((each) => toStrict(each as z.ZodType, more));
-  return z.discriminatedUnion(discriminator, [first as z.ZodObject, ...others], { error });
+  return z.discriminatedUnion(discriminator, [first as z.ZodObject, ...others], {
+    error: error as z.core.$ZodErrorMap,
+  });
 };
 
 const toEndpoint = (operation: AnyOperation): Endpoint => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { callApi } from '#test/support/api.ts';
+import { DETAIL, post } from '#test/support/api.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
@@ -46,9 +46,8 @@ describe.runIf(hasBrowser() && !withoutRedis())('in Chromium, beside processes',
     }
 
     const isServed = async (game_id: string): Promise<boolean> => {
-      const body = JSON.stringify({ game_id });
-      const answer = await callApi(new URL('/open-api/game/query-detail', api.address).href, token, { body });
-      return answer.body.data?.audit_status === 'passed';
+      const { body } = await post(new URL(api.address).origin, DETAIL, token, { game_id });
+      return body.data?.audit_status === 'passed';
     };
     const rui = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage();
     await signInPage(rui, console_.address, 'rui');
