@@ -77,11 +77,10 @@ export const changeAddress = async (
   }
   const ring = await readSealingRing(options.sql);
   const sealing = { ...platform, keys: async () => ring };
-  const { act, ...input } = given;
   const { secret } =
-    act === 'set'
-      ? await operate(setEventAddress, { ...input, application_id }, caller, sealing)
-      : await operate(rotateEventSecret, { ...input, application_id }, caller, sealing);
+    given.act === 'set'
+      ? await operate(setEventAddress, { ...given, application_id }, caller, sealing)
+      : await operate(rotateEventSecret, { ...given, application_id }, caller, sealing);
   return secret;
 };
 
