@@ -26,7 +26,7 @@ const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
 /** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
-const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate';
+const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, review_priority';
 const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an application's address for events. */
 const EVENT_HEALTH =
@@ -341,6 +341,7 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'check_message()': [],
   'check_pass()': [],
   'count_appeals()': DATABASE_ROLES,
+  'count_due_games()': DATABASE_ROLES,
   'count_games()': [],
   'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,

@@ -1,16 +1,5 @@
 import { sql } from 'drizzle-orm';
-import {
-  bigserial,
-  boolean,
-  check,
-  index,
-  jsonb,
-  pgTable,
-  text,
-  unique,
-  uniqueIndex,
-  uuid,
-} from 'drizzle-orm/pg-core';
+import { bigint, bigserial, boolean, check, index, jsonb, pgTable, text, unique, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { applications, type WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
 import { mapKycFields } from '#src/contract/application.ts';
@@ -187,6 +176,8 @@ export const decisionRules = pgTable(
     is_single: boolean().primaryKey().default(true),
     /** GAMES_NEED_VERDICT */
     games_need_verdict: boolean().notNull().default(false),
+    /** REVIEW_TARGET */
+    review_target_ms: bigint({ mode: 'number' }).notNull().default(172_800_000),
   },
   (table) => [check('decision_rules_one', sql`${table.is_single}`)],
 );

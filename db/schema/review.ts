@@ -37,7 +37,8 @@ export const changedGames = pgTable(
   },
   (table) => [
     index('changed_games_carry').on(table.carry_at).where(sql`${table.carry_at} is not null`),
-    index('changed_games_lane').on(table.since, table.game_id),
+    // The application is read from the index, because most games of a page may belong to other streams of the lane.
+    index('changed_games_lane').on(table.since, table.game_id, table.application_id),
     index('changed_games_application').on(table.application_id, table.since, table.game_id),
   ],
 );

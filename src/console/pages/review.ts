@@ -97,14 +97,14 @@ type LaneView = {
 
 /** A game of the list `review.list`. */
 const card = (game: LaneGame, { filters, mayDecide, pictures, changes }: LaneView): SafeHtml => {
-  const { game_id, game_name, application_name, since, decided_status } = game;
+  const { game_id, game_name, application_name, since, due, decided_status } = game;
   const was = decided_status === null ? null : badge(`was ${decided_status}`, toneOf(decided_status));
   const changed = changes.get(game_id)?.map((each) => html` ${badge(each, 'info')}`);
   return html`<li class="game-card" data-item>${mayDecide ? selection(game) : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
-<span class="meta">waits ${formatDuration(Date.now() - since.getTime())}</span>
+<span class="meta">waits ${formatDuration(Date.now() - since.getTime())}, due ${ago(due)}</span>
 ${was === null ? null : html`<div class="marks">${was}${changed}</div>`}</div></li>`;
 };
 
@@ -194,13 +194,13 @@ ${awaitIcons(games, pictures)}`;
       : cards;
     const said = filter.search === undefined ? laneList.empty : list.sentence;
     const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;
-    const { oldest } = summary[lane];
+    const { due } = summary[lane];
     return sendPage(reply, {
       title: 'Review',
       at: '/review',
       body: html`${laneTabs(lane, filters, summary, appeals.open)}${list.filters}
 ${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
-      lead: oldest === null ? 'Nothing waits.' : html`The first game of this lane came ${ago(oldest)}.`,
+      lead: due === null ? 'Nothing waits.' : html`The first game of this lane is due ${ago(due)}.`,
       actions: mayDecide
         ? html`${action('/undo', 'Undo', { fields: filters, key: 'u', id: 'undo' })}
 ${games.length === 0 ? null : html`<a class="button primary" href="${link('/review/next', filters)}">Start</a>`}`
