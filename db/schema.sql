@@ -2381,6 +2381,7 @@ CREATE INDEX game_appeals_game ON game_appeals USING btree (game_id);
 CREATE INDEX game_appeals_lane ON game_appeals USING btree (opened_at, appeal_id) WHERE outcome IS NULL;
 CREATE UNIQUE INDEX game_appeals_open ON game_appeals USING btree (game_id) WHERE outcome IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX game_audits_decided ON game_audits USING btree (decided_at, decided_by);
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);

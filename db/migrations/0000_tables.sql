@@ -764,6 +764,7 @@ CREATE INDEX "events_application" ON "events" USING btree ("application_id","eve
 CREATE INDEX "events_created" ON "events" USING brin ("created_at");--> statement-breakpoint
 CREATE INDEX "ingest_failures_last" ON "ingest_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "game_audits_game" ON "game_audits" USING btree ("game_id");--> statement-breakpoint
+CREATE INDEX "game_audits_decided" ON "game_audits" USING btree ("decided_at","decided_by");--> statement-breakpoint
 CREATE INDEX "game_audits_batch" ON "game_audits" USING btree ("batch_id") WHERE "game_audits"."batch_id" is not null;--> statement-breakpoint
 CREATE INDEX "games_pages" ON "games" USING btree ("audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE INDEX "games_pages_application" ON "games" USING btree ("application_id","audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint

@@ -782,7 +782,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"78c4e10f9548569f061fc23b729c48bfdc9f2a53adc93ac5fe6fdafc3d415265","created_at":1795509821388}'),
+  ('{"id":1,"hash":"b1334cacc3cfe5f20feffd4edcd2be62cb80ad6f28085ddacfdb5ecb07662f10","created_at":1795509821388}'),
   ('{"id":2,"hash":"1dc96801be18766a432b2ab83da3600c6d23125936bbd9674bc71fb8bbebfa08","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -2751,6 +2751,7 @@ CREATE INDEX game_appeals_game ON game_appeals USING btree (game_id);
 CREATE INDEX game_appeals_lane ON game_appeals USING btree (opened_at, appeal_id) WHERE outcome IS NULL;
 CREATE UNIQUE INDEX game_appeals_open ON game_appeals USING btree (game_id) WHERE outcome IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX game_audits_decided ON game_audits USING btree (decided_at, decided_by);
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
