@@ -3,7 +3,7 @@ import { coerceError } from '#src/errors.ts';
 
 /**
  * Calls with the same key that arrive in one turn of the event loop share one read. Only for speed: sixteen callers of one
- * page get 0.75 of the calls a second of a route that reads one row; without it 0.35 (docs/architecture.md).
+ * page get 0.75 of the calls a second of a route that reads one row; without it 0.35 (two shared cores, November 2026).
  * A read begins after every call that it serves has arrived, so no call gets outdated data.
  */
 export const shareReads = <Key, Value>(

@@ -7,6 +7,8 @@ export type Mistake = Planted & {
   /** The cases that must fail, and no other. The first one says what the mistake is. */
   fails: readonly string[];
   says: RegExp;
+  /** The deadline of a call, where the mistake is that none is answered in time. */
+  callTimeoutMs?: number;
 };
 
 type Change = (reply: PlantedReply, call: PlantedCall) => void;
@@ -135,6 +137,7 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'a chunked body never ends',
+    callTimeoutMs: 1_000,
     after: list((reply) => Object.assign(reply, { raw: '{"ret_code":0,', hangs: true })),
     fails: ['list.envelope', 'latency'],
     says: /^no whole response within \d+ ms$/,
@@ -150,6 +153,7 @@ export const OF_A_READER: readonly Mistake[] = [
   },
   {
     planted: 'every answer is slow',
+    callTimeoutMs: 100,
     after: every((reply) => Object.assign(reply, { hangs: true })),
     fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
     says: /^no whole response within \d+ ms$/,

@@ -17,7 +17,7 @@ test('there are 29 mistakes of a reader, and ten more', () => {
 
 test.each(ALL)('$planted: the check says so', async (mistake) => {
   const { url } = await startPlanted(mistake);
-  const results = await check(url, TOKEN, { callTimeoutMs: 2_000 });
+  const results = await check(url, TOKEN, mistake);
   const [first] = results.filter(({ outcome }) => outcome === 'failed');
   expect([withOutcome(results, 'failed'), first?.problem]).toEqual([
     mistake.fails,

@@ -7,7 +7,6 @@ import { createProgram } from '#src/cli/program.ts';
 const PAGES = [
   'README.md',
   'CONTRIBUTING.md',
-  'deploy/prometheus/rules.yaml',
   ...(await readdir('docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`),
 ].filter((page) => page !== 'docs/reference.md');
 

@@ -37,7 +37,7 @@ test('a reader adopts it beside an existing catalogue: rehearses, switches, and 
   await writeFile(join(directory, 'acme.token'), ACCESS_TOKEN);
   const page = await readFile('docs/adopt.md', 'utf8');
   const blocks = [...page.matchAll(/^```sh(?: example)?\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
-  expect(blocks).toHaveLength(5);
+  expect(blocks).toHaveLength(4);
   const [example = '', ...steps] = blocks;
   await run('bash', ['-euc', example], { cwd: directory });
   expect(JSON.parse(await readFile(join(directory, 'games.ndjson'), 'utf8'))).toMatchObject({
