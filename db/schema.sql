@@ -2387,6 +2387,7 @@ CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dh
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
+CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');

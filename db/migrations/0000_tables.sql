@@ -795,6 +795,7 @@ CREATE INDEX "changed_games_carry" ON "changed_games" USING btree ("carry_at") W
 CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id","application_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
 CREATE INDEX "game_leases_until" ON "game_leases" USING btree ("leased_until");--> statement-breakpoint
+CREATE INDEX "game_viewers_seen" ON "game_viewers" USING btree ("seen_at");--> statement-breakpoint
 CREATE INDEX "held_games_application" ON "held_games" USING btree ("application_id");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
 CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint

@@ -1,8 +1,8 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { countLanes } from '#db/queries/lane-counts.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
-import { onlyRow, onlyValue } from '#db/rows.ts';
 import { contains, where } from '#db/where.ts';
 import type { Decision, Lane } from '#src/contract/words.ts';
 
@@ -224,67 +224,3 @@ export const listLaneContents = (sql: Queryable, games: readonly LaneGame[]) =>
     from unnest(${games.map(({ game_id }) => game_id)}::uuid[],
                 ${games.map(({ decided_revision }) => decided_revision)}::int[]) as decided (game_id, revision)
     join game_revisions r using (game_id, revision) join games g using (game_id)`;
-
-export type LaneCounts = { new: number; changed: number };
-
-/** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */
-export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
-  const scope = application_id ?? '';
-  return onlyRow(sql<LaneCounts[]>`
-    with scopes (sign, scope) as (
-      select 1, ${scope} union all select -1, application_id from application_holds where ${scope} in ('', application_id)
-    )
-    select coalesce(sum(sign * (pending - changed)), 0)::int as new, coalesce(sum(sign * changed), 0)::int as changed
-    from scopes s cross join lateral (
-      select (select coalesce(sum(games), 0) from game_totals(s.scope) where audit_status = 'pending') as pending,
-             (select count(*) from changed_games where s.scope in ('', application_id)) as changed
-    ) as counted`);
-};
-
-/** Counts the games of a lane that are due before a place. */
-export const countBeforeInLane = (
-  sql: Queryable,
-  lane: Lane,
-  { game_id, due }: Pick<LaneGame, 'game_id' | 'due'>,
-  application_id = '',
-): Promise<number> =>
-  onlyValue(sql<{ before: number }[]>`
-    select count_lane_before(${lane}, ${application_id}, ${due}, ${game_id})::int as before`);
-
-/** When a pending game entered its lane, and when it is due. `changed_since` is null in the new lane. */
-export const readDueTime = (sql: Queryable, game_id: string) =>
-  onlyRow(sql<{ changed_since: Date | null; due: Date; is_held: boolean }[]>`
-    select c.since as changed_since, h.application_id is not null as is_held,
-           coalesce(c.since, to_timestamp(game_ms(g.game_id) / 1000.0))
-             + review_target_ms(a.review_priority) * interval '1 millisecond' as due
-    from games g join applications a using (application_id) left join changed_games c using (game_id)
-    left join application_holds h on h.application_id = g.application_id
-    where g.game_id = ${game_id}`);
-
-/** How many games of each lane are due. */
-export const countDueGames = async (sql: Queryable): Promise<DueCounts> => {
-  const rows = await sql<{ lane: keyof DueCounts; games: number }[]>`
-    select lane, games::float8 from count_due_games()`;
-  return Object.fromEntries(rows.map(({ lane, games }) => [lane, games])) as DueCounts;
-};
-
-export type DueCounts = Record<Lane | 'appeals', number>;
-
-/** Sets REVIEW_TARGET, for every process. */
-export const setReviewTarget = async (sql: Queryable, targetMs: number): Promise<void> => {
-  await sql`update decision_rules set review_target_ms = ${targetMs} where review_target_ms <> ${targetMs}`;
-};
-
-/** Decisions that the median wait is taken from. */
-const RECENT_DECISIONS = 500;
-
-/** How long games waited before the latest decisions, in milliseconds: the median. Null before the first decision. */
-export const readMedianWaitMs = (sql: Queryable): Promise<number | null> =>
-  onlyValue(sql<{ median: number | null }[]>`
-    select extract(epoch from percentile_cont(0.5) within group (order by decided_at - waiting_since))::float8 * 1000
-             as median
-    from (
-      select decided_at, waiting_since from game_audits
-      where waiting_since is not null and undone_at is null
-      order by audit_id desc limit ${RECENT_DECISIONS}
-    ) as recent`);

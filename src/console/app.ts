@@ -7,6 +7,7 @@ import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
+import { addBatches } from '#src/console/pages/batches.ts';
 import { addFigures } from '#src/console/pages/figures.ts';
 import { addGame } from '#src/console/pages/game.ts';
 import { addGameThread } from '#src/console/pages/game-thread.ts';
@@ -50,6 +51,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   app.addHook('onListen', async () => void readCounts());
   addHome(app, options);
   addReview(app, options);
+  addBatches(app, options);
   addAppeals(app, options);
   addFigures(app, options);
   addGames(app, options);

@@ -7,7 +7,7 @@ import { countConnections, readBlocking } from '#db/queries/connections.ts';
 import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
-import { countDueGames } from '#db/queries/lanes.ts';
+import { countDueGames } from '#db/queries/lane-counts.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { countOpenRuns } from '#db/queries/runs.ts';
 import { countVerdicts } from '#db/queries/verdicts.ts';

@@ -2,13 +2,8 @@
 
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import {
-  countBeforeInLane,
-  countLanes,
-  listLanePage,
-  readDueTime,
-  readMedianWaitMs,
-} from '#db/queries/lanes.ts';
+import { countBeforeInLane, countLanes, readDueTime, readMedianWaitMs } from '#db/queries/lane-counts.ts';
+import { listLanePage } from '#db/queries/lanes.ts';
 import type { Lane } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/rules/answer.ts';
 

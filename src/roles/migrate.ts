@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { setReviewTarget } from '#db/queries/lanes.ts';
+import { setReviewTarget } from '#db/queries/lane-counts.ts';
 import { setNeedsVerdict } from '#db/queries/verdicts.ts';
 import type { Config } from '#src/config.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';

@@ -1,7 +1,8 @@
 // The lanes in the order in which games are due, against a plain sort of all games.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { countBeforeInLane, countDueGames, listLanePage } from '#db/queries/lanes.ts';
+import { countBeforeInLane, countDueGames } from '#db/queries/lane-counts.ts';
+import { listLanePage } from '#db/queries/lanes.ts';
 import { LANES, type Lane, REVIEW_PRIORITIES } from '#src/contract/words.ts';
 import { laneList } from '#src/lists/review.ts';
 import { addApplication } from '#test/support/factories.ts';

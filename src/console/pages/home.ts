@@ -7,7 +7,7 @@ import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
-import { countDueGames } from '#db/queries/lanes.ts';
+import { countDueGames } from '#db/queries/lane-counts.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import type { Subscription } from '#db/queries/subscriptions.ts';
 import type { UnverifiedApplication } from '#db/queries/verdicts.ts';

@@ -782,7 +782,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"b1334cacc3cfe5f20feffd4edcd2be62cb80ad6f28085ddacfdb5ecb07662f10","created_at":1795509821388}'),
+  ('{"id":1,"hash":"6cf95e1f1ec6ab37870fc5b3d0569d5b21303f43fb2a3e8da25e6790c0b22d95","created_at":1795509821388}'),
   ('{"id":2,"hash":"1dc96801be18766a432b2ab83da3600c6d23125936bbd9674bc71fb8bbebfa08","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -2757,6 +2757,7 @@ CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dh
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
+CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
