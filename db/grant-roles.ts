@@ -1,15 +1,9 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Database } from '#db/client.ts';
-import {
-  DATABASE_ROLES,
-  type DatabaseRole,
-  FUNCTION_RIGHTS,
-  QUEUE_WRITERS,
-  roleName,
-  TABLE_RIGHTS,
-} from '#db/roles.ts';
+import { DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, QUEUE_WRITERS, roleName } from '#db/roles.ts';
 import { firstRow, onlyValue } from '#db/rows.ts';
 import { INSUFFICIENT_PRIVILEGE, INTERNAL_ERROR, isPostgresError } from '#db/sqlstate.ts';
+import { TABLE_RIGHTS } from '#db/table-rights.ts';
 import { coerceError } from '#src/errors.ts';
 
 const SCRAM_ITERATIONS = 4_096;
@@ -125,7 +119,7 @@ const LARGE_OBJECTS = 'lo_creat(integer), lo_create(oid), lo_from_bytea(oid, byt
 
 const QUEUE_SCHEMA = 'bullmq';
 
-/** Revokes what the roles have and grants what db/roles.ts says, in one transaction: a running process notices nothing. */
+/** Revokes what the roles have and grants what db/roles.ts and db/table-rights.ts say, in one transaction: a running process notices nothing. */
 const grantRights = (sql: Database): Promise<unknown> =>
   sql.begin(async (tx) => {
     const rows = await tx<{ rolname: string }[]>`
@@ -139,12 +133,14 @@ const grantRights = (sql: Database): Promise<unknown> =>
         rights[role] === undefined ? [] : `grant ${rights[role]} on public.${table} to ${roleName(role)}`,
       ),
     );
-    const functions = Object.entries(FUNCTION_RIGHTS).flatMap(([name, callers]) => [
-      `revoke execute on function public.${name} from public, ${all}`,
-      ...roles
+    const owned = await tx<{ name: string }[]>`
+      select oid::regprocedure::text as name from pg_proc
+      where prosecdef and pronamespace = 'public'::regnamespace`;
+    const functions = Object.entries(FUNCTION_RIGHTS).flatMap(([name, callers]) =>
+      roles
         .filter((role) => callers.includes(role))
         .map((role) => `grant execute on function public.${name} to ${roleName(role)}`),
-    ]);
+    );
     const queue = await firstRow(tx`select from pg_namespace where nspname = ${QUEUE_SCHEMA}`);
     const writers = roles.filter((role) => QUEUE_WRITERS.includes(role)).map(roleName);
     const queueGrants =
@@ -167,6 +163,7 @@ const grantRights = (sql: Database): Promise<unknown> =>
       `grant select on drizzle.__drizzle_migrations to ${all}`,
       `grant usage on all sequences in schema public to ${all}`,
       ...grants,
+      `revoke execute on function ${owned.map(({ name }) => name).join(', ')} from public, ${all}`,
       ...functions,
       ...queueGrants,
     ];

@@ -1948,13 +1948,14 @@ AS $function$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+         and exists (
+           select from pg_roles r
+           where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                               'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
+             and pg_has_role(s.usesysid, r.oid, 'member'))
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()

@@ -83,7 +83,7 @@ export const coerceError = (thrown: unknown): Error =>
 export const safeMessage = (error: Error): string => {
   if (error instanceof CatalogueError || error.name === 'CallError') return error.message;
   const fault = findServerFault(error);
-  if (fault !== undefined) return `${fault.what} (${fault.code})`;
+  if (fault !== undefined) return fault.what;
   // Replies of Redis begin with a code.
   const reply = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
   if (reply !== undefined) return `Redis ${reply}`;

@@ -1,5 +1,5 @@
-/** What is wrong with Postgres or Redis, in words, and what an operator does about it. Quotes no value. */
-export type ServerFault = { code: string; what: string; next: string };
+/** What is wrong with Postgres or Redis, in words and with the code of the reply, and what an operator does about it. */
+export type ServerFault = { what: string; next: string };
 
 type Words = readonly [what: string, next: string];
 
@@ -41,30 +41,26 @@ const REDIS: Readonly<Record<string, Words>> = {
 };
 
 /** Errors of the drivers have no codes: by name and message, whole or its beginning. */
-const DRIVERS: readonly (readonly [pattern: RegExp, code: string, ...words: Words])[] = [
-  [/^Error: Command timed out$/, 'timeout', 'Redis did not answer in time', CHECK_REDIS],
-  [/^MaxRetriesPerRequestError: /, 'unreachable', 'Redis is unreachable', CHECK_REDIS],
+const DRIVERS: readonly (readonly [pattern: RegExp, ...words: Words])[] = [
+  [/^Error: Command timed out$/, 'Redis did not answer in time', CHECK_REDIS],
+  [/^MaxRetriesPerRequestError: /, 'Redis is unreachable', CHECK_REDIS],
   [
     /^(Abort)?Error: (Command aborted due to )?connection (is closed|close)/i,
-    'closed',
     'the connection to Redis is closed',
     CHECK_REDIS,
   ],
   [
     /^ClusterAllFailedError: |^Error: None of startup nodes/,
-    'unreachable',
     'no node of the Redis cluster answers',
     CHECK_REDIS,
   ],
   [
     /^Error: Too many Cluster redirections/,
-    'redirected',
     'the Redis cluster moves the slot of the queues',
     'Wait until the cluster has settled.',
   ],
   [
     /^Error: (timeout exceeded when trying to connect|Connection terminated)/,
-    'unreachable',
     'Postgres is unreachable',
     'Check DATABASE_URL, that the server runs, and the network to it.',
   ],
@@ -81,14 +77,14 @@ const replyCode = (error: Error): string | undefined => {
 export const findServerFault = (error: Error): ServerFault | undefined => {
   const code = replyCode(error);
   const words = code === undefined ? undefined : (REDIS[code] ?? POSTGRES[code]);
-  if (code !== undefined && words !== undefined) return { code, what: words[0], next: words[1] };
+  if (words !== undefined) return { what: `${words[0]} (${code})`, next: words[1] };
   const text = `${error.name}: ${error.message}`;
   const found = DRIVERS.find(([pattern]) => pattern.test(text));
-  return found && { code: found[1], what: found[2], next: found[3] };
+  return found && { what: found[1], next: found[2] };
 };
 
-/** @returns what is wrong with Postgres or Redis, with its code, and what to do; undefined as `findServerFault` */
+/** @returns what is wrong with Postgres or Redis, and what to do; undefined as `findServerFault` */
 export const explainServerFault = (error: Error): string | undefined => {
   const fault = findServerFault(error);
-  return fault && `${fault.what} (${fault.code}). ${fault.next}`;
+  return fault && `${fault.what}. ${fault.next}`;
 };

@@ -1562,9 +1562,9 @@ create trigger sign_in_links_of_officers before insert or update on sign_in_link
 -- Sessions of Postgres that stop others
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- The sessions of processes: for how long each blocks another one, and whether it is to end, because no process of ours
--- keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). The function runs with the rights
--- of its owner, who sees the state of every session of the roles.
+-- The sessions of this database: for how long each blocks another one, and whether it is to end, because it is one of our
+-- roles', and no process of ours keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). The
+-- owner's is never to end: it migrates. The function runs with the owner's rights, who sees the state of every session.
 create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -1583,13 +1583,14 @@ as $$
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
+         and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+         and exists (
+           select from pg_roles r
+           where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
+                               'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
+             and pg_has_role(s.usesysid, r.oid, 'member'))
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
-    and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-    and exists (
-      select from pg_roles r
-      where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
-                          'catalogue_operator', 'catalogue_operator_api') and pg_has_role(s.usesysid, r.oid, 'member'))
 $$;
 
 -- Ends the sessions that are to end, and returns how many.

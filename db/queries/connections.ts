@@ -14,7 +14,7 @@ export const countConnections = (sql: Queryable) =>
     where datname = current_database() and application_name like 'catalogue %'
     group by 1, 2`;
 
-/** For how many seconds sessions of each database role have blocked another session. Roles that block none are absent. */
+/** For how many seconds sessions of each login have blocked another session. Logins that block none are absent. */
 export const readBlocking = (sql: Queryable) =>
   sql<{ blocker: string; seconds: number }[]>`
     select login as blocker, max(blocks_s) as seconds from process_sessions() where blocks_s > 0 group by 1`;

@@ -15,8 +15,9 @@ import { LISTS } from '#src/lists/index.ts';
 import type { AnyList } from '#src/lists/list.ts';
 import { readList } from '#src/lists/read.ts';
 import { operations } from '#src/operations/index.ts';
-import { operate, requireRole } from '#src/operations/operate.ts';
+import { operate } from '#src/operations/operate.ts';
 import type { AnyOperation, Caller, Platform } from '#src/operations/operation.ts';
+import { requireRole } from '#src/operations/rights.ts';
 
 /** What the operator API works with. */
 export type ApiPlatform = Platform & { formatAuditTime: FormatAuditTime };

@@ -25,7 +25,8 @@ export const connectError = (error: Error, isTls: boolean): CallError => {
     return new CallError('name_not_found', `its name does not resolve (${code})`);
   }
   if (isTls && isHandshakeError(error, code)) {
-    return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`);
+    const reasons = [{ path: '', code: code.toLowerCase() }];
+    return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`, { reasons });
   }
   return new CallError('connect_failed', `no connection (${code})`);
 };

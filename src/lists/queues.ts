@@ -91,5 +91,6 @@ export const workerList = defineList({
     { key: 'started', kind: 'time', value: (row) => row.started_at, sort: 'started_at' },
     { key: 'seen', kind: 'time', value: (row) => row.seen_at },
   ],
-  empty: 'No worker is running. Start one with: npx catalogue worker',
+  empty:
+    'No worker takes jobs. Start one with npx catalogue worker. If one runs, its /readyz says what is wrong.',
 });

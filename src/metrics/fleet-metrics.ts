@@ -88,10 +88,15 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     readOnly(sql, async (tx) => ({
       fleet: await readFleet(tx),
       lagging: await listLaggingApplications(tx, LAGGING_MAX),
-      connections: await countConnections(tx),
-      blocking: await readBlocking(tx),
       reach: await readReach(tx),
       eventWebhooks: await countEventWebhooks(tx),
+    })),
+  );
+  // Reads no table: a session that locks one does not hide itself.
+  const sessions = cached(QUICK_MS, WAIT_MS, () =>
+    readOnly(sql, async (tx) => ({
+      connections: await countConnections(tx),
+      blocking: await readBlocking(tx),
     })),
   );
   const slow = cached(SLOW_MS, WAIT_MS, () =>
@@ -141,14 +146,14 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
     'catalogue_database_connections',
     'Connections to the database by holder and state.',
     ['holder', 'state'],
-    quick,
+    sessions,
     ({ connections }) => connections.map(({ holder, state, count }) => [{ holder, state }, count]),
   );
   gauge(
     'catalogue_database_blocking_seconds',
-    'For how long a session of this database role has blocked another session; absent if none does.',
+    'For how long a session of this login of Postgres has blocked another session; absent if none does.',
     ['blocker'],
-    quick,
+    sessions,
     ({ blocking }) => blocking.map(({ blocker, seconds: blocked }) => [{ blocker }, blocked]),
   );
   gauge(

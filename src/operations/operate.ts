@@ -8,61 +8,11 @@ import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
-import { hasRight, namesOfRoles, RIGHTS, type Right, type Role } from '#src/contract/roles.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordRefused } from '#src/identity/refusals.ts';
-import {
-  type AnyOperation,
-  type Caller,
-  type Context,
-  ForbiddenError,
-  type Given,
-  type Operation,
-  type Platform,
-} from '#src/operations/operation.ts';
+import type { AnyOperation, Caller, Context, Given, Operation, Platform } from '#src/operations/operation.ts';
+import { requireOwn, requireRight } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
-
-/** @param what is done, or shown @throws ForbiddenError */
-export const requireRole = (what: string, right: Right, roles: readonly Role[]): void => {
-  if (hasRight(roles, right)) return;
-  throw new ForbiddenError(`${what}: this takes the role ${namesOfRoles(RIGHTS[right])}.`);
-};
-
-/** @throws ForbiddenError */
-const requireRight = (
-  operation: AnyOperation,
-  input: unknown,
-  { actor, roles, session, token_id }: Caller,
-): void => {
-  const { right, byApplication, knownBy, notByToken, title } = operation;
-  const refuse: (why: string) => never = (why) => {
-    throw new ForbiddenError(`${title}: ${why}`);
-  };
-  if (actor.actor_kind === 'application') {
-    // Which application it is, `requireOwn` checks.
-    if (!byApplication) refuse('applications may not do this.');
-    return;
-  }
-  if (knownBy !== undefined && actor.actor_kind !== 'operator')
-    refuse('only an operator who signs in may do this.');
-  if (knownBy === 'session' && session === undefined)
-    refuse('an operator does this at a page, signed in, and not by a token.');
-  if (notByToken !== undefined && token_id !== undefined)
-    refuse(`an operator does this ${notByToken}, and not by a token.`);
-  if (right === 'system') {
-    if (actor.actor_kind !== 'system') refuse('only the platform itself does this.');
-    return;
-  }
-  if (right === 'application') refuse("an application's developer alone does this.");
-  if (right === 'own' || roles === 'all') return;
-  requireRole(title, typeof right === 'function' ? right(input) : right, roles);
-};
-
-/** @throws ForbiddenError if the caller is another application than the subject */
-const requireOwn = ({ title }: AnyOperation, subject: string, { actor }: Caller): void => {
-  if (actor.actor_kind === 'application' && subject !== `application:${actor.actor}`)
-    throw new ForbiddenError(`${title}: an application may do this for itself only.`);
-};
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
 export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {

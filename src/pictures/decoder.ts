@@ -51,6 +51,8 @@ const PAGE_BYTES = 4_096;
 /** An idle process ends after this time. */
 const IDLE_MS = 30_000;
 const HEAP_MIB = 64;
+/** The first answer of a process, which a busy machine starts slowly. */
+const CHECK_MS = 60_000;
 
 const PROGRAM = fileURLToPath(new URL('./decoder-process.ts', import.meta.url));
 
@@ -144,13 +146,16 @@ export const createDecoder = ({
     return started;
   };
 
-  const decodeNow = async (request: DecodeRequest): Promise<DecoderReply | undefined> => {
+  const decodeNow = async (
+    request: DecodeRequest,
+    withinMs = decodeMs,
+  ): Promise<DecoderReply | undefined> => {
     if (closed) return undefined;
     clearTimeout(idle);
     const isUsed = child !== undefined;
     child ??= start();
     const current = child;
-    const reply = await askOnce(current, request, decodeMs);
+    const reply = await askOnce(current, request, withinMs);
     if (reply === undefined) {
       if (!closed) lost += 1;
       if (child === current) end();
@@ -162,8 +167,8 @@ export const createDecoder = ({
     return reply;
   };
 
-  const request = (picture: DecodeRequest): Promise<DecoderReply | undefined> => {
-    const result = turn.then(() => decodeNow(picture));
+  const request = (picture: DecodeRequest, withinMs?: number): Promise<DecoderReply | undefined> => {
+    const result = turn.then(() => decodeNow(picture, withinMs));
     turn = result;
     return result;
   };
@@ -171,7 +176,7 @@ export const createDecoder = ({
   return {
     decode: async (picture) => (await request(picture))?.decoded ?? { outcome: 'undecodable' },
     check: async () => {
-      const reply = await request(SAMPLE);
+      const reply = await request(SAMPLE, CHECK_MS);
       if (reply?.decoded.outcome === 'shown') return reply.unconfined;
       throw new CatalogueError(
         'The process that decodes pictures decodes none: is the package sharp complete?',

@@ -12,8 +12,11 @@ import type { AnySpec } from '#src/queue/job.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 
-/** A separate pool: metrics do not wait for the connections of the role. */
-const DATABASE_CONNECTIONS = 2;
+/**
+ * A separate pool: metrics do not wait for the connections of the role. Two read tables, which may be locked, and the third
+ * probes.
+ */
+const DATABASE_CONNECTIONS = 3;
 
 /** Processes that have no rights on every queue of Redis. The others report the length of each. */
 const QUEUES_OF: Record<string, readonly AnySpec[]> = { api: [], 'kyc-desk': [], media: mediaSpecs };

@@ -63,6 +63,8 @@ export const CODES: Readonly<Record<string, string>> = {
   not_storable: 'has a character that cannot be stored',
   mismatch: 'of another game',
   without_length: 'without a length: it may have been cut',
+  cert_has_expired: 'from a server whose certificate has expired',
+  err_tls_cert_altname_invalid: 'from a server whose certificate has another name',
   unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
 };
 

@@ -65,7 +65,7 @@ describe('The command line of a fleet', () => {
     const [first, second] = await Promise.all([ask('sync', 'waiting'), ask('sync', 'waiting')]);
     expect([first.exit, second.exit].sort()).toEqual([0, 4]);
     const [opened, refused] = first.exit === 0 ? [first, second] : [second, first];
-    expect(opened.stderr).toContain('No worker is running');
+    expect(opened.stderr).toContain('No worker takes jobs');
     expect(opened.answer.runs).toMatchObject([{ application_id: 'waiting', outcome: null }]);
     const { run_id } = opened.answer.runs[0];
     expect(refused.answer).toEqual({ runs: [], already_running: [{ application_id: 'waiting', run_id }] });

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Database } from '#db/client.ts';
+import { transact } from '#db/transact.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { type RedisCluster, startRedisCluster } from '#test/fleet/redis-cluster.ts';
 import { type RedisSentinel, startRedisSentinel } from '#test/fleet/redis-sentinel.ts';
@@ -150,7 +151,8 @@ export const openPostgresQueue = async (
       const tables = await sql<{ name: string }[]>`
         select format('bullmq.%I', tablename) as name from pg_tables
         where schemaname = 'bullmq' and tablename not in ('meta', 'migration')`;
-      await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+      // It locks the tables one after another, and a worker of BullMQ takes them in another order.
+      await transact(sql, (tx) => tx.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`));
     },
     rewrite: async (queue, job_id, payload) => {
       await sql`update bullmq.job set data = ${sql.json(payload as never)} where queue = ${queue} and id = ${job_id}`;

@@ -108,7 +108,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
   const disk = options.smallDisk ? await ground.openSmallDisk?.() : undefined;
   if (disk !== undefined) opened.use(disk);
   await admin.unsafe(`create database ${name} ${ground.template} ${disk?.clause ?? ''}`);
-  opened.defer(async () => void (await admin.unsafe(`drop database ${name} with (force)`)));
+  opened.defer(() => dropDatabase(admin, name));
   const databaseUrl = Object.assign(new URL(ground.adminUrl), { pathname: name }).href;
   const sql = opened.adopt(openDatabase(databaseUrl, { max: 4, applicationName: 'world' }), (pool) =>
     pool.end({ timeout: 1 }),
@@ -198,7 +198,8 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
           }
         }
       };
-      return start();
+      // On a busy machine Postgres may not answer a process that starts: its supervisor starts it again.
+      return start().catch(start);
     },
     startRuns: () =>
       addRuns(
@@ -229,6 +230,12 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+};
+
+/** Drops it again if a session of it has not ended within the 5 s of Postgres, as on a busy machine. */
+const dropDatabase = async (admin: Database, name: string): Promise<void> => {
+  const drop = () => admin.unsafe(`drop database ${name} with (force)`);
+  await drop().catch(drop);
 };
 
 /** What holds everything up: sessions that do something, and jobs that have not ended. */

@@ -69,3 +69,9 @@ test('where the system allows no filter, a fleet starts no media process, and th
   await requireConfined(decoder, { isEmbedded: true, logger });
   expect(lines.join()).toContain('is not confined');
 });
+
+test('a decoder that a busy machine starts slowly is checked, and not taken for a broken one', async () => {
+  const decoder = createDecoder({ decodeMs: 1 });
+  onTestFinished(decoder.close);
+  expect(await decoder.check()).toBeUndefined();
+});

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { allowLogins, grantRoles } from '#db/grant-roles.ts';
-import { DATABASE_ROLES, type DatabaseRole, roleName, TABLE_RIGHTS } from '#db/roles.ts';
+import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
+import { TABLE_RIGHTS } from '#db/table-rights.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -62,7 +63,7 @@ const granted = (rights: string | undefined, verb: string, columns: readonly str
   return found[1] === undefined ? [...columns] : found[1].split(', ').toSorted();
 };
 
-it('every table and view has its line in db/roles.ts, and every line its table or view', async () => {
+it('every table and view has its line in db/table-rights.ts, and every line its table or view', async () => {
   expect([...(await columnsOf()).keys()].toSorted()).toEqual(Object.keys(TABLE_RIGHTS).toSorted());
 });
 

@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
+import { readBlocking } from '#db/queries/connections.ts';
 import { explainError } from '#src/cli/kit/explain-error.ts';
 import { readConfig } from '#src/config.ts';
 import { coerceError } from '#src/errors.ts';
@@ -11,6 +12,7 @@ import { startMetrics } from '#src/roles/metrics.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
 import { scrape } from '#test/support/role-process.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const logger = pino({ level: 'silent' });
@@ -28,6 +30,7 @@ const aProcess = async (databaseUrl: string) => {
     return {
       queueUp: samples.get('catalogue_queue_up{role="worker"}'),
       databaseUp: samples.get('catalogue_database_up{role="worker"}'),
+      blockers: [...samples.keys()].filter((series) => series.includes('blocking_seconds{')).length,
       ready: ready.status,
       text: await ready.text(),
     };
@@ -57,6 +60,18 @@ test('a Redis whose memory is full is not up, though it answers, and a command n
   );
   await admin.config('SET', 'maxmemory', '0');
   expect(await read()).toMatchObject({ queueUp: 1, ready: 200 });
+});
+
+test('a table that is locked leaves Postgres up, and the metrics name the login that blocks', async () => {
+  const { read } = await aProcess(database.databaseUrl);
+  const waiting = await database.sql.begin(async (tx) => {
+    await tx`lock table applications`;
+    const blocked = database.sql`select from applications`.execute();
+    await until('a session waits', async () => (await readBlocking(database.sql)).length > 0);
+    expect(await read()).toMatchObject({ databaseUp: 1, ready: 200, blockers: 1 });
+    return { blocked };
+  });
+  await waiting.blocked;
 });
 
 test('a Postgres that is read-only is not up, though it answers', async () => {

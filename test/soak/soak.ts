@@ -1,4 +1,4 @@
-// npm run soak -- [--queue redis|postgres|both] [--rounds N] [--minutes N] [--only TEXT] [--at-once N]
+// npm run soak -- [--queue redis|postgres|both] [--rounds N] [--minutes N] [--only PATTERN] [--at-once N]
 // Rounds share the places of --at-once: with as many places as rounds, one long silence serves them all.
 import { parseArgs } from 'node:util';
 import { type Fault, pause } from '#test/fleet/faults/fault.ts';
@@ -34,7 +34,7 @@ type Tally = { injected: number; rows: number; calls: number; longestMs: number;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
 const chooseCases = (mayMoveClock: boolean): Case[] => {
-  const faults = queues.flatMap(faultsOf).filter(({ name }) => name.includes(values.only));
+  const faults = queues.flatMap(faultsOf).filter(({ name }) => new RegExp(values.only).test(name));
   const possible = faults.filter(
     ({ world, movesClock }) => (!world?.smallDisk || mayMount()) && (!movesClock || mayMoveClock),
   );

@@ -190,7 +190,8 @@ test('an untrusted certificate is tls_failed, even with NODE_TLS_REJECT_UNAUTHOR
     delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
   });
   const error = await errorOf(askDetail(aClient(), await startTlsServer(envelope(null))));
-  expect(error).toMatchObject({ code: 'tls_failed', retryable: true, transport: true });
+  const reasons = [{ path: '', code: 'depth_zero_self_signed_cert' }];
+  expect(error).toMatchObject({ code: 'tls_failed', retryable: true, transport: true, reasons });
 });
 
 test('a response over TLS is read where its certificate is trusted', async () => {

@@ -18,8 +18,10 @@ const WORKER_START_MS = 15_000;
 /** The limit of `--wait` without `--timeout`. */
 export const WAIT_TIMEOUT_MS = 10 * 60_000;
 
-const NO_WORKER =
-  'No worker is running: start one with npx catalogue worker (or up). The work stays in the queue until then.';
+const NO_WORKER = [
+  'No worker takes jobs: start one with npx catalogue worker (or up).',
+  'If one runs, its /readyz says what is wrong. The work stays in the queue until then.',
+].join(' ');
 
 const hasWorker = async (sql: Database): Promise<boolean> => (await countLiveWorkers(sql)) > 0;
 

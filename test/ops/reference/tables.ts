@@ -1,6 +1,6 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { openDatabase } from '#db/client.ts';
-import { TABLE_RIGHTS } from '#db/roles.ts';
+import { TABLE_RIGHTS } from '#db/table-rights.ts';
 import { createProgram } from '#src/cli/program.ts';
 import { PLATFORM_FAILURES } from '#src/contract/platform-codes.ts';
 import { RIGHTS, ROLES } from '#src/contract/roles.ts';
@@ -76,7 +76,7 @@ const operators: Table = {
 
 const rights: Table = {
   title: 'Rights of database roles',
-  intro: '`migrate` grants these (`db/roles.ts`). A role that is missing has no right on the table.',
+  intro: '`migrate` grants these (`db/table-rights.ts`). A role that is missing has no right on the table.',
   head: ['table', 'role', 'rights'],
   rows: Object.entries(TABLE_RIGHTS).flatMap(([table, ofRoles]) =>
     Object.entries(ofRoles).map(([role, verbs]) => [code(table), role, code(verbs)]),

@@ -1,0 +1,250 @@
+import { DATABASE_ROLES, type DatabaseRole } from '#db/roles.ts';
+import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
+
+/** What each role may do with a table, as `grant` has it. A role that is absent may do nothing. */
+export type TableRights = Partial<Record<DatabaseRole, string>>;
+
+/** What the metrics of every process read. */
+const FLEET_OF_APPLICATIONS =
+  'select (application_id, name, status, every_ms, failing_since, last_success_at, created_at)';
+const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_at, outcome, fault)';
+const FLEET_OF_FAILURES = 'select (operation, kind)';
+const BACKOFF =
+  'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
+/** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
+const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, review_priority';
+const EVENT_FLEET = 'select (status, last_error)';
+/** The health of an application's address for events. */
+const EVENT_HEALTH =
+  'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
+const EVERYTHING = 'select, insert, update, delete';
+const WRITE = 'select, insert, update';
+const ADD_DELETE = 'select, insert, delete';
+const ADD = 'select, insert';
+const CARRY = 'select, insert, update (carry_at), delete';
+const PLACE = 'select, update (position)';
+const MESSAGE = 'select, insert (game_id, kind, written_by, text)';
+const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
+const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
+/** What workers write of a game. The platform's own columns are not among them. */
+const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
+/** A request that waits. Its approval is an update. */
+const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
+const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
+const VERDICT = 'select, insert, update (ended_at, ended_as)';
+/** What a decision, its undo or a withdrawal writes of a game. */
+const DECISION = 'audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at';
+/** Operators whom a site lets in, and what it changes of them; the list of columns is open. */
+const SITE_OPERATORS =
+  'select, insert (login, name, roles, oidc_subject, counts_at), ' +
+  'update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys';
+/** The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
+const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
+const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
+
+const RIGHTS: Readonly<Record<string, TableRights>> = {
+  api_tokens: {
+    api: 'select, update (last_used_at)',
+    console: 'select, update (last_used_at, revoked_at)',
+    operator: 'select, insert, update (revoked_at)',
+  },
+  application_checks: { worker: EVERYTHING, console: WRITE, operator: 'select' },
+  application_holds: { ...READ_BY_ALL, console: ADD_DELETE, operator: ADD_DELETE },
+  applications: {
+    worker: `select, update (${BACKOFF})`,
+    api: FLEET_OF_APPLICATIONS,
+    console: `select, update (${BACKOFF}, ${PACE})`,
+    media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
+    kyc_desk: FLEET_OF_APPLICATIONS,
+    operator: WRITE,
+  },
+  approvals: {
+    console: SITE_APPROVAL,
+    kyc_desk: SITE_APPROVAL,
+    operator: 'select, update (used_at, closed_at, closed_as)',
+  },
+  audit_head: { console: 'select', operator: 'select' },
+  audit_log: { worker: ADD, api: 'insert', console: ADD, media: 'insert', kyc_desk: ADD, operator: ADD },
+  changed_games: { worker: CARRY, console: CARRY, media: CARRY, operator: CARRY },
+  content_providers: { worker: WRITE, console: 'select', kyc_desk: WRITE, operator: WRITE },
+  // `migrate` writes it.
+  decision_rules: READ_BY_ALL,
+  detail_turns: { worker: WRITE },
+  event_deliveries: { worker: EVERYTHING, console: WRITE, operator: EVERYTHING },
+  // The console has no key and reads no secret.
+  event_subscriptions: {
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until, position)`,
+    api: EVENT_FLEET,
+    console: `select (subscription_id, url, types, position, former_until, last_success_at, created_at, ${EVENT_HEALTH})`,
+    media: EVENT_FLEET,
+    kyc_desk: EVENT_FLEET,
+    operator: EVERYTHING,
+  },
+  event_webhooks: {
+    worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until)`,
+    api: EVENT_FLEET,
+    console: `select (application_id, url, former_until, last_success_at, created_at, ${EVENT_HEALTH}), update (${EVENT_HEALTH})`,
+    media: EVENT_FLEET,
+    kyc_desk: EVENT_FLEET,
+    operator: EVERYTHING,
+  },
+  // A trigger writes them, with the rights of its owner. Another keeps a position that is set.
+  events: { worker: 'select, update (position), delete', api: PLACE, console: PLACE, operator: PLACE },
+  // Triggers keep the rules of both, and write what follows.
+  game_appeals: {
+    api: 'select, insert (game_id, text)',
+    console: 'select, insert (game_id, text), update (outcome, decided_by, answer)',
+    operator: 'select, update (outcome, decided_by, answer)',
+  },
+  game_absences: { worker: WRITE, console: WRITE, operator: WRITE },
+  game_audits: {
+    ...READ,
+    console: 'select, insert, update (undone_at, undone_by)',
+    api: 'select (audit_id, game_id, undone_at)',
+    media: 'select',
+    operator: 'select, insert, update (undone_at, undone_by)',
+  },
+  // Triggers write both, with the rights of their owner.
+  game_count_changes: READ_BY_ALL,
+  game_counts: READ_BY_ALL,
+  game_icon_hashes: { console: 'select', media: WRITE },
+  game_leases: { console: EVERYTHING, operator: EVERYTHING },
+  game_messages: { api: MESSAGE, console: MESSAGE, operator: MESSAGE },
+  game_revisions: { ...READ, worker: ADD_DELETE, media: 'select', operator: ADD },
+  game_viewers: { console: EVERYTHING, operator: EVERYTHING },
+  games: {
+    worker: `select, insert (game_id, application_id, application_game_id, ${INGEST}), update (audit_status, audit_time, revision, withdrawn_at, unlisted_at, updated_at, ${INGEST})`,
+    api: 'select',
+    console: `select, update (${DECISION})`,
+    media: 'select, update (audit_status, audit_time, updated_at)',
+    operator: `select, insert (game_id, application_id, application_game_id, game_package_url, audit_status, audit_time, withdrawn_at, ${INGEST}), update (${DECISION})`,
+  },
+  held_games: { console: ADD_DELETE, operator: ADD_DELETE },
+  // A trigger applies and deletes them, with the rights of its owner.
+  imported_games: { worker: 'select', console: 'select', operator: ADD },
+  ingest_failures: {
+    worker: EVERYTHING,
+    api: FLEET_OF_FAILURES,
+    console: 'select',
+    media: FLEET_OF_FAILURES,
+    kyc_desk: EVERYTHING,
+    operator: EVERYTHING,
+  },
+  kyc_access_log: { kyc_desk: ADD, operator: ADD },
+  kyc_former_records: {
+    worker: 'select (record_id, application_id, replaced_at), insert, delete',
+    kyc_desk: 'select, delete',
+    operator: 'select, update (data_keys), delete',
+  },
+  // update (purpose): a lock against a reseal.
+  kyc_keys: {
+    worker: 'select, insert, update (purpose)',
+    kyc_desk: 'select',
+    operator: 'select, update (data_keys)',
+  },
+  kyc_records: {
+    worker: ADD_DELETE,
+    kyc_desk: 'select, delete',
+    operator: 'select, update (data_keys), delete',
+  },
+  kyc_states: { worker: WRITE, console: 'select', kyc_desk: WRITE, operator: WRITE },
+  // Triggers end verdicts, with the rights of their owner.
+  kyc_verdicts: { console: 'select', kyc_desk: VERDICT, operator: VERDICT },
+  oidc_flows: { console: ADD_DELETE, kyc_desk: ADD_DELETE },
+  operator_sessions: { console: SESSION, kyc_desk: SESSION, operator: 'select, delete' },
+  operators: {
+    api: 'select (login, roles, status)',
+    console: `${SITE_OPERATORS}, status)`,
+    kyc_desk: `${SITE_OPERATORS})`,
+    operator: WRITE,
+  },
+  picture_changes: { console: 'select', media: ADD, operator: 'select' },
+  picture_contents: {
+    worker: 'select, update, delete',
+    api: 'select (sha256, format, stored)',
+    console: 'select, update (pinned, looked_at)',
+    media: WRITE,
+    operator: 'select, update (pinned, stored)',
+  },
+  picture_pins: {
+    api: 'select (audit_id, is_icon, place, sha256)',
+    console: ADD,
+    media: 'select, update (picture_id, sha256)',
+    operator: ADD,
+  },
+  picture_rules: { media: WRITE },
+  picture_thumbnails: { worker: 'select, delete', console: 'select', media: ADD },
+  pictures: {
+    console: 'select, insert, update (next_check_at)',
+    media: WRITE,
+    operator: 'select, insert, update (next_check_at)',
+  },
+  portal_sessions: { console: EVERYTHING },
+  reasons: { worker: 'select', console: WRITE, operator: WRITE },
+  refresh_requests: {
+    worker: EVERYTHING,
+    api: 'select, insert (application_id, application_game_id, is_full), update (requested_at, is_full, attempts)',
+    console: 'select, insert, update (requested_at, is_full, by_operator, attempts)',
+    operator: EVERYTHING,
+  },
+  refresh_turns: { worker: WRITE },
+  run_days: { worker: EVERYTHING, console: 'select', operator: 'select' },
+  // A trigger writes it, with the rights of its owner.
+  search_words: { console: 'select', operator: 'select' },
+  sign_in_attempts: { console: EVERYTHING, kyc_desk: EVERYTHING },
+  sign_in_links: { console: ADD_DELETE, kyc_desk: 'select, delete', operator: ADD_DELETE },
+  // Triggers write them, with the rights of their owner. Another keeps a position that is set.
+  stream_events: {
+    worker: 'select, update (position), delete',
+    api: PLACE,
+    console: 'select',
+    operator: PLACE,
+  },
+  sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
+  sync_runs: {
+    worker: EVERYTHING,
+    api: FLEET_OF_RUNS,
+    console: WRITE,
+    media: FLEET_OF_RUNS,
+    kyc_desk: FLEET_OF_RUNS,
+    operator: WRITE,
+  },
+  vanishing_games: { worker: ADD_DELETE, console: 'select, delete', operator: 'select, delete' },
+  workers: { ...READ_BY_ALL, worker: EVERYTHING },
+};
+
+/** What the operator API may do, where it differs from the command line. Null: nothing. */
+const OPERATOR_API: Readonly<Record<string, string | null>> = {
+  // A token that acts as an operator is made on the command line alone.
+  api_tokens:
+    'select, insert (token_id, token_hash, application_id, name, expires_at), update (last_used_at, revoked_at)',
+  application_checks: WRITE,
+  // A session of a person approves.
+  approvals: `select, insert (${REQUEST}), update (used_at, closed_at, closed_as)`,
+  content_providers: 'select',
+  // Games are imported on the command line alone.
+  game_revisions: 'select',
+  games: `select, update (${DECISION})`,
+  imported_games: null,
+  game_viewers: null,
+  kyc_access_log: null,
+  kyc_former_records: 'select (record_id, application_id, received_at, replaced_at, changed_fields)',
+  kyc_keys: null,
+  // Officers give verdicts in person.
+  kyc_verdicts: 'select',
+  kyc_records: 'select (record_id, application_id, received_at, changed_fields, tax_id_fingerprint)',
+  operators:
+    'select (login, name, roles, status, created_at, counts_at, last_sign_in_at, oidc_subject, has_password), update (status)',
+  sign_in_links: 'select, delete',
+};
+
+/**
+ * The rights on every table. `migrate` grants them, docs/reference.md shows them, and a test tries each. A lock
+ * (`for update`, `for share`) needs `update` of some column.
+ */
+export const TABLE_RIGHTS: Readonly<Record<string, TableRights>> = Object.fromEntries(
+  Object.entries(RIGHTS).map(([table, { operator, ...others }]) => {
+    const operator_api = table in OPERATOR_API ? OPERATOR_API[table] : operator;
+    return [table, { ...others, ...(operator && { operator }), ...(operator_api && { operator_api }) }];
+  }),
+);
