@@ -783,7 +783,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"6cf95e1f1ec6ab37870fc5b3d0569d5b21303f43fb2a3e8da25e6790c0b22d95","created_at":1795509821388}'),
-  ('{"id":2,"hash":"1dc96801be18766a432b2ab83da3600c6d23125936bbd9674bc71fb8bbebfa08","created_at":1795509822667}')
+  ('{"id":2,"hash":"19b5ede922a385ac4d7065ef0981ca83014d1b592a1be7c5c84dc7f58726c45f","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
