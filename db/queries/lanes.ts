@@ -117,10 +117,11 @@ const scanChanged = (sql: Queryable, { after, descending }: LanePage): Scan => {
     ])} order by c.since ${direction}, c.game_id ${direction}`;
   return {
     ofOne: scan(sql`s.target_ms`, sql`c.application_id = s.application_id`),
-    ofOthers: (excluded, most) => sql`${scan(
-      sql`review_target_ms('normal')`,
-      excluded.length > 0 && sql`c.application_id <> all(${excluded}::text[])`,
-    )} limit ${most}`,
+    ofOthers: (excluded, most) =>
+      sql`${scan(
+        sql`review_target_ms('normal')`,
+        excluded.length > 0 && sql`c.application_id <> all(${excluded}::text[])`,
+      )} limit ${most}`,
   };
 };
 

@@ -6,8 +6,8 @@ import { addApplicationSettings } from '#src/console/pages/application-settings.
 import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
-import { addFailures } from '#src/console/pages/failures.ts';
 import { addBatches } from '#src/console/pages/batches.ts';
+import { addFailures } from '#src/console/pages/failures.ts';
 import { addFigures } from '#src/console/pages/figures.ts';
 import { addGame } from '#src/console/pages/game.ts';
 import { addGameThread } from '#src/console/pages/game-thread.ts';

@@ -86,7 +86,12 @@ test('a batch asks before it decides on games that the reviewer has not opened, 
     fetch(new URL('/review', served.url), {
       method: 'POST',
       headers: { cookie },
-      body: new URLSearchParams([['view', 'gallery'], ['act', 'pass'], ...select(game_ids), ...more].map(([k, v]) => [k ?? '', v ?? ''])),
+      body: new URLSearchParams(
+        [['view', 'gallery'], ['act', 'pass'], ...select(game_ids), ...more].map(([k, v]) => [
+          k ?? '',
+          v ?? '',
+        ]),
+      ),
       redirect: 'manual',
     });
   const asked = await send();

@@ -71,7 +71,13 @@ test('the id of a game in capitals opens the same page, whose forms and links na
     expect(text.replaceAll('<', '\n<')).not.toMatch(new RegExp(`(href|action|value)="[^"]*${capitals}`));
     expect(text).toContain(`value="due,${first},`);
   }
-  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `due,${first},2026-01-01T00:00:00Z` };
+  const form = {
+    act: 'pass',
+    revision: '1',
+    seen_status: 'pending',
+    lane: 'new',
+    cursor: `due,${first},2026-01-01T00:00:00Z`,
+  };
   const answer = await fetch(new URL(`/games/${capitals}`, site.url), {
     method: 'POST',
     headers: { cookie },

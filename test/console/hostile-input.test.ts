@@ -16,7 +16,15 @@ const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 const CURSOR = `due,${ID},2026-01-01T00:00:00.000Z`;
 /** The parameters that each page reads. */
 const QUERIES: Fields = {
-  '/review': { lane: 'changed', application: '', q: '', view: 'gallery', moved: '', sort: 'due', cursor: CURSOR },
+  '/review': {
+    lane: 'changed',
+    application: '',
+    q: '',
+    view: 'gallery',
+    moved: '',
+    sort: 'due',
+    cursor: CURSOR,
+  },
   '/games': { q: 'x', status: 'pending', application: '', sort: '-first_seen', cursor: `-first_seen,${ID}` },
   '/games/:game_id': { lane: 'changed', back: '', after: CURSOR, from: '1', to: '2' },
   '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },

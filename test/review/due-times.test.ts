@@ -121,7 +121,8 @@ it('steps over a backlog of low priority by the counters, not game by game', asy
   await sql`analyze games`;
   const [read, games] = await sql.begin(async (tx) => {
     const fetched = async (): Promise<number> =>
-      (await tx<{ n: number }[]>`select pg_stat_get_xact_tuples_fetched('games'::regclass)::int as n`)[0]?.n ?? 0;
+      (await tx<{ n: number }[]>`select pg_stat_get_xact_tuples_fetched('games'::regclass)::int as n`)[0]
+        ?.n ?? 0;
     const before = await fetched();
     const page = { sort: 'due', descending: false, limit: 3, uncounted: true } as const;
     const { rows } = await listLanePage(tx, { lane: 'new' }, page);

@@ -16,7 +16,17 @@ import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { type DecisionResult, OBSTACLES } from '#src/rules/verdicts.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
-import { action, ago, badge, hiddenFields, html, link, nameInText, number, type SafeHtml } from '#src/site/html.ts';
+import {
+  action,
+  ago,
+  badge,
+  hiddenFields,
+  html,
+  link,
+  nameInText,
+  number,
+  type SafeHtml,
+} from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -113,7 +123,8 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
     const isComplete = act === 'pass' || reason !== '';
     if (unopened === undefined && missed > 0 && isComplete)
       return sendPage(reply, {
-        title: act === 'pass' ? 'Pass games that you have not opened?' : 'Reject games that you have not opened?',
+        title:
+          act === 'pass' ? 'Pass games that you have not opened?' : 'Reject games that you have not opened?',
         at: '/review',
         parent: ['Review', back],
         body: question(given, missed),
