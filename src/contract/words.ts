@@ -16,7 +16,6 @@ export type Lane = (typeof LANES)[number];
 
 /** How soon the games of an application are due: after a quarter of REVIEW_TARGET, after it, after four times of it. */
 export const REVIEW_PRIORITIES = ['high', 'normal', 'low'] as const;
-export type ReviewPriority = (typeof REVIEW_PRIORITIES)[number];
 
 /** What is written in the thread of a game: by operators for operators, for its developer, and by its developer. */
 export const MESSAGE_KINDS = ['note', 'message', 'answer'] as const;
