@@ -1,11 +1,13 @@
-// The three webhooks of an application (interface document, group B) and a receiver of events in one file, without
-// dependencies.
+// The three webhooks of an application (interface document, group B), a receiver of events, and what a developer writes
+// to the reviewers of a game, in one file without dependencies.
 // ACCESS_TOKEN=… EVENTS_SECRET=whsec_… PORT=3000 node docs/example-application.ts
+// PLATFORM_URL=https://… API_TOKEN=gct_… node docs/example-application.ts message|appeal GAME_ID TEXT
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 
 const { ACCESS_TOKEN = '', EVENTS_SECRET = '', PORT = '3000', GAMES = '250' } = process.env;
+const { PLATFORM_URL = 'http://127.0.0.1:8080', API_TOKEN = '' } = process.env;
 
 /** Replace with your database. */
 const games = Array.from({ length: Number(GAMES) }, (_, n) => ({
@@ -75,10 +77,24 @@ const receive = ({
 }) => {
   if (seen.has(event_id)) return;
   seen.add(event_id);
-  process.stderr.write(`${type} ${data.application_game_id}${data.text ? `: ${data.text}` : ''}\n`);
+  const text = data.text ? `: ${data.text}` : '';
+  process.stderr.write(`${type} ${data.application_game_id} (${data.game_id})${text}\n`);
 };
 
-createServer(async (request, response) => {
+/** Writes to the reviewers of a game, or appeals its rejection. `game_id` is the platform's: each event has it. */
+const write = async (what: string, game_id: string, text: string): Promise<void> => {
+  const response = await fetch(new URL(`/open-api/game/${what}`, PLATFORM_URL), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_TOKEN}`, 'content-type': 'application/json; charset=utf-8' },
+    body: JSON.stringify({ game_id, text }),
+  });
+  const { ret_code, ret_msg } = (await response.json()) as { ret_code: number; ret_msg: string };
+  // 40901: nothing to appeal, or too many texts. Another call would change nothing.
+  process.stderr.write(`${what} ${ret_code}: ${ret_msg}\n`);
+  process.exitCode = ret_code === 0 ? 0 : 1;
+};
+
+const server = createServer(async (request, response) => {
   if (request.url === '/events') {
     const body = await text(request);
     const isOurs = isGenuine(request.headers, body);
@@ -99,4 +115,9 @@ createServer(async (request, response) => {
   } catch {
     return answer(400, 40001, 'the body is not JSON');
   }
-}).listen(Number(PORT), '127.0.0.1', () => process.stderr.write(`listens on ${PORT}\n`));
+});
+
+const [what, game_id = '', ...words] = process.argv.slice(2);
+if (what === undefined)
+  server.listen(Number(PORT), '127.0.0.1', () => process.stderr.write(`listens on ${PORT}\n`));
+else await write(what, game_id, words.join(' '));

@@ -53,15 +53,16 @@ export const findDeveloper = (sql: Queryable, application_id: string): Promise<D
     select ${columns(sql)} from ${tables(sql)} where a.application_id = ${application_id}`);
 
 export const DEVELOPER_SORTS = ['application_id', 'received_at', 'pulled_at'] as const;
-/** `waiting`: a record is stored, and no verdict on it stands. */
-export const VERDICT_CONDITIONS = ['waiting', ...VERDICTS] as const;
+/** `waiting`: a record is stored, and no verdict on it stands. `changed`: because a change of it ended the last one. */
+export const VERDICT_CONDITIONS = ['waiting', 'changed', ...VERDICTS] as const;
 type VerdictCondition = (typeof VERDICT_CONDITIONS)[number];
 
 /** Whether a verdict is waited for, or this one stands. */
-const isVerdict = (sql: Queryable, verdict: VerdictCondition) =>
-  verdict === 'waiting'
-    ? sql`a.status <> 'removed' and r.application_id is not null and v.stands is not true`
-    : sql`v.stands and v.verdict = ${verdict}`;
+const isVerdict = (sql: Queryable, verdict: VerdictCondition) => {
+  if (verdict !== 'waiting' && verdict !== 'changed') return sql`v.stands and v.verdict = ${verdict}`;
+  const why = verdict === 'changed' ? sql`v.state = 'changed'` : sql`v.stands is not true`;
+  return sql`a.status <> 'removed' and r.application_id is not null and ${why}`;
+};
 
 type DeveloperFilter = {
   state?: KycState | undefined;

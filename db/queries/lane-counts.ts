@@ -7,15 +7,16 @@ type LaneCounts = { new: number; changed: number };
 
 /** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */
 export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
-  const scope = application_id ?? '';
+  const ofScope = application_id === undefined ? sql`` : sql`and application_id = ${application_id}`;
   return onlyRow(sql<LaneCounts[]>`
-    with scopes (sign, scope) as (
-      select 1, ${scope} union all select -1, application_id from application_holds where ${scope} in ('', application_id)
-    )
-    select coalesce(sum(sign * (pending - changed)), 0)::int as new, coalesce(sum(sign * changed), 0)::int as changed
-    from scopes s cross join lateral (
-      select (select coalesce(sum(games), 0) from game_totals(s.scope) where audit_status = 'pending') as pending,
-             (select count(*) from changed_games where s.scope in ('', application_id)) as changed
+    select (pending - pending_held - changed)::int as new, changed::int as changed from (
+      select (select coalesce(sum(games), 0) from game_totals(${application_id ?? ''})
+              where audit_status = 'pending') as pending,
+             (select coalesce(sum(games), 0) from application_holds, game_totals(application_id)
+              where audit_status = 'pending' ${ofScope}) as pending_held,
+             (select count(*) from changed_games c
+              where not exists (select from application_holds h where h.application_id = c.application_id)
+                ${ofScope}) as changed
     ) as counted`);
 };
 

@@ -114,3 +114,22 @@ export const countVerdicts = (sql: Queryable) =>
       { unverified: number; ending: number; waiting: number; oldest_waiting: Date | null; held: number }[]
     >`select * from count_verdicts()`,
   );
+
+/** Verdicts whose waits are figured. */
+export const WAITS_OF_DAYS = 30;
+
+/**
+ * How long records waited for the verdicts of the last days, since they came or the verdict before ended, in milliseconds:
+ * the median. Null: there was no verdict.
+ */
+export const readVerdictWaitMs = (sql: Queryable): Promise<number | null> =>
+  onlyValue(sql<{ median: number | null }[]>`
+    select extract(epoch from percentile_cont(0.5) within group (order by decided_at - since))::float8 * 1000 as median
+    from (
+      select v.decided_at,
+             greatest(r.received_at, lag(v.ended_at) over (partition by v.application_id order by v.verdict_id)) as since
+      from kyc_verdicts v join (
+        select record_id, received_at from kyc_records union all select record_id, received_at from kyc_former_records
+      ) r using (record_id)
+    ) as given
+    where decided_at > since and decided_at > now() - ${WAITS_OF_DAYS} * interval '1 day'`);

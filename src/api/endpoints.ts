@@ -29,7 +29,7 @@ export type Endpoint = {
   title: string;
   /** Who may call it. */
   who: string;
-  request: z.ZodObject;
+  request: z.ZodType;
   /** Of `data`. Undefined: it refuses every token, in words. */
   answer: z.ZodType | undefined;
   /** Failures beside those of every endpoint. */
@@ -61,9 +61,23 @@ const whoMay = ({ right }: AnyOperation): string => {
   return `Takes the role ${namesOfRoles(RIGHTS[right])}.`;
 };
 
+/** A misspelt field is refused, because a machine would not notice that it was ignored. */
+const toStrict = (input: z.ZodType, more: z.ZodRawShape = {}): z.ZodObject => {
+  if (input instanceof z.ZodObject) return input.safeExtend(more).strict();
+  throw new Error(`no object, but ${input.type}`);
+};
+
+const toRequest = (input: z.ZodType, more?: z.ZodRawShape): z.ZodType => {
+  if (!(input instanceof z.ZodDiscriminatedUnion)) return toStrict(input, more);
+  const { discriminator, error } = input.def;
+  const [first, ...others] = input.options.map((each) => toStrict(each as z.ZodType, more));
+  return z.discriminatedUnion(discriminator, [first as z.ZodObject, ...others], {
+    error: error as z.core.$ZodErrorMap,
+  });
+};
+
 const toEndpoint = (operation: AnyOperation): Endpoint => {
   const { name, title, answer, secondPerson, notByToken, knownBy, input, isLong = false } = operation;
-  if (!(input instanceof z.ZodObject)) throw new Error(`the input of ${name} is no object`);
   const isInPerson = notByToken !== undefined || knownBy === 'session';
   if (!isInPerson && answer === undefined) throw new Error(`${name} has no answer`);
   return {
@@ -73,8 +87,7 @@ const toEndpoint = (operation: AnyOperation): Endpoint => {
     who: isInPerson
       ? `Refuses tokens: an operator does this ${notByToken ?? 'signed in'}.`
       : whoMay(operation),
-    // A misspelt field is refused, because a machine would not notice that it was ignored.
-    request: (secondPerson === undefined ? input : input.safeExtend(APPROVAL)).strict(),
+    request: toRequest(input, secondPerson && APPROVAL),
     answer: isInPerson ? undefined : answer,
     failures: ['secondPerson', 'notFound', 'conflict'],
     isLong,

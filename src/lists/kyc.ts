@@ -66,7 +66,7 @@ export const developerList = defineList({
       name: 'verdict',
       title: 'Verdict',
       description:
-        'waiting: a record is stored and no verdict stands; or only those with this standing verdict',
+        'waiting: a record is stored and no verdict stands; changed: because the record changed; or only those with this standing verdict',
     }),
     new_cp_id: flag({
       name: 'new-cp-id',

@@ -19,6 +19,7 @@ import {
   APPROVAL_RIGHTS,
   APPROVE_WITHIN_MINUTES,
   type ApprovalKind,
+  OPERATOR_KINDS,
   USE_WITHIN_MINUTES,
 } from '#src/contract/approvals.ts';
 import { approvalDocument } from '#src/contract/documents.ts';
@@ -49,14 +50,25 @@ const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
   reviewer: 'There is nothing to approve.',
 };
 
-const APPLICATION = /^application:[a-z0-9-]{1,63}$/;
-const OPERATOR = /^operator:[a-z0-9][a-z0-9._@+-]{0,99}$/;
-/** Of the kinds that are not about an application. */
-const SUBJECTS: Partial<Record<ApprovalKind, RegExp>> = {
-  withdrawals: /^run:[0-9a-f]{8}-[0-9a-f-]{27}$/,
-  officer: OPERATOR,
-  reviewer: OPERATOR,
-};
+const APPLICATION = /^application:[A-Za-z0-9-]{1,63}$/;
+const OPERATOR = /^operator:[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
+const RUN = /^run:[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
+
+/** What a request of these kinds says. @param form of what it is about, as the audit log names it */
+const requestOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]]>(
+  kinds: Kinds,
+  form: RegExp,
+) =>
+  z.object({
+    kind: z.enum(kinds),
+    subject: z
+      .string()
+      .regex(form, 'has not the form <kind>:<id>, or is of another kind than the request')
+      .toLowerCase(),
+    /** The version that the page showed: refused if it has changed since. Absent: the present version. */
+    seen: z.string().optional(),
+    reason: storableText(REASON_MAX).trim().min(1, 'is empty: the second person and the audit log need it'),
+  });
 
 export const requestApproval = defineOperation({
   name: 'approval.request',
@@ -64,31 +76,24 @@ export const requestApproval = defineOperation({
   answer: approvalDocument,
   right: (input) => APPROVAL_RIGHTS[input.kind].request,
   knownBy: 'operator',
-  input: z
-    .object({
-      kind: z.enum(APPROVAL_KINDS),
-      /** What the action is about, as in the audit log. */
-      subject: z.string().toLowerCase(),
-      /** Of an officer or a reviewer: what the administrator does. */
-      act: z.enum(['add', 'roles', 'link']).optional(),
-      name: displayName.optional(),
-      roles: roles.optional(),
-      /** Of a verdict on a developer. */
-      ...verdictTerms.partial().shape,
-      /** Games of a suspect run; absent: all of them. */
-      game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
-      /** The version that the page showed: refused if it has changed since. Absent: the present version. */
-      seen: z.string().optional(),
-      reason: storableText(REASON_MAX).trim().min(1, 'is empty: the second person and the audit log need it'),
-    })
-    .refine(({ kind, subject }) => (SUBJECTS[kind] ?? APPLICATION).test(subject), {
-      path: ['subject'],
-      message: 'has not the form <kind>:<id>, or is of another kind than the request',
-    })
-    .refine(({ kind, verdict }) => (kind === 'verdict') === (verdict !== undefined), {
-      path: ['verdict'],
-      message: 'is given with a request for a verdict, and only then',
-    }),
+  input: z.discriminatedUnion(
+    'kind',
+    [
+      requestOf(['reveal', 'erase', 'cp-id'], APPLICATION),
+      requestOf(['verdict'], APPLICATION).extend(verdictTerms.shape),
+      requestOf(['withdrawals'], RUN).extend({
+        /** Games of a suspect run; absent: all of them. */
+        game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
+      }),
+      requestOf(OPERATOR_KINDS, OPERATOR).extend({
+        /** What the administrator does. */
+        act: z.enum(['add', 'roles', 'link']).optional(),
+        name: displayName.optional(),
+        roles: roles.optional(),
+      }),
+    ],
+    `must be one of ${APPROVAL_KINDS.join(', ')}`,
+  ),
   subject: ({ subject }) => subject,
   run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {
     if (caller.token_id !== undefined && kind !== 'withdrawals')

@@ -166,9 +166,17 @@ ${page.body}
 </body>
 </html>`;
 
-const SHORTCUTS: readonly (readonly [string, string])[] = [
+type Shortcuts = readonly (readonly [keys: string, what: string])[];
+
+const MOVES: Shortcuts = [
   ['j  k', 'next, previous'],
   ['Enter', 'open'],
+];
+const FINDS: Shortcuts = [
+  ['/', 'search'],
+  ['?', 'this list'],
+];
+const DECISIONS: Shortcuts = [
   ['x', 'select'],
   ['p', 'pass'],
   ['r', 'reject; then a digit for the reason'],
@@ -178,16 +186,18 @@ const SHORTCUTS: readonly (readonly [string, string])[] = [
   ['←  →', 'previous, next picture'],
   ['z', 'zoom into a picture'],
   ['u', 'undo the last decision'],
-  ['/', 'search'],
-  ['?', 'this list'],
 ];
+const SHORTCUTS: Record<Site, Shortcuts> = {
+  console: [...MOVES, ...DECISIONS, ...FINDS],
+  kyc_desk: [...MOVES, ['v', 'give a verdict'], ...FINDS],
+};
 
-const shortcutRow = ([keys, what]: (typeof SHORTCUTS)[number]): SafeHtml =>
+const shortcutRow = ([keys, what]: Shortcuts[number]): SafeHtml =>
   html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`;
 
-const shortcuts = (areOn: boolean): SafeHtml => html`
+const shortcuts = (areOn: boolean, site: Site): SafeHtml => html`
 <shortcut-scope${areOn ? null : html` off`}><dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
-<dl class="keys">${SHORTCUTS.map(shortcutRow)}</dl>
+<dl class="keys">${SHORTCUTS[site].map(shortcutRow)}</dl>
 <form method="dialog"><button class="button">Close</button></form></dialog></shortcut-scope>`;
 
 const ownCount = (games: number): SafeHtml | null =>
@@ -205,5 +215,5 @@ export const signedInPage = (
   const who = html`<a href="/account"${page.at === '/account' ? CURRENT : null}>${name}</a>
 <span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>${ownCount(frame.decidedToday?.(login) ?? 0)}`;
   const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
-  return framedPage(page, { ...frame, base: '', places, who }, shortcuts(single_keys));
+  return framedPage(page, { ...frame, base: '', places, who }, shortcuts(single_keys, frame.site));
 };

@@ -98,7 +98,8 @@ export const addRequestActions = (
     const { act, game, ...requested } = form.parse(request.body);
     const game_ids = act === 'all' ? undefined : [game].flat();
     return redirectAfter(reply, pageOf(requested.subject), async () => {
-      await operateFor(request, options, requestApproval, { ...requested, game_ids });
+      const given = { ...requested, game_ids } as z.input<typeof requestApproval.input>;
+      await operateFor(request, options, requestApproval, given);
       const others = namesOfRoles(RIGHTS[rights.approve]);
       return `Requested. Another ${others} can approve it within ${APPROVE_WITHIN_MINUTES} minutes.`;
     });

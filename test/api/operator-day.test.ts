@@ -65,6 +65,10 @@ test.skipIf(withoutRedis())(
     expect(await call('applicationPause', acme)).toEqual({ ...acme, status: 'paused' });
     const days = await call('runDays', { filter: acme });
     expect(days.list).toContainEqual(expect.objectContaining({ outcome: 'succeeded', inserted: GAMES }));
+    const fared = await call('reviewOverturned', { filter: { since: '1d' } });
+    expect(fared.list).toMatchObject([
+      { reviewer: 'bot', reason: 'incomplete', rejections: 3, appeals: 0, share: null },
+    ]);
     /** The code of a call that is refused. The document has its HTTP status for this operation. */
     const refusal = async (operationId: string, body: object, bearer = token): Promise<number> => {
       const headers = { authorization: `Bearer ${bearer}` };

@@ -1,4 +1,6 @@
 // What a developer's server may write about its games, and what it may not.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { callApi, post, useApi } from '#test/support/api.ts';
 import { addToken } from '#test/support/factories.ts';
@@ -38,6 +40,27 @@ test('a developer answers and appeals, with what the application of the token ma
   });
 });
 
+test('the example of the guide answers and appeals, and shows a refusal', async () => {
+  const { token, game_ids } = await addApplicationWithGames(1);
+  const [game_id = ''] = game_ids;
+  const example = async (...args: string[]): Promise<string> => {
+    const env = { PATH: process.env.PATH, PLATFORM_URL: api.url, API_TOKEN: token };
+    const command = spawn(process.execPath, ['docs/example-application.ts', ...args], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    return text(command.stderr);
+  };
+  expect(await example('message', game_id, 'Rated', '12.')).toBe('message 0: success\n');
+  expect(await example('appeal', game_id, 'Why?')).toContain('appeal 40901: The game is not rejected');
+  await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  expect(await example('appeal', game_id, 'It is ours.')).toBe('appeal 0: success\n');
+  const written = await api.sql`
+    select text from game_messages where game_id = ${game_id}
+    union all select text from game_appeals where game_id = ${game_id}`;
+  expect(written).toEqual([{ text: 'Rated 12.' }, { text: 'It is ours.' }]);
+});
+
 test('each id of another application is answered as one that does not exist, and nothing is written', async () => {
   const own = await addApplicationWithGames(1);
   const other = await addApplicationWithGames(5);
@@ -59,10 +82,10 @@ test.each([
   ['white space', ' \n\t ', 'text is empty: write what the reader needs.'],
   ['a number', 7, 'text must be a string'],
   ['U+0000', 'a\u0000b', 'text contains U+0000 or a lone surrogate, which Postgres cannot store.'],
-])('a text of %s is refused in words', async (_name, text, why) => {
+])('a text of %s is refused in words', async (_name, given, why) => {
   const { token, game_ids } = await addApplicationWithGames(1);
   const before = await rows();
-  const { status, ret_code, ret_msg } = await write(token, MESSAGE, game_ids[0] ?? '', text);
+  const { status, ret_code, ret_msg } = await write(token, MESSAGE, game_ids[0] ?? '', given);
   expect([status, ret_code, ret_msg]).toEqual([400, 40001, why]);
   expect(await rows()).toEqual(before);
 });

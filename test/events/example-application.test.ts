@@ -32,7 +32,7 @@ test('the example of the guide receives and verifies events, and refuses what th
     'both events are received',
     () => said.includes('game.passed g-0') && said.includes('game.rejected g-0'),
   );
-  expect(said).toContain(`game.rejected g-0: ${text}`);
+  expect(said).toContain(`game.rejected g-0 (${game_id}): ${text}`);
   const headers = { 'webhook-id': 'x', 'webhook-timestamp': String(Math.floor(Date.now() / 1_000)) };
   for (const signature of [{}, { 'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')}` }]) {
     const forged = await fetch(url, { method: 'POST', headers: { ...headers, ...signature }, body: '{}' });

@@ -15,12 +15,13 @@ import {
   developerPath,
   fieldNames,
   linkTo,
+  readWaiting,
   removedBadge,
   revealForm,
 } from '#src/kyc-desk/pages/parts.ts';
 import { verdictFacts, verdictFields } from '#src/kyc-desk/pages/verdict.ts';
 import { auditList } from '#src/lists/audit.ts';
-import { developerList, kycVersionList } from '#src/lists/kyc.ts';
+import { kycVersionList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
@@ -128,12 +129,12 @@ ${form('/requests', fields, html`<button class="button">${requestLabel}</button>
 };
 
 const verdictDetails = (form: SafeHtml): SafeHtml =>
-  html`<details id="verdict" class="body"><summary class="button" data-key="v" data-opens="verdict">Give a verdict… <kbd>v</kbd>
+  html`<details id="verdict" class="body"><summary class="button" data-key="v" data-opens="verdict" aria-keyshortcuts="v">Give a verdict… <kbd>v</kbd>
 </summary>${form}</details>`;
 
 /** The next developer who waits for a verdict. */
 const nextLink = ({ application_id }: Developer): SafeHtml =>
-  html`<a class="button" href="${developerPath(application_id)}" data-key="j">Next that waits <kbd>j</kbd></a>`;
+  html`<a class="button" href="${developerPath(application_id)}" data-key="j" aria-keyshortcuts="j">Next that waits <kbd>j</kbd></a>`;
 
 /** Adds the page. */
 export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void => {
@@ -156,7 +157,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         listAudit(sql, { subject, limit: ENTRIES_SHOWN }),
         readProof(request, options, at),
         findLastVerdict(sql, application_id),
-        readFirst(developerList, sourcesOf(options), { verdict: 'waiting' }, 2, 'received_at'),
+        readWaiting(sourcesOf(options), 2),
         ...KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
           version: await findVersion(sql, kind, subject),

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { countDevelopers, type Developer } from '#db/queries/kyc-list.ts';
-import type { VerdictItem } from '#db/queries/verdicts.ts';
+import { readVerdictWaitMs, type VerdictItem, WAITS_OF_DAYS } from '#db/queries/verdicts.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
   applicationIdOf,
@@ -10,17 +10,19 @@ import {
   developerPath,
   fieldNames,
   linkTo,
+  readWaiting,
   removedBadge,
 } from '#src/kyc-desk/pages/parts.ts';
 import { kycRequestList } from '#src/lists/approvals.ts';
 import { developerList, verdictList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
-import { html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import { formatDuration, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable, showList } from '#src/site/list.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 50;
+const WAITING_SHOWN = 50;
 const REFUSED_SHOWN = 50;
 const REQUESTS_MAX = 500;
 const SAME_SHOWN = 3;
@@ -43,26 +45,26 @@ const CELLS = {
   same_tax_id: sameTaxId,
 };
 
-const stat = (label: string, value: number, url: string, tone = ''): SafeHtml =>
-  html`<a class="stat ${value > 0 ? tone : ''}" href="${url}"><span>${label}</span>
-<strong>${number(value)}</strong></a>`;
+const stat = (label: string, value: number, url: string, note?: string): SafeHtml =>
+  html`<a class="stat ${value > 0 ? 'warn' : ''}" href="${url}"><span>${label}</span>
+<strong>${number(value)}</strong>${note === undefined ? null : html`<span>${note}</span>`}</a>`;
+
+const waitNote = (median_ms: number | null): string =>
+  median_ms === null
+    ? `no verdict in ${WAITS_OF_DAYS} days`
+    : `median wait ${formatDuration(median_ms)} in ${WAITS_OF_DAYS} days`;
 
 /** @param id of the part, to which figures lead */
-const requestSection = (title: string, requests: readonly ApprovalRow[], empty: string, id?: string) => {
+const requestSection = (title: string, requests: readonly ApprovalRow[], id?: string): SafeHtml | null => {
+  if (requests.length === 0) return null;
   const only = ['application_id', 'request', 'state', 'requested_by', 'reason'];
-  const shown = listTable(kycRequestList, requests, { linkTo, only, empty, label: title, stacked: true });
+  const shown = listTable(kycRequestList, requests, { linkTo, only, label: title, stacked: true });
   return section(title, shown, { id });
 };
 
-const WAITING_SHOWN = 50;
-
-/** Developers whose record changed after a verdict come first. */
 const waitingSection = (developers: readonly Developer[]): SafeHtml => {
-  const changedFirst = developers.toSorted(
-    (a, b) => Number(b.verdict_state === 'changed') - Number(a.verdict_state === 'changed'),
-  );
   const title = 'Records that wait for a verdict';
-  const shown = listTable(developerList, changedFirst, {
+  const shown = listTable(developerList, developers, {
     linkTo,
     only: ['application_id', 'changed fields', 'verdict', 'record of', 'same_tax_id'],
     cells: CELLS,
@@ -82,11 +84,11 @@ const endingSection = (verdicts: readonly VerdictItem[]): SafeHtml | null => {
   return section(title, listTable(verdictList, verdicts, { linkTo, only, label: title, stacked: true }));
 };
 
-const cpIdSection = (developers: readonly Developer[]): SafeHtml => {
+const cpIdSection = (developers: readonly Developer[]): SafeHtml | null => {
+  if (developers.length === 0) return null;
   const shown = listTable(developerList, developers, {
     linkTo,
     only: ['application_id', 'new_cp_id', 'pulled'],
-    empty: 'No new cp_id waits for a decision.',
     label: 'New cp_ids',
     stacked: true,
   });
@@ -99,10 +101,11 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
   const sources = sourcesOf(options);
   app.get('/', { config: { right: developerList.right } }, async (request, reply) => {
     const { login } = operatorOf(request);
-    const [counts, refused, waiting, ending, requests, { filters, body }] = await Promise.all([
+    const [counts, median_ms, refused, waiting, ending, requests, { filters, body }] = await Promise.all([
       countDevelopers(sql),
+      readVerdictWaitMs(sql),
       readFirst(developerList, sources, { new_cp_id: true }, REFUSED_SHOWN, 'pulled_at'),
-      readFirst(developerList, sources, { verdict: 'waiting' }, WAITING_SHOWN, 'received_at'),
+      readWaiting(sources, WAITING_SHOWN),
       readFirst(verdictList, sources, { ends_soon: true }, WAITING_SHOWN, 'expires_at'),
       readFirst(kycRequestList, sources, {}, REQUESTS_MAX),
       showList(sources, developerList, { path: '/', query: request.query, limit: PAGE }),
@@ -112,20 +115,18 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
     const undecided = refused.filter(({ application_id }) => !requested.has(application_id));
     const toApprove = requests.filter((row) => row.requested_by !== login && row.state === 'requested');
     const others = requests.filter((row) => !toApprove.includes(row));
-    const none = 'No request of another officer waits for you.';
     return sendPage(reply, {
       title: 'Developers',
       at: '/',
       body: html`<div class="stats">
-${stat('To approve', toApprove.length, '#approve', 'warn')}
-${stat('Wait for a verdict', counts.waiting, '#waiting', 'warn')}
-${stat('New cp_ids', undecided.length, '#cp-ids', 'warn')}
-${stat('Failed', counts.failed, link('/', { status: 'failed' }), 'warn')}
+${stat('To approve', toApprove.length, '#approve')}
+${stat('Wait for a verdict', counts.waiting, '#waiting', waitNote(median_ms))}
+${stat('New cp_ids', undecided.length, '#cp-ids')}
+${stat('Failed', counts.failed, link('/', { status: 'failed' }))}
 </div>
-${requestSection('Requests to approve', toApprove, none, 'approve')}
-${others.length === 0 ? null : requestSection('Other open requests', others, '')}
-${cpIdSection(undecided)}
-${waitingSection(waiting)}${endingSection(ending)}
+${requestSection('Requests to approve', toApprove, 'approve')}
+${waitingSection(waiting)}${cpIdSection(undecided)}${endingSection(ending)}
+${requestSection('Other open requests', others)}
 ${filters}${body({ linkTo, cells: CELLS, stacked: true })}`,
     });
   });

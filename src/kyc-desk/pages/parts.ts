@@ -3,6 +3,8 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-list.ts';
 import type { ApprovalKind } from '#src/contract/approvals.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
+import { developerList } from '#src/lists/kyc.ts';
+import { readFirst, type Sources } from '#src/lists/read.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list.ts';
@@ -28,6 +30,15 @@ export const linkTo: LinkTo = (subject) => (subject.to === 'application' ? devel
 /** Links to developers, with commas between them. */
 export const developerLinks = (ids: readonly string[]): SafeHtml[] =>
   ids.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`);
+
+/** Developers who wait for a verdict: those whose record changed after one come first. */
+export const readWaiting = async (sources: Sources, limit: number): Promise<Developer[]> => {
+  const read = (verdict: 'changed' | 'waiting') =>
+    readFirst(developerList, sources, { verdict }, limit, 'received_at');
+  const [changed, waiting] = await Promise.all([read('changed'), read('waiting')]);
+  const others = waiting.filter(({ verdict_state }) => verdict_state !== 'changed');
+  return [...changed, ...others].slice(0, limit);
+};
 
 /** Which application a request is about. */
 export const applicationIdOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
