@@ -445,6 +445,7 @@ create table kyc_former_records (
 create table kyc_keys (
   purpose text not null,
   data_keys jsonb not null,
+  public_key bytea,
   constraint kyc_keys_pkey PRIMARY KEY (purpose)
 );
 
@@ -1365,10 +1366,10 @@ AS $function$
     from kyc_keys where data_keys <> '[]' group by 2
   union all select 'applications', access_token_keys -> 0 ->> 'key_id', count(*)::int
     from applications where access_token_keys <> '[]' group by 2
-  union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
-    from event_webhooks where secret_keys <> '[]' group by 2
-  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
-    from event_subscriptions where secret_keys <> '[]' group by 2
+  union all select 'event_webhooks', wrap ->> 'key_id', count(*)::int
+    from event_webhooks, jsonb_array_elements(secret_keys) as wrap group by 2
+  union all select 'event_subscriptions', wrap ->> 'key_id', count(*)::int
+    from event_subscriptions, jsonb_array_elements(secret_keys) as wrap group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
@@ -1402,6 +1403,28 @@ CREATE OR REPLACE FUNCTION end_verdict(of_application text, how text)
 AS $function$
   update kyc_verdicts set ended_at = clock_timestamp(), ended_as = case when expires_at <= now() then 'expired' else how end
   where application_id = of_application and ended_at is null
+$function$;
+
+CREATE OR REPLACE FUNCTION event_origin(url text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select substring(url from '^https?://[^/?#]+')
+$function$;
+
+CREATE OR REPLACE FUNCTION event_origins(id text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select event_origin(url) from (
+    select unnest(array[query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook]) as url
+    from applications where application_id = id
+    union all select url from event_webhooks where application_id = id
+  ) as given
 $function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
@@ -1584,6 +1607,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION guard_event_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_operator', 'catalogue_operator_api']
+    and not exists (
+      select from event_origins(new.application_id) as known where known = event_origin(new.url))
+    and not exists (
+      select from api_tokens
+      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > now(), true)
+        and token_hash = sha256(decode(current_setting('catalogue.token_proof', true), 'hex')))
+  then
+    raise exception 'The role % may not send the events of % to a new origin without an API token of it.',
+      current_user, new.application_id
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
  RETURNS integer[]
  LANGUAGE sql
@@ -1647,6 +1694,24 @@ begin
          without_queries(new.game_icon), without_queries(new.game_store_pic)) then
     raise exception 'The role % may not change the content of a game without a next revision that is pending.', current_user
       using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_former_secret()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.secret is distinct from old.secret then
+    new.former_secret := case when new.former_until > now() then old.secret end;
+    if new.former_secret is not null then
+      new.secret_keys := new.secret_keys || (old.secret_keys -> 0);
+    end if;
+  elsif new.former_secret is null then
+    new.secret_keys := jsonb_build_array(new.secret_keys -> 0);
   end if;
   return new;
 end
@@ -2518,6 +2583,18 @@ CREATE TRIGGER content_providers_verdict AFTER UPDATE OF replaced_at ON content_
   WHEN (old.replaced_at IS NULL AND new.replaced_at IS NOT NULL)
   EXECUTE FUNCTION follow_provider();
 
+CREATE TRIGGER event_subscriptions_secret BEFORE UPDATE OF secret, former_secret ON event_subscriptions
+  FOR EACH ROW
+  EXECUTE FUNCTION keep_former_secret();
+
+CREATE TRIGGER event_webhooks_address BEFORE INSERT OR UPDATE OF url, secret ON event_webhooks
+  FOR EACH ROW
+  EXECUTE FUNCTION guard_event_address();
+
+CREATE TRIGGER event_webhooks_secret BEFORE UPDATE OF secret, former_secret ON event_webhooks
+  FOR EACH ROW
+  EXECUTE FUNCTION keep_former_secret();
+
 CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
   WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
@@ -2733,7 +2810,7 @@ grant select ("position", created_at, failing_since, failures, former_until, las
 grant select (last_error, status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
-grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
+grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), insert, update (created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, secret, secret_keys, status, url), delete on event_webhooks to catalogue_console;
 grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
@@ -2819,6 +2896,7 @@ grant select (application_id, changed_fields, received_at, record_id, replaced_a
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
 grant select, delete on kyc_former_records to catalogue_kyc_desk;
 grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
+grant select (public_key, purpose) on kyc_keys to catalogue_console;
 grant select on kyc_keys to catalogue_kyc_desk;
 grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
 grant select, update (data_keys) on kyc_keys to catalogue_operator;

@@ -11,13 +11,13 @@ const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_
 const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
-/** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
 const PACE =
   'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, concurrency, rate, review_priority';
 const EVENT_FLEET = 'select (status, last_error)';
-/** The health of an application's address for events. */
+/** The health of an address for events. Where it is, `guard_event_address` bounds for the console. */
 const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
+const SEAL_ADDRESS = `insert, update (url, secret, secret_keys, former_until, created_at, last_success_at, ${EVENT_HEALTH}), delete`;
 const EVERYTHING = 'select, insert, update, delete';
 const WRITE = 'select, insert, update';
 const ADD_DELETE = 'select, insert, delete';
@@ -29,7 +29,6 @@ const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) =>
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
 /** What workers write of a game. The platform's own columns are not among them. */
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
-/** A request that waits. Its approval is an update. */
 const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
 const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
 const VERDICT = 'select, insert, update (ended_at, ended_as)';
@@ -84,7 +83,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   event_webhooks: {
     worker: `select, update (${EVENT_HEALTH}, last_success_at, former_secret, former_until)`,
     api: EVENT_FLEET,
-    console: `select (application_id, url, former_until, last_success_at, created_at, ${EVENT_HEALTH}), update (${EVENT_HEALTH})`,
+    console: `select (application_id, url, former_until, last_success_at, created_at, ${EVENT_HEALTH}), ${SEAL_ADDRESS}`,
     media: EVENT_FLEET,
     kyc_desk: EVENT_FLEET,
     operator: EVERYTHING,
@@ -140,6 +139,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   // update (purpose): a lock against a reseal.
   kyc_keys: {
     worker: 'select, insert, update (purpose)',
+    console: 'select (purpose, public_key)',
     kyc_desk: 'select',
     operator: 'select, update (data_keys)',
   },

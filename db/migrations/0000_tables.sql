@@ -350,7 +350,8 @@ CREATE TABLE "kyc_former_records" (
 --> statement-breakpoint
 CREATE TABLE "kyc_keys" (
 	"purpose" text PRIMARY KEY NOT NULL,
-	"data_keys" jsonb NOT NULL
+	"data_keys" jsonb NOT NULL,
+	"public_key" "bytea"
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_records" (

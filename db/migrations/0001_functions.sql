@@ -1821,12 +1821,83 @@ as $$
     from kyc_keys where data_keys <> '[]' group by 2
   union all select 'applications', access_token_keys -> 0 ->> 'key_id', count(*)::int
     from applications where access_token_keys <> '[]' group by 2
-  union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
-    from event_webhooks where secret_keys <> '[]' group by 2
-  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
-    from event_subscriptions where secret_keys <> '[]' group by 2
+  union all select 'event_webhooks', wrap ->> 'key_id', count(*)::int
+    from event_webhooks, jsonb_array_elements(secret_keys) as wrap group by 2
+  union all select 'event_subscriptions', wrap ->> 'key_id', count(*)::int
+    from event_subscriptions, jsonb_array_elements(secret_keys) as wrap group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
 $$;
+
+-- Keeps the secret before a rotation until `former_until`: processes that may not read secrets rotate them.
+create function keep_former_secret() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  if new.secret is distinct from old.secret then
+    new.former_secret := case when new.former_until > now() then old.secret end;
+    if new.former_secret is not null then
+      new.secret_keys := new.secret_keys || (old.secret_keys -> 0);
+    end if;
+  elsif new.former_secret is null then
+    new.secret_keys := jsonb_build_array(new.secret_keys -> 0);
+  end if;
+  return new;
+end
+$$;
+
+create trigger event_webhooks_secret before update of secret, former_secret on event_webhooks for each row
+  execute function keep_former_secret();
+create trigger event_subscriptions_secret before update of secret, former_secret on event_subscriptions for each row
+  execute function keep_former_secret();
+
+-- The console and the portal send the events of an application to an origin that it has given before. Another origin takes
+-- the proof of an API token of the application, which the database does not have (src/rules/api-token.ts).
+create function guard_event_address() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_operator', 'catalogue_operator_api']
+    and not exists (
+      select from event_origins(new.application_id) as known where known = event_origin(new.url))
+    and not exists (
+      select from api_tokens
+      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > now(), true)
+        and token_hash = sha256(decode(current_setting('catalogue.token_proof', true), 'hex')))
+  then
+    raise exception 'The role % may not send the events of % to a new origin without an API token of it.',
+      current_user, new.application_id
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+-- The origin of an address as it is written: one that is written in another way counts as new.
+create function event_origin(url text) returns text
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select substring(url from '^https?://[^/?#]+')
+$$;
+
+-- The origins that an application has given: those of its webhooks and of its address for events.
+create function event_origins(id text) returns setof text
+language sql stable
+set search_path = public, pg_temp
+as $$
+  select event_origin(url) from (
+    select unnest(array[query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook]) as url
+    from applications where application_id = id
+    union all select url from event_webhooks where application_id = id
+  ) as given
+$$;
+
+create trigger event_webhooks_address before insert or update of url, secret on event_webhooks for each row
+  execute function guard_event_address();

@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { failDeliveries } from '#db/queries/event-deliveries.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, onlyValue } from '#db/rows.ts';
 import type { eventWebhooks } from '#db/schema/events.ts';
 import { where } from '#db/where.ts';
 
@@ -33,8 +33,18 @@ export const upsertEventWebhook = async (
     insert into event_webhooks (application_id, url, secret, secret_keys)
     values (${application_id}, ${url}, ${secret}, ${keys})
     on conflict (application_id) do update
-      set url = ${url}, secret = ${secret}, secret_keys = ${keys}, former_secret = null, former_until = null,
+      set url = ${url}, secret = ${secret}, secret_keys = ${keys}, former_until = null,
           created_at = now(), last_attempt_at = null, last_success_at = null, ${addressIsHealthy(tx)}`;
+};
+
+/** Has the application given this origin before, for its webhooks or its events? */
+export const isKnownOrigin = (sql: Queryable, application_id: string, url: string): Promise<boolean> =>
+  onlyValue(sql<{ is_known: boolean }[]>`
+    select coalesce(event_origin(${url}) in (select event_origins(${application_id})), false) as is_known`);
+
+/** Proves to the trigger `guard_event_address`, in this transaction, that the caller has an API token. */
+export const presentTokenProof = async (tx: Queryable, proof: Uint8Array): Promise<void> => {
+  await tx`select set_config('catalogue.token_proof', ${Buffer.from(proof).toString('hex')}, true)`;
 };
 
 /** Deletes the address. Its pending deliveries end as failed. @returns false if there is no address */

@@ -206,6 +206,21 @@ export const findFingerprintKey = (sql: Queryable) =>
   readValue(sql<{ data_keys: WrappedKey[] }[]>`
     select data_keys from kyc_keys where purpose = 'fingerprint'`);
 
+/** The wrapped private key that opens what the portal and the console seal. */
+export const findEventBox = (sql: Queryable) =>
+  readValue(sql<{ data_keys: WrappedKey[] }[]>`select data_keys from kyc_keys where purpose = 'events'`);
+
+/** Its public key. */
+export const findEventBoxKey = (sql: Queryable) =>
+  readValue(sql<{ public_key: Uint8Array }[]>`select public_key from kyc_keys where purpose = 'events'`);
+
+/** Stores the key pair if there is none. */
+export const insertEventBox = async (sql: Queryable, public_key: Uint8Array, wraps: WrappedKey[]) => {
+  await sql`
+    insert into kyc_keys (purpose, public_key, data_keys) values ('events', ${public_key}, ${sql.json(wraps)})
+    on conflict do nothing`;
+};
+
 /** Locks the fingerprint key against a reseal until the transaction ends. @returns false when its wraps changed */
 export const lockFingerprintKey = (tx: Queryable, wraps: WrappedKey[]): Promise<boolean> =>
   isOneRow(tx`

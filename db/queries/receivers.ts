@@ -1,6 +1,7 @@
 /** The health of the addresses that events are sent to: those of applications, and those of subscriptions. */
 import type { Queryable } from '#db/client.ts';
 import { isOneRow, readValue } from '#db/rows.ts';
+import type { WrappedKey } from '#db/schema/applications.ts';
 
 /** Who receives events: an application its own, a subscription the platform's stream. */
 export type Receiver = { application_id: string } | { subscription_id: string };
@@ -72,21 +73,22 @@ export const postponeNextAttempt = async (
 };
 
 /**
- * Replaces the secret. For `both_ms`, the former secret signs too.
- * @param expected the sealed secret that the caller has read
- * @returns when the former secret ends; undefined if the stored secret is another one by now
+ * Replaces the secret. For `both_ms`, the former secret signs too (trigger `keep_former_secret`).
+ * @param expected when the secret before ends, as the caller has read it
+ * @returns when the former secret ends; undefined if the secret was replaced meanwhile
  */
 export const replaceEventSecret = (
   tx: Queryable,
   receiver: Receiver,
-  { secret, former_secret }: { secret: Uint8Array; former_secret: Uint8Array | null },
-  { expected, both_ms }: { expected: Uint8Array; both_ms: number },
+  { secret, secret_keys }: { secret: Uint8Array; secret_keys: WrappedKey[] },
+  { expected, both_ms }: { expected: Date | null; both_ms: number },
 ): Promise<Date | null | undefined> => {
   const { table, is } = rowOf(tx, receiver);
   return readValue(tx<{ former_until: Date | null }[]>`
     update ${table}
-    set secret = ${secret}, former_secret = ${former_secret}, former_until = now() + ${both_ms} * interval '1 millisecond'
-    where ${is} and secret = ${expected}
+    set secret = ${secret}, secret_keys = ${tx.json(secret_keys)},
+        former_until = now() + ${both_ms} * interval '1 millisecond'
+    where ${is} and date_trunc('milliseconds', former_until) is not distinct from ${expected}
     returning former_until`);
 };
 

@@ -14,16 +14,16 @@ const WRAPPED = {
 export type WrappedTable = keyof typeof WRAPPED;
 export const WRAPPED_TABLES = Object.keys(WRAPPED) as WrappedTable[];
 
-/** The wrapped data key of one row. `application_id` is "" in tables that do not have it. */
+/** The wrapped data keys of one row, of an address also that of its former secret. `application_id` is "" in tables that do not have it. */
 export type WrappedRow = { id: string; application_id: string; keys: WrappedKey[] };
 
 /** New wraps of a row. */
 export type WrapChange = { id: string; before: WrappedKey[]; after: WrappedKey[] };
 
-/** Rows whose data key this key does not wrap. */
+/** Rows with a data key that this key does not wrap. */
 const isToWrap = (sql: Queryable, table: WrappedTable, key_id: string) => {
   const keys = sql(WRAPPED[table].keys);
-  return sql`${keys} <> '[]'::jsonb and ${keys} -> 0 ->> 'key_id' <> ${key_id}`;
+  return sql`jsonb_path_exists(${keys}, '$[*] ? (@.key_id != $id)', jsonb_build_object('id', ${key_id}::text))`;
 };
 
 /** Counts the rows whose data key is not wrapped by this key. */

@@ -3,13 +3,13 @@ import type { WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
 import { EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
 
-/** What signs the events of an address: sealed with a data key for its receiver and `url`. */
+/** What signs the events of an address: sealed, each with a data key of its own, for its receiver and `url`. */
 export const secretColumns = () => ({
   secret: bytea().notNull(),
   /** The secret before a rotation: it signs too until `former_until`. */
   former_secret: bytea(),
   former_until: moment('former_until'),
-  /** The data key, wrapped. */
+  /** The data keys, wrapped: of `secret`, then of `former_secret`. */
   secret_keys: jsonb().$type<WrappedKey[]>().notNull(),
 });
 

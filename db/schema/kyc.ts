@@ -140,10 +140,12 @@ export const kycAccessLog = pgTable(
   ],
 );
 
-/** The installation's fingerprint key, wrapped. */
+/** Keys of the installation, wrapped: that of fingerprints, and the key pair that seals event secrets. */
 export const kycKeys = pgTable('kyc_keys', {
-  purpose: text({ enum: ['fingerprint'] }).primaryKey(),
+  purpose: text({ enum: ['fingerprint', 'events'] }).primaryKey(),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),
+  /** Of a key pair. */
+  public_key: bytea(),
 });
 
 /**

@@ -15,6 +15,7 @@ import type { FormatAuditTime } from '#src/events/document.ts';
 import { type Attempt, createOutbox, type Outbox, type SendingAddress } from '#src/events/outbox.ts';
 import { DELIVERY, probeMs } from '#src/rules/deliveries.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
+import { withEventBox } from '#src/sealing/event-box.ts';
 import {
   type EventAddress,
   eventSecretRecord,
@@ -53,13 +54,14 @@ type Options = {
 };
 
 /** Opens secrets. Without this cache every call would ask the key service. */
-const createSecretOpener = (keys: KeyRing) => {
+const createSecretOpener = (sql: Database, keys: KeyRing) => {
+  const ring = withEventBox(sql, keys);
   const opened = new LRUCache<string, string[]>({ max: SECRETS_MAX });
   return async (address: EventAddress & SealedEventSecrets): Promise<string[]> => {
     const { url, secret, former_secret } = address;
     const sealed = [secret, former_secret ?? []].map((bytes) => Buffer.from(bytes).toString('base64'));
     const key = JSON.stringify([eventSecretRecord(address), url, ...sealed]);
-    const secrets = opened.get(key) ?? (await openEventSecrets(keys, address));
+    const secrets = opened.get(key) ?? (await openEventSecrets(ring, address));
     opened.set(key, secrets);
     return secrets;
   };
@@ -68,7 +70,7 @@ const createSecretOpener = (keys: KeyRing) => {
 /** Sends events as Standard Webhooks say: https://www.standardwebhooks.com. Create one per process. */
 export const createEventSender = (options: Options): EventSender => {
   const { sql, keys, http, formatAuditTime, switchEventsOff } = options;
-  const openSecrets = createSecretOpener(keys);
+  const openSecrets = createSecretOpener(sql, keys);
 
   const send = async (
     { event_id, document }: { event_id: string; document: object },

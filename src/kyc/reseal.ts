@@ -9,11 +9,13 @@ import {
   type WrappedRow,
   type WrappedTable,
 } from '#db/queries/wrapped-keys.ts';
+import type { WrappedKey } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { FINGERPRINT_KEY } from '#src/kyc/fingerprints.ts';
 import { kycRecord } from '#src/kyc/record.ts';
 import { tokenRecord } from '#src/sealing/access-token.ts';
 import { isKeyError, KeyError, type KeyErrorCode } from '#src/sealing/errors.ts';
+import { withEventBox } from '#src/sealing/event-box.ts';
 import { eventSecretRecord } from '#src/sealing/event-secret.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
 import type { SealedRecord } from '#src/sealing/sealed-value.ts';
@@ -44,21 +46,21 @@ type Progress = {
 };
 
 const recordOf = (table: WrappedTable, { id, application_id }: WrappedRow): SealedRecord => {
-  if (table === 'kyc_keys') return FINGERPRINT_KEY;
+  if (table === 'kyc_keys') return { table, record_id: id };
   if (table === 'event_webhooks') return eventSecretRecord({ application_id: id });
   if (table === 'event_subscriptions') return eventSecretRecord({ subscription_id: id });
   return table === 'applications' ? tokenRecord(id) : kycRecord(application_id, id);
 };
 
-/** Wraps one data key by the ring's first key alone. */
+/** Wraps the data keys of a row by the ring's first key alone. */
 const rewrap = async (keys: KeyRing, table: WrappedTable, row: WrappedRow): Promise<WrapChange> => {
   const record = recordOf(table, row);
-  const dataKey = await unwrapDataKey(keys.records, row.keys, record);
-  return {
-    id: row.id,
-    before: row.keys,
-    after: await wrapDataKey(keys.records, dataKey, record),
-  };
+  const after: WrappedKey[] = [];
+  for (const wrap of row.keys) {
+    const dataKey = await unwrapDataKey([...keys.records, ...keys.tokens], [wrap], record);
+    after.push(...(await wrapDataKey(keys.records, dataKey, record)));
+  }
+  return { id: row.id, before: row.keys, after };
 };
 
 /**
@@ -88,6 +90,7 @@ export const reseal = async (
   { key_id, total }: ResealPlan,
   { signal, onProgress }: Progress,
 ): Promise<ResealReport> => {
+  const ring = withEventBox(sql, keys);
   for (let rewrapped = 0; ; ) {
     const before = rewrapped;
     const failed: ResealFailure[] = [];
@@ -95,7 +98,7 @@ export const reseal = async (
       for await (const rows of listBatches(sql, table, key_id)) {
         if (signal?.aborted)
           throw new CatalogueError('Stopped before the end. Continue with: npx catalogue kyc reseal');
-        rewrapped += await rewrapBatch(sql, keys, table, rows, failed);
+        rewrapped += await rewrapBatch(sql, ring, table, rows, failed);
         onProgress?.(rewrapped, Math.max(total, rewrapped));
       }
     }

@@ -60,7 +60,7 @@ const describeSettings = (settings: object): Record<string, unknown> =>
   );
 
 /** Sets where its events are sent, or stops that. @returns the secret of a new address, to be shown once */
-const changeEventWebhook = async (
+export const changeEventWebhook = async (
   tx: Queryable,
   application_id: string,
   url: string | null,
@@ -76,7 +76,7 @@ const changeEventWebhook = async (
   return secret;
 };
 
-const noteEventWebhook = (url: string | null | undefined): AuditNote[] => {
+export const noteEventWebhook = (url: string | null | undefined): AuditNote[] => {
   if (url === undefined) return [];
   if (url === null) return [{ action: 'event_webhook.remove' }];
   return [{ action: 'event_webhook.set', details: { events_webhook: describeUrl(url) } }];
@@ -87,7 +87,10 @@ const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
 /** `secret` signs its events; it is shown only now. */
 type Changed = { secret: string | undefined };
 
-const changed = z.object({ secret: z.string().optional().describe('Signs its events; shown only now.') });
+/** What an operation answers with that may make a secret. */
+export const changed = z.object({
+  secret: z.string().optional().describe('Signs its events; shown only now.'),
+});
 
 const switched = z.object({ application_id: z.string(), status: z.enum(APPLICATION_STATUSES) });
 

@@ -3,14 +3,9 @@
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import { DELIVERIES_MAX, failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
-import {
-  endAddressDelay,
-  findEventWebhook,
-  findSendingAddress,
-  switchEventWebhookOn,
-} from '#db/queries/event-webhooks.ts';
+import { endAddressDelay, findEventWebhook, switchEventWebhookOn } from '#db/queries/event-webhooks.ts';
 import { type Receiver, replaceEventSecret, switchAddressOff } from '#db/queries/receivers.ts';
-import { findSendingSubscription } from '#db/queries/subscriptions.ts';
+import { findSubscription } from '#db/queries/subscriptions.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { count, time } from '#src/contract/documents.ts';
 import { sinceTime } from '#src/contract/since.ts';
@@ -22,7 +17,7 @@ import {
 } from '#src/operations/applications.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { oneSubscription, subscriptionSubject } from '#src/operations/subscriptions.ts';
-import { type EventAddress, rotateSealedSecret, type SealedEventSecrets } from '#src/sealing/event-secret.ts';
+import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
 const BOTH_SECRETS_MS = 24 * 60 * 60_000;
@@ -34,12 +29,11 @@ const noAddress = (application_id: string): StateError =>
 const rotate = async (
   tx: Queryable,
   receiver: Receiver,
-  address: EventAddress & SealedEventSecrets,
+  { url, former_until: expected }: { url: string; former_until: Date | null },
   { keys }: Context,
 ) => {
-  const { secret, sealed } = await rotateSealedSecret(await keys(), address);
-  const both = { expected: address.secret, both_ms: BOTH_SECRETS_MS };
-  const former_until = await replaceEventSecret(tx, receiver, sealed, both);
+  const { secret, sealed } = await sealNewEventSecret(await keys(), { ...receiver, url });
+  const former_until = await replaceEventSecret(tx, receiver, sealed, { expected, both_ms: BOTH_SECRETS_MS });
   if (former_until === undefined)
     throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
   return { secret, former_until };
@@ -52,13 +46,24 @@ export const rotateEventSecret = defineOperation({
   title: "Replace the secret that signs an application's events",
   answer: z.object({ application_id: z.string(), ...rotated }),
   right: 'manage_applications',
-  input: oneApplication,
+  byApplication: true,
+  input: oneApplication.extend({
+    former_until: z.iso
+      .datetime()
+      .transform((text) => new Date(text))
+      .nullable()
+      .optional()
+      .describe(
+        'When the secret before ends, as the caller has read it: a repeated call then replaces nothing.',
+      ),
+  }),
   subject: applicationSubject,
-  run: async (tx, { application_id }, context) => {
+  run: async (tx, { application_id, former_until }, context) => {
     await requireActiveApplication(tx, application_id);
-    const address = await findSendingAddress(tx, application_id);
+    const address = await findEventWebhook(tx, application_id);
     if (address === undefined) throw noAddress(application_id);
-    return { application_id, ...(await rotate(tx, { application_id }, address, context)) };
+    const seen = former_until === undefined ? address : { ...address, former_until };
+    return { application_id, ...(await rotate(tx, { application_id }, seen, context)) };
   },
 });
 
@@ -70,9 +75,9 @@ export const rotateSubscriptionSecret = defineOperation({
   input: oneSubscription,
   subject: subscriptionSubject,
   run: async (tx, { subscription_id }, context) => {
-    const address = await findSendingSubscription(tx, subscription_id);
-    if (address === undefined) throw new NotFoundError('subscription', subscription_id);
-    return { subscription_id, ...(await rotate(tx, { subscription_id }, address, context)) };
+    const subscription = await findSubscription(tx, subscription_id);
+    if (subscription === undefined) throw new NotFoundError('subscription', subscription_id);
+    return { subscription_id, ...(await rotate(tx, { subscription_id }, subscription, context)) };
   },
 });
 

@@ -11,6 +11,7 @@ import {
 import { voidRequest } from '#src/operations/approvals.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
+import { removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
 import {
   retryEvents,
   rotateEventSecret,
@@ -74,6 +75,8 @@ export const operations = byName([
   requestCheck,
   pauseFailingApplication,
   resumeRecoveredApplication,
+  setEventAddress,
+  removeEventAddress,
   rotateEventSecret,
   rotateSubscriptionSecret,
   retryEvents,

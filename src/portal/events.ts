@@ -1,5 +1,5 @@
 /** `/portal/events`: events of the application and their deliveries, and a way to send them again. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
@@ -9,7 +9,8 @@ import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
-import { redirectAfter, redirectWith } from '#src/site/answers.ts';
+import { redirectAfter, redirectOnRefusal, redirectWith } from '#src/site/answers.ts';
+import { addressForms, changeAddress, secretSection } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
 import { action, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
@@ -24,6 +25,7 @@ const HERE = '/portal/events';
 const signedIn = { config: { right: 'application' } } as const;
 
 const NO_EVENT = 'No status of your games has changed yet.';
+const ADDRESS = '/portal/events/address';
 const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by event/list.`;
 
 /** An empty box is an absent one. */
@@ -65,26 +67,53 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       findEventWebhook(sql, application_id),
     ]);
     const again = againForms(webhook, events.rows);
+    const change = html`<div class="body actions">${addressForms(ADDRESS, webhook)}</div>`;
     return sendPortal(reply, {
       title: 'Events',
       at: HERE,
-      body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${again}`)}
+      body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${change}${again}`)}
 ${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
+    });
+  });
+
+  /** @returns an answer if there were too many requests */
+  const refuseMany = async (
+    application_id: string,
+    reply: FastifyReply,
+  ): Promise<FastifyReply | undefined> => {
+    const waitSeconds = await countAttempt(sql, [`events:${application_id}`], AGAIN_MAX);
+    if (waitSeconds === 0) return undefined;
+    return redirectWith(
+      reply,
+      HERE,
+      `Too many requests: retry in ${Math.ceil(waitSeconds / 60)} min.`,
+      'bad',
+    );
+  };
+
+  portal.post(ADDRESS, signedIn, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const refused = await refuseMany(application_id, reply);
+    if (refused !== undefined) return refused;
+    return redirectOnRefusal(reply, HERE, async () => {
+      const secret = await changeAddress(options, callerOfHolder(request), application_id, request.body);
+      if (secret === undefined) return redirectWith(reply, HERE, 'The address is removed: no event is sent.');
+      const page = {
+        title: 'Secret',
+        at: HERE,
+        parent: ['Events', HERE],
+        body: secretSection(secret, HERE),
+      } as const;
+      return sendPortal(reply, page);
     });
   });
 
   portal.post(HERE, signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { event_id, since } = form.parse(request.body);
-    const waitSeconds = await countAttempt(sql, [`events:${application_id}`], AGAIN_MAX);
-    if (waitSeconds > 0)
-      return redirectWith(
-        reply,
-        HERE,
-        `Too many requests: retry in ${Math.ceil(waitSeconds / 60)} min.`,
-        'bad',
-      );
+    const refused = await refuseMany(application_id, reply);
+    if (refused !== undefined) return refused;
     return redirectAfter(reply, HERE, async () => {
       const given = { application_id, since, event_ids: event_id === undefined ? undefined : [event_id] };
       const caller = callerOfHolder(request);

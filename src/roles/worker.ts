@@ -8,7 +8,7 @@ import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
-import { EXIT } from '#src/errors.ts';
+import { coerceError, EXIT } from '#src/errors.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
@@ -22,6 +22,7 @@ import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { Role } from '#src/roles/role.ts';
 import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
+import { createEventBox } from '#src/sealing/event-box.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 20;
@@ -95,7 +96,13 @@ export const startWorker = async (
     logger.warn(
       'no key for KYC records: set ENCRYPTION_KEYS. Until then KYC pulls fail, and so do all webhook calls to applications whose access token was sealed with ENCRYPTION_KEYS.',
     );
-  }
+  } else
+    await createEventBox(sql, keys).catch((error: unknown) =>
+      logger.warn(
+        { err: coerceError(error) },
+        'the portal cannot set addresses of events until a worker starts again',
+      ),
+    );
   const deps = createJobDependencies(config, { sql, producer, keys }, started);
 
   const onError = createQueueErrorLog(logger);

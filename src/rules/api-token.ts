@@ -25,5 +25,8 @@ export const formatApiToken = (random: Buffer): string => {
 export const isApiToken = (text: string): boolean =>
   SHAPE.test(text) && checksumOf(text.slice(0, -6)) === text.slice(-6);
 
-/** @returns SHA-256 of the token, 32 bytes: the only form that is stored */
-export const hashApiToken = (token: string): Buffer => hash('sha256', token, 'buffer');
+/** What proves to Postgres that a caller has the token, and is no token: its SHA-256. It is not stored. */
+export const proveApiToken = (token: string): Buffer => hash('sha256', token, 'buffer');
+
+/** @returns SHA-256 of the proof, 32 bytes: the only form that is stored */
+export const hashApiToken = (token: string): Buffer => hash('sha256', proveApiToken(token), 'buffer');

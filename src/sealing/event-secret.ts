@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { EventWebhookRow } from '#db/queries/event-webhooks.ts';
 import type { Receiver } from '#db/queries/receivers.ts';
+import type { WrappedKey } from '#db/schema/applications.ts';
 import { KEY_BYTES } from '#src/sealing/aes-gcm.ts';
 import { isKeyError, KeyError } from '#src/sealing/errors.ts';
 import { type KeyRing, unwrapDataKey, wrapDataKey } from '#src/sealing/key-provider.ts';
@@ -20,9 +21,9 @@ export const eventSecretRecord = (receiver: Receiver): SealedRecord =>
     : { table: 'event_subscriptions', record_id: receiver.subscription_id };
 
 /** A secret opens for the address that it was sealed for: one that the database alone changed receives nothing. */
-const placeOf = (address: EventAddress, column: 'secret' | 'former_secret'): SealedPlace => ({
+const placeOf = (address: EventAddress): SealedPlace => ({
   ...eventSecretRecord(address),
-  column,
+  column: 'secret',
   boundTo: [address.url],
 });
 
@@ -35,9 +36,15 @@ const adviceFor = (receiver: Receiver): string =>
     ? `Check the address (npx catalogue app show ${receiver.application_id}), then set it again: npx catalogue app update ${receiver.application_id} --events-webhook …`
     : `Check the address (npx catalogue event subscriptions), then subscribe again: npx catalogue event unsubscribe ${receiver.subscription_id}, and event subscribe`;
 
-const open = (dataKey: Uint8Array, place: SealedPlace, sealed: Uint8Array, address: EventAddress) => {
+const open = async (
+  { records, tokens }: KeyRing,
+  address: EventAddress,
+  sealed: Uint8Array,
+  wraps: readonly WrappedKey[],
+): Promise<string> => {
+  const dataKey = await unwrapDataKey([...records, ...tokens], wraps, eventSecretRecord(address));
   try {
-    return Buffer.from(openValue(dataKey, place, sealed)).toString();
+    return Buffer.from(openValue(dataKey, placeOf(address), sealed)).toString();
   } catch (error) {
     if (!isKeyError(error) || error.code !== 'does_not_open') throw error;
     const of = 'application_id' in address ? address.application_id : address.subscription_id;
@@ -48,61 +55,41 @@ const open = (dataKey: Uint8Array, place: SealedPlace, sealed: Uint8Array, addre
   }
 };
 
-const openDataKey = (keys: KeyRing, address: EventAddress, { secret_keys }: SealedEventSecrets) =>
-  unwrapDataKey([...keys.records, ...keys.tokens], secret_keys, eventSecretRecord(address));
-
 /**
- * Creates the secret of a new address, under a new data key.
+ * Creates a secret, under a new data key. Where it follows another one, the trigger `keep_former_secret` keeps that.
  * @returns the secret, to be shown once, and as it is stored
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealNewEventSecret = async (
   keys: KeyRing,
   address: EventAddress,
-): Promise<{ secret: string; sealed: SealedEventSecrets }> => {
+): Promise<{ secret: string; sealed: Pick<EventWebhookRow, 'secret' | 'secret_keys'> }> => {
   const dataKey = randomBytes(KEY_BYTES);
   const secret = createEventSecret();
   return {
     secret,
     sealed: {
-      secret: sealValue(dataKey, placeOf(address, 'secret'), Buffer.from(secret)),
-      former_secret: null,
+      secret: sealValue(dataKey, placeOf(address), Buffer.from(secret)),
       secret_keys: await wrapDataKey(keys.tokens, dataKey, eventSecretRecord(address)),
     },
   };
 };
 
 /**
- * Creates the next secret of an address, under the same data key. The present one becomes the former one.
- * @throws KeyError when the present one does not open
- */
-export const rotateSealedSecret = async (
-  keys: KeyRing,
-  address: EventAddress & SealedEventSecrets,
-): Promise<{ secret: string; sealed: SealedEventSecrets }> => {
-  const dataKey = await openDataKey(keys, address, address);
-  const present = open(dataKey, placeOf(address, 'secret'), address.secret, address);
-  const secret = createEventSecret();
-  return {
-    secret,
-    sealed: {
-      secret: sealValue(dataKey, placeOf(address, 'secret'), Buffer.from(secret)),
-      former_secret: sealValue(dataKey, placeOf(address, 'former_secret'), Buffer.from(present)),
-      secret_keys: address.secret_keys,
-    },
-  };
-};
-
-/**
- * Opens the secrets of an address: the present one, then the former one if there is one.
+ * Opens the secrets of an address: the present one, then the former one if a key opens it.
  * @throws KeyError that names the application and the keys, never a secret
  */
 export const openEventSecrets = async (
   keys: KeyRing,
   address: EventAddress & SealedEventSecrets,
 ): Promise<string[]> => {
-  const dataKey = await openDataKey(keys, address, address);
-  const present = open(dataKey, placeOf(address, 'secret'), address.secret, address);
-  if (address.former_secret === null) return [present];
-  return [present, open(dataKey, placeOf(address, 'former_secret'), address.former_secret, address)];
+  const { secret, former_secret, secret_keys } = address;
+  const present = await open(keys, address, secret, secret_keys);
+  if (former_secret === null) return [present];
+  try {
+    return [present, await open(keys, address, former_secret, secret_keys.slice(1))];
+  } catch (error) {
+    if (!isKeyError(error) || error.retryable) throw error;
+    return [present];
+  }
 };

@@ -11,7 +11,7 @@ import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
 
 /** The signed-in operator of a request. */
-const callerOf = (request: FastifyRequest): Caller => {
+export const callerOfOperator = (request: FastifyRequest): Caller => {
   const { login, roles } = operatorOf(request);
   const { site } = request.server.frame;
   const session = { secret: readSessionCookie(request) ?? '', site, address: request.ip };
@@ -42,4 +42,4 @@ export const operateFor = <Schema extends z.ZodType, Result, Final>(
   options: OperatingSite,
   operation: Operation<Schema, Result, Final>,
   given: Given<Schema>,
-): Promise<Final> => operate(operation, given, callerOf(request), platformOf(options));
+): Promise<Final> => operate(operation, given, callerOfOperator(request), platformOf(options));

@@ -9,7 +9,7 @@ import { runCli } from '#test/support/cli.ts';
 /** Commands whose name is not that of their operation or list. */
 const NAMES: Record<string, string[]> = {
   'app add': ['application.add'],
-  'app update': ['application.update'],
+  'app update': ['application.update', 'event_webhook.set', 'event_webhook.remove'],
   'app list': ['application.list'],
   'app pause': ['application.pause'],
   'app resume': ['application.resume', 'application.resume_failing'],

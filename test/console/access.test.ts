@@ -52,6 +52,7 @@ const ROUTES: [method: string, path: string, allowed: readonly Role[]][] = [
   ['POST', `/requests/withdrawals/${ID}/decline`, ['reviewer']],
   ['POST', '/applications/acme', ['admin']],
   ['POST', '/applications/acme/settings', ['admin']],
+  ['POST', '/applications/acme/events', ['admin']],
   ['POST', '/queues', ['admin']],
   ['GET', '/queues/', ANY_ROLE],
   ['GET', '/tokens', ['admin']],

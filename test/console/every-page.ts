@@ -61,6 +61,10 @@ export const everyPage: Prepare = async (sql) => {
       path: '/applications/lantern-works',
       act: (page) => page.locator('#change-settings summary').click(),
     },
+    'application-address': {
+      path: '/applications/lantern-works#events',
+      act: (page) => page.locator('#events summary').first().click(),
+    },
     operators: '/operators',
     'operators-manage': { path: '/operators', act: (page) => page.locator('td summary').first().click() },
     account: '/account',

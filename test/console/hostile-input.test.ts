@@ -71,11 +71,13 @@ const formsFor = (game_id: string): Fields => ({
   '/account/password': { current: 'x', password: 'y' },
   '/sign-in': { login: 'nobody', password: 'x', next: '/', link: 'x' },
   '/portal/sign-in': { token: 'x' },
+  '/applications/:application_id/events': { act: 'set', url: 'https://acme.example/events', api_token: '' },
   '/applications/:application_id/settings': { name: 'N', every: '15m', rate: '5' },
   '/tokens': { token_id: ID },
   '/queues': { act: 'pause', queue: 'tick' },
   '/portal/game': { id: 'lw-0001' },
   '/portal/events': { since: '1h', event_id: ID },
+  '/portal/events/address': { act: 'set', url: 'https://acme.example/events', api_token: '' },
 });
 
 beforeAll(async () => {

@@ -25,6 +25,8 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'application.check': acme,
   'application.pause_failing': { ...acme, reason },
   'application.resume_recovered': acme,
+  'event_webhook.set': { ...acme, url: 'https://acme.example/events' },
+  'event_webhook.remove': acme,
   'event_webhook.off': { ...acme, url: 'https://acme.example/events', reason },
   'event_secret.rotate': acme,
   'event_secret.rotate_subscription': { subscription_id: ID },

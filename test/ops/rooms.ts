@@ -31,8 +31,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['db/schema'],
   },
   'src/sealing': {
-    imports: ['src/errors.ts', 'src/lib/read-or-create-file.ts', 'src/contract'],
-    types: ['db', 'db/schema'],
+    imports: ['src/errors.ts', 'src/lib/read-or-create-file.ts', 'src/contract', 'db'],
+    types: ['db/schema'],
   },
   'src/webhooks': { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules', 'src/egress'] },
   'src/events': {

@@ -26,6 +26,7 @@ export const arrive = async (
   const [cookie = ''] = (await call('/portal/sign-in', '', { token })).headers.getSetCookie();
   const session = cookie.split(';')[0] ?? '';
   return {
+    token,
     call: (path: string, body?: Record<string, string>) => call(path, session, body),
     page: async (path: string) => (await call(path, session)).text(),
     /** What the next page says after a form was sent. */

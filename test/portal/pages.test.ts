@@ -99,6 +99,8 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByText('connect_failed').first().waitFor();
     await inspect('events');
+    await page.getByText('Change…').click();
+    await inspect('events-address');
 
     await page.getByRole('link', { name: 'Checks' }).click();
     await page.getByRole('button', { name: 'Run the checks' }).click();

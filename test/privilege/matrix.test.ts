@@ -39,6 +39,8 @@ const STATEMENTS: Record<string, string> = {
   'write a token of an operator':
     "insert into api_tokens (token_id, login, roles, name, token_hash) values (gen_random_uuid(), 'kim', '{admin}', 'x', decode(repeat('00', 32), 'hex'))",
   'change a webhook': "update applications set query_cp_kyc_webhook = 'https://evil.example'",
+  'send the events of an application to a new origin':
+    "insert into event_webhooks (application_id, url, secret, secret_keys) values ('acme', 'https://evil.example', '\\x00', '[]')",
   'remove an application': "update applications set status = 'removed'",
   'write an event':
     "insert into events (event_id, application_id, type, game_id, data) select gen_random_uuid(), 'acme', 'game.passed', game_id, '{}' from games",

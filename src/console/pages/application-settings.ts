@@ -1,13 +1,14 @@
-/** The settings of an application that need no key: its name, schedules and pace. */
+/** The settings of an application that need no key: its name, schedules and pace, and its address for events. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { REVIEW_PRIORITIES } from '#src/contract/words.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { changeApplication } from '#src/operations/applications.ts';
-import { redirectAfter } from '#src/site/answers.ts';
+import { redirectAfter, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
+import { changeAddress, secretSection } from '#src/site/event-address.ts';
 import { facts, html, input, mono, number, type SafeHtml, section, select } from '#src/site/html.ts';
-import { operateFor } from '#src/site/operate.ts';
+import { callerOfOperator, operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import type { ById } from '#src/site/query.ts';
 
@@ -55,7 +56,7 @@ const changeForm = (application: ApplicationRow): SafeHtml => {
   return html`<details class="body" id="change-settings"><summary class="button">Change…</summary>
 <form method="post" action="/applications/${application.application_id}/settings" class="form" autocomplete="off">
 ${FIELDS.map((name) => fieldOf(name, values[name]))}
-<p class="soft">Webhooks, the access token and the address of events take the keys:
+<p class="soft">Webhooks and the access token take the keys:
 <code>npx catalogue app update ${application.application_id} …</code></p>
 <button class="button primary">Save</button></form></details>`;
 };
@@ -78,8 +79,26 @@ export const settingsSection = (application: ApplicationRow, mayManage: boolean)
 
 const form = z.object(Object.fromEntries(FIELDS.map((name) => [name, z.string().trim().optional()])));
 
-/** Adds `POST /applications/:application_id/settings`. */
+/** Adds `POST /applications/:application_id/settings` and `…/events`. */
 export const addApplicationSettings = (app: FastifyInstance, options: ConsoleOptions): void => {
+  app.post<ById<'application_id'>>(
+    '/applications/:application_id/events',
+    { config: { right: 'manage_applications' } },
+    (request, reply) => {
+      const { application_id } = request.params;
+      const page = `/applications/${encodeURIComponent(application_id)}`;
+      const here = `${page}#events`;
+      return redirectOnRefusal(reply, here, async () => {
+        const caller = callerOfOperator(request);
+        const secret = await changeAddress(options, caller, application_id, request.body);
+        if (secret === undefined)
+          return redirectWith(reply, here, 'The address is removed: no event is sent.');
+        const parent = [application_id, page] as const;
+        const body = secretSection(secret, here);
+        return sendPage(reply, { title: 'Secret', at: '/applications', parent, body });
+      });
+    },
+  );
   app.post<ById<'application_id'>>(
     '/applications/:application_id/settings',
     { config: { right: 'manage_applications' } },

@@ -8,11 +8,13 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { settingsSection } from '#src/console/pages/application-settings.ts';
+import { foldQuietRuns } from '#src/console/quiet-runs.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { runList } from '#src/lists/runs.ts';
 import { checkSection } from '#src/site/check-report.ts';
+import { addressForms } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
@@ -87,8 +89,9 @@ const eventSection = (
   retry: SafeHtml,
 ): SafeHtml => {
   const { application_id: id } = application;
-  const none = html`They are pulled only: it has no address. Set one:
-<code>npx catalogue app update ${id} --events-webhook URL</code>`;
+  const none = html`They are pulled only: it has no address.`;
+  const forms = addressForms(`/applications/${encodeURIComponent(id)}/events`, webhook);
+  const change = mayManage ? html`<div class="body actions">${forms}</div>` : null;
   const isTroubled = webhook !== undefined && (webhook.status === 'off' || webhook.failing_since !== null);
   const latest = listTable(deliveryList, events, {
     linkTo,
@@ -97,7 +100,7 @@ const eventSection = (
     label: 'Latest events',
     stacked: true,
   });
-  return section('Events', html`${addressFacts(webhook, none)}${latest}`, {
+  return section('Events', html`${addressFacts(webhook, none)}${change}${latest}`, {
     id: 'events',
     ...(mayManage && isTroubled && { aside: retry }),
   });
@@ -142,9 +145,17 @@ export const applicationPage = (view: ApplicationView): Page => {
   const act = (label: string, name: string, kind = ''): SafeHtml =>
     action(here, label, { fields: { act: name }, kind });
   const pause = application.status === 'paused' ? act('Resume', 'resume') : act('Pause', 'pause');
-  const latestRuns = listTable(runList, runs.slice(0, RECENT_RUNS), {
+  const { rows, folded } = foldQuietRuns(runs);
+  const outcomeCell = ({ run_id, outcome }: RunRow): SafeHtml => {
+    const more = folded.get(run_id);
+    const before =
+      more === undefined ? null : html`<br><small>as ${number(more)} before, without a change</small>`;
+    return html`${badge(outcome ?? 'open')}${before}`;
+  };
+  const latestRuns = listTable(runList, rows.slice(0, RECENT_RUNS), {
     linkTo,
     omit: ['application_id'],
+    cells: { outcome: outcomeCell },
     empty: 'It has not run yet.',
     label: 'Latest runs',
   });

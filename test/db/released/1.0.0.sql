@@ -445,6 +445,7 @@ create table kyc_former_records (
 create table kyc_keys (
   purpose text not null,
   data_keys jsonb not null,
+  public_key bytea,
   constraint kyc_keys_pkey PRIMARY KEY (purpose)
 );
 
@@ -784,12 +785,12 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"2336162ecb3e41368eb2db68d0ba4c6f659eefe73085c1c0e97bc0f8968d85ec","created_at":1795509821388}'),
-  ('{"id":2,"hash":"2b13d5db9caa76e6fa80fb2ddeb0e8906048112c0d3988247a7da012e313ae8f","created_at":1795509822667}')
+  ('{"id":1,"hash":"3886b07e18f92574531562e9cd517b00782cfbcdb258ef1752e39937bf275bd2","created_at":1795509821388}'),
+  ('{"id":2,"hash":"cb720ea87ba7da0cfd1c5897049fa9883c964d031a4f2ea5dbfcf57a520c7ce2","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
-  (E'{"token_id":"019b76da-a808-7000-8000-000000000008","token_hash":"\\\\x347761bbcfec2bd2de6f5a2c36cb5ec8f0053b3764af1687715c70754c964eba","application_id":"acme","login":null,"roles":null,"name":"test","created_at":"2026-01-01T00:00:00+00:00","expires_at":null,"revoked_at":null,"last_used_at":null}')
+  (E'{"token_id":"019b76da-a808-7000-8000-000000000008","token_hash":"\\\\xdc3a791648b8c92b35e6ae79a68f2b6d78846aa27a2a535496ce1bf6427a588f","application_id":"acme","login":null,"roles":null,"name":"test","created_at":"2026-01-01T00:00:00+00:00","expires_at":null,"revoked_at":null,"last_used_at":null}')
 ) as v (row), json_populate_record(null::api_tokens, row::json) as r;
 
 insert into application_checks (check_id, application_id, requested_by, requested_at, finished_at, passed, failed, skipped, cases, error) select check_id, application_id, requested_by, requested_at, finished_at, passed, failed, skipped, cases, error from (values
@@ -977,8 +978,8 @@ insert into kyc_former_records (record_id, application_id, cp_id, cp_name, cp_sh
   (E'{"record_id":"019b76da-a820-7000-8000-000000000020","application_id":"acme","cp_id":"019b76da-a82c-7000-8000-00000000002c","cp_name":"\\\\x011bb65f0fa92f81ea417b953cf493b948bc703a8fbe13631aa997839b9b8806de47ca83","cp_short_name":"\\\\x01303aae3b0c6ef40546b920795705a84468f04592abf2a83546ede296c5a8a1e16c96ad","legal_entity":"\\\\x01b792dfb46e150e56edbf684e852745080d08dd97ea156439fbf46c1c742b5b3c8bde64f28ee50a","id_type":"\\\\x010a297c7e2b2f7f045b9eb08631fa7fc1ec86f1da3ad8c289dfde53311cbff40d0c909272","id_number":"\\\\x019d65babb9b12fb9573765d4f6e54d61df995d8e309107a5d4bdd3a767120","tax_id":"\\\\x019669536a9d4f824b127334fcd4dcbcae6b4cad285afba54e840a6e4600e8b7c73251714053e6","registered_address":"\\\\x017236e0de59aab7d74990f4de142bba0d678c01f00f2a67547549facf8ef73993ab0a6d06a9c9a759f025","corporate_account":"\\\\x01a1d650099ec75539ce9f078b2e44020c366ca06a4896408c188dc6ab8961f22f20efedb809","opening_bank":"\\\\x01eb97c89d7f66f9031983d367273518318c6a434f86e19ed4e74079c7f6cd55014fe15ca57b4bfc9b","data_keys":[{"key_id": "test", "wrapped": "Ac2FnYvfyeTot07/LbCDggjL5JgvTCz+X7lhgzqyor+ZnNSbb50omFJ4E0f7Qb0uM7WHtgX6CzctKK8+jw=="}],"received_at":"2026-01-01T00:00:00+00:00","replaced_at":"2026-01-01T00:00:00+00:00","changed_fields":[]}')
 ) as v (row), json_populate_record(null::kyc_former_records, row::json) as r;
 
-insert into kyc_keys (purpose, data_keys) select purpose, data_keys from (values
-  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AftzeNAW4oY1sdhX88VwLq0b6yiVITgoul1jD44AtvhKxeA5DmFKf1017Tray3hbJ49fWFnXWzDEXTF6Aw=="}]}')
+insert into kyc_keys (purpose, data_keys, public_key) select purpose, data_keys, public_key from (values
+  ('{"purpose":"fingerprint","data_keys":[{"key_id": "test", "wrapped": "AftzeNAW4oY1sdhX88VwLq0b6yiVITgoul1jD44AtvhKxeA5DmFKf1017Tray3hbJ49fWFnXWzDEXTF6Aw=="}],"public_key":null}')
 ) as v (row), json_populate_record(null::kyc_keys, row::json) as r;
 
 insert into kyc_records (application_id, record_id, cp_id, cp_name, cp_short_name, legal_entity, id_type, id_number, tax_id, registered_address, corporate_account, opening_bank, data_keys, fingerprint, tax_id_fingerprint, received_at, changed_fields, field_fingerprints) select application_id, record_id, cp_id, cp_name, cp_short_name, legal_entity, id_type, id_number, tax_id, registered_address, corporate_account, opening_bank, data_keys, fingerprint, tax_id_fingerprint, received_at, changed_fields, field_fingerprints from (values
@@ -1735,10 +1736,10 @@ AS $function$
     from kyc_keys where data_keys <> '[]' group by 2
   union all select 'applications', access_token_keys -> 0 ->> 'key_id', count(*)::int
     from applications where access_token_keys <> '[]' group by 2
-  union all select 'event_webhooks', secret_keys -> 0 ->> 'key_id', count(*)::int
-    from event_webhooks where secret_keys <> '[]' group by 2
-  union all select 'event_subscriptions', secret_keys -> 0 ->> 'key_id', count(*)::int
-    from event_subscriptions where secret_keys <> '[]' group by 2
+  union all select 'event_webhooks', wrap ->> 'key_id', count(*)::int
+    from event_webhooks, jsonb_array_elements(secret_keys) as wrap group by 2
+  union all select 'event_subscriptions', wrap ->> 'key_id', count(*)::int
+    from event_subscriptions, jsonb_array_elements(secret_keys) as wrap group by 2
   union all select 'kyc_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
@@ -1772,6 +1773,28 @@ CREATE OR REPLACE FUNCTION end_verdict(of_application text, how text)
 AS $function$
   update kyc_verdicts set ended_at = clock_timestamp(), ended_as = case when expires_at <= now() then 'expired' else how end
   where application_id = of_application and ended_at is null
+$function$;
+
+CREATE OR REPLACE FUNCTION event_origin(url text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select substring(url from '^https?://[^/?#]+')
+$function$;
+
+CREATE OR REPLACE FUNCTION event_origins(id text)
+ RETURNS SETOF text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select event_origin(url) from (
+    select unnest(array[query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook]) as url
+    from applications where application_id = id
+    union all select url from event_webhooks where application_id = id
+  ) as given
 $function$;
 
 CREATE OR REPLACE FUNCTION event_uuid()
@@ -1954,6 +1977,30 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION guard_event_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_operator', 'catalogue_operator_api']
+    and not exists (
+      select from event_origins(new.application_id) as known where known = event_origin(new.url))
+    and not exists (
+      select from api_tokens
+      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > now(), true)
+        and token_hash = sha256(decode(current_setting('catalogue.token_proof', true), 'hex')))
+  then
+    raise exception 'The role % may not send the events of % to a new origin without an API token of it.',
+      current_user, new.application_id
+      using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION icon_bands(hash bigint)
  RETURNS integer[]
  LANGUAGE sql
@@ -2017,6 +2064,24 @@ begin
          without_queries(new.game_icon), without_queries(new.game_store_pic)) then
     raise exception 'The role % may not change the content of a game without a next revision that is pending.', current_user
       using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_former_secret()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if new.secret is distinct from old.secret then
+    new.former_secret := case when new.former_until > now() then old.secret end;
+    if new.former_secret is not null then
+      new.secret_keys := new.secret_keys || (old.secret_keys -> 0);
+    end if;
+  elsif new.former_secret is null then
+    new.secret_keys := jsonb_build_array(new.secret_keys -> 0);
   end if;
   return new;
 end
@@ -2888,6 +2953,18 @@ CREATE TRIGGER content_providers_verdict AFTER UPDATE OF replaced_at ON content_
   WHEN (old.replaced_at IS NULL AND new.replaced_at IS NOT NULL)
   EXECUTE FUNCTION follow_provider();
 
+CREATE TRIGGER event_subscriptions_secret BEFORE UPDATE OF secret, former_secret ON event_subscriptions
+  FOR EACH ROW
+  EXECUTE FUNCTION keep_former_secret();
+
+CREATE TRIGGER event_webhooks_address BEFORE INSERT OR UPDATE OF url, secret ON event_webhooks
+  FOR EACH ROW
+  EXECUTE FUNCTION guard_event_address();
+
+CREATE TRIGGER event_webhooks_secret BEFORE UPDATE OF secret, former_secret ON event_webhooks
+  FOR EACH ROW
+  EXECUTE FUNCTION keep_former_secret();
+
 CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
   FOR EACH ROW
   WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
@@ -3103,7 +3180,7 @@ grant select ("position", created_at, failing_since, failures, former_until, las
 grant select (last_error, status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
-grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), update (failing_since, failures, last_attempt_at, last_error, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_console;
+grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), insert (application_id, secret, secret_keys, url), update (created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, secret, secret_keys, status, url), delete on event_webhooks to catalogue_console;
 grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
@@ -3189,6 +3266,7 @@ grant select (application_id, changed_fields, received_at, record_id, replaced_a
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
 grant select, delete on kyc_former_records to catalogue_kyc_desk;
 grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
+grant select (public_key, purpose) on kyc_keys to catalogue_console;
 grant select on kyc_keys to catalogue_kyc_desk;
 grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
 grant select, update (data_keys) on kyc_keys to catalogue_operator;

@@ -1,0 +1,27 @@
+/** Runs that found no change, as one line of a table. */
+import type { RunRow } from '#db/queries/runs.ts';
+import { RUN_COUNTERS } from '#src/contract/words.ts';
+
+/** What a run counts that found no change. */
+const QUIET: readonly string[] = ['listed', 'unchanged'];
+
+const isQuiet = (run: RunRow): boolean =>
+  run.outcome === 'succeeded' &&
+  RUN_COUNTERS.every((counter) => run[counter] === 0 || QUIET.includes(counter));
+
+/**
+ * Keeps the first of each series of quiet runs.
+ * @param runs the latest first
+ * @returns the runs that stay, and how many each of them stands for besides itself
+ */
+export const foldQuietRuns = (runs: readonly RunRow[]): { rows: RunRow[]; folded: Map<string, number> } => {
+  const rows: RunRow[] = [];
+  const folded = new Map<string, number>();
+  for (const run of runs) {
+    const last = rows.at(-1);
+    if (last !== undefined && isQuiet(last) && isQuiet(run))
+      folded.set(last.run_id, (folded.get(last.run_id) ?? 0) + 1);
+    else rows.push(run);
+  }
+  return { rows, folded };
+};

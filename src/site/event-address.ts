@@ -1,0 +1,96 @@
+/** Where an application's events are sent, as a form of the portal and of the console. */
+import { z } from 'zod';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
+import { rotateEventSecret } from '#src/operations/events.ts';
+import { operate } from '#src/operations/operate.ts';
+import type { Caller } from '#src/operations/operation.ts';
+import { readSealingRing } from '#src/sealing/event-box.ts';
+import { action, copyable, html, input, type SafeHtml, section } from '#src/site/html.ts';
+import { platformOf } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+
+const TOKEN_MAX = 1_024;
+
+const form = z.discriminatedUnion('act', [
+  z.object({
+    act: z.literal('set'),
+    url: z.string().trim(),
+    /** An empty box is an absent one. */
+    api_token: z
+      .string()
+      .trim()
+      .max(TOKEN_MAX)
+      .transform((text) => text || undefined),
+  }),
+  z.object({ act: z.literal('rotate'), former_until: z.string().transform((text) => text || null) }),
+  z.object({ act: z.literal('remove') }),
+]);
+
+const setForm = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
+  const url = {
+    name: 'url',
+    type: 'url',
+    required: true,
+    value: webhook?.url,
+    placeholder: 'https://',
+    grow: true,
+  };
+  const token = {
+    name: 'api_token',
+    type: 'password',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    maxlength: TOKEN_MAX,
+  };
+  return html`<form method="post" action="${to}" class="form" autocomplete="off">
+<input type="hidden" name="act" value="set">${input('Address (https)', url)}
+${input('API token of the application, for an origin that is new', token)}
+<p class="soft">The origins of its webhooks and of its present address need no token. The address gets a new secret.</p>
+<button class="button primary">Set address</button></form>`;
+};
+
+/** The forms that set the address, replace its secret and remove it. @param to where they are sent */
+export const addressForms = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
+  const change = html`<details><summary class="button">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>
+${setForm(to, webhook)}</details>`;
+  if (webhook === undefined) return change;
+  const former_until = webhook.former_until?.toISOString() ?? '';
+  return html`${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
+<details><summary class="button quiet danger">Remove…</summary>
+<p>No event is sent any more: <code>event/list</code> has them. The secret ends.</p>
+${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</details>`;
+};
+
+/** Does what a form says. @returns the new secret, to be shown once; undefined: the address is removed */
+export const changeAddress = async (
+  options: ConsoleOptions,
+  caller: Caller,
+  application_id: string,
+  body: unknown,
+): Promise<string | undefined> => {
+  const given = form.parse(body);
+  const platform = platformOf(options);
+  if (given.act === 'remove') {
+    await operate(removeEventAddress, { application_id }, caller, platform);
+    return undefined;
+  }
+  const ring = await readSealingRing(options.sql);
+  const sealing = { ...platform, keys: async () => ring };
+  const { secret } =
+    given.act === 'set'
+      ? await operate(setEventAddress, { ...given, application_id }, caller, sealing)
+      : await operate(rotateEventSecret, { ...given, application_id }, caller, sealing);
+  return secret;
+};
+
+/** Shows a secret, once. @param back the page of the address */
+export const secretSection = (secret: string, back: string): SafeHtml =>
+  section(
+    'The secret that signs the events',
+    html`<div class="body"><p>${copyable(secret)}</p>
+<p>Copy it now: it is not shown again. Each event is signed with it, as
+<a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> say. After a replacement, the secret before
+signs too for 24 hours.</p>
+<p><a class="button primary" href="${back}">I have copied it</a></p></div>`,
+  );

@@ -1,0 +1,113 @@
+import { beforeAll, expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
+import { createEventBox } from '#src/sealing/event-box.ts';
+import { arrive } from '#test/portal/developer.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
+import { aReceiver, aSender, isGenuine } from '#test/support/events.ts';
+import { addToken, testKeys } from '#test/support/factories.ts';
+import { ringOf } from '#test/support/kyc.ts';
+import { decideGame, reseal } from '#test/support/operate.ts';
+import { everyRow } from '#test/support/stored.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const site = useTestConsole(database);
+const ADDRESS = '/portal/events/address';
+
+const secretIn = (page: string): string => /whsec_[A-Za-z0-9+/]{43}=/.exec(page)?.[0] ?? '';
+
+const passOnly = async (application_id: string): Promise<void> => {
+  const [game] = await database.sql<{ game_id: string }[]>`
+    select game_id from games where application_id = ${application_id}`;
+  await decideGame(database.sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
+};
+
+beforeAll(async () => {
+  await addTestOperator(database.sql, 'adam', 'admin');
+});
+
+test('before a worker has made the key pair, a developer reads why no address can be set', async () => {
+  const { said } = await arrive(database.sql, site.url, 'early');
+  const given = { act: 'set', url: 'http://127.0.0.1:9/events', api_token: '' };
+  expect(await said(ADDRESS, given)).toMatch(/^bad No worker that has ENCRYPTION_KEYS/);
+  await createEventBox(database.sql, testKeys);
+});
+
+test('a developer sets an address, replaces its secret and removes it; events arrive signed', async () => {
+  const { sql } = database;
+  const { url, received } = await aReceiver();
+  const { call, page, said, token } = await arrive(sql, site.url, 'elm', [{ game_id: 'e-1' }]);
+  const given = { act: 'set', url, api_token: '' };
+  expect(await said(ADDRESS, given)).toMatch(/^bad The origin of this address is new/);
+  const wrong = [{ token: 'x' }, await addToken(sql, 'early'), await addToken(sql, 'elm', new Date(0))];
+  for (const { token: api_token } of wrong)
+    expect(await said(ADDRESS, { ...given, api_token })).toBe('bad This is no valid API token of elm.');
+  expect(await said(ADDRESS, { ...given, url: 'ftp://elm.example' })).toMatch(
+    /^bad url must be an https URL/,
+  );
+
+  const secret = secretIn(await (await call(ADDRESS, { ...given, api_token: token })).text());
+  const events = await page('/portal/events');
+  expect(events).not.toContain('whsec_');
+  const [, former_until = 'none'] = /name="former_until" value="([^"]*)"/.exec(events) ?? [];
+  const rotate = { act: 'rotate', former_until };
+  const [once, again] = await Promise.all([call(ADDRESS, rotate), call(ADDRESS, rotate)]);
+  const secrets = [secretIn(await once.text()), secretIn(await again.text())];
+  const next = secrets.find((each) => each !== '') ?? '';
+  // A form that is sent twice replaces one secret.
+  expect(secrets.toSorted()).toEqual(['', next]);
+
+  await passOnly('elm');
+  expect(await aSender(sql).deliverNow('elm')).toEqual({ delivered: 1, failed: 0 });
+  expect([secret, next].map((each) => received.map((one) => isGenuine(one, each)))).toEqual([[true], [true]]);
+
+  // `kyc reseal` wraps what the portal sealed by the key of the installation.
+  const k2 = ringOf(['k2']);
+  await reseal(sql, { records: [...k2.records, ...testKeys.records], tokens: k2.tokens });
+  await sql`update event_deliveries set state = 'pending', next_attempt_at = now()`;
+  expect(await aSender(sql, { keys: k2 }).deliverNow('elm')).toEqual({ delivered: 1, failed: 0 });
+  expect(received.map((one) => isGenuine(one, secret) && isGenuine(one, next))).toEqual([true, true]);
+
+  const stored = JSON.stringify(await everyRow(sql));
+  for (const each of [secret, next, token]) {
+    expect(stored).not.toContain(each);
+    expect(stored).not.toContain(Buffer.from(each).toString('hex'));
+  }
+  expect(await said(ADDRESS, { act: 'remove' })).toBe('good The address is removed: no event is sent.');
+  const log = await listAudit(sql, { subject: 'application:elm', limit: 10 });
+  expect(log.map(({ action, actor }) => [action, actor])).toEqual([
+    ['event_webhook.remove', 'elm'],
+    ['event_secret.rotate', 'elm'],
+    ['event_webhook.set', 'elm'],
+  ]);
+});
+
+test('an address that is not public is reached by no event', async () => {
+  const { sql } = database;
+  await createEventBox(sql, testKeys);
+  const { call, token } = await arrive(sql, site.url, 'oak', [{ game_id: 'o-1' }]);
+  await call(ADDRESS, { act: 'set', url: 'http://169.254.169.254/latest', api_token: token });
+  await passOnly('oak');
+  expect(await aSender(sql, { keys: ringOf(['k2']) }).deliverNow('oak')).toEqual({ delivered: 0, failed: 1 });
+  expect(
+    await sql`select last_status, last_error from event_deliveries where application_id = 'oak'`,
+  ).toEqual([{ last_status: null, last_error: 'forbidden_address' }]);
+});
+
+test('an administrator sets an address at an origin that the application has given, and at no other', async () => {
+  const { sql } = database;
+  await arrive(sql, site.url, 'fir');
+  const cookie = await signIn(site.url, 'adam');
+  const set = (url: string) =>
+    fetch(new URL('/applications/fir/events', site.url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body: new URLSearchParams({ act: 'set', url, api_token: '' }),
+    });
+  expect((await set('https://evil.example/events')).status).toBe(303);
+  expect(await sql`select from event_webhooks where application_id = 'fir'`).toEqual([]);
+  const url = 'http://127.0.0.1:9/events';
+  expect(secretIn(await (await set(url)).text())).not.toBe('');
+  expect(await sql`select url from event_webhooks where application_id = 'fir'`).toEqual([{ url }]);
+});
