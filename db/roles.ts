@@ -30,6 +30,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = [
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
   'count_appeals()': DATABASE_ROLES,
+  'count_due_games()': DATABASE_ROLES,
   'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],
   'count_verdicts()': DATABASE_ROLES,
   'count_wraps()': DATABASE_ROLES,

@@ -63,6 +63,7 @@ create table applications (
   concurrency integer not null,
   rate integer not null,
   volatile_parameters text[] default '{}'::text[] not null,
+  review_priority text default 'normal'::text not null,
   status text default 'active'::text not null,
   failed_runs integer default 0 not null,
   failing_since timestamp with time zone,
@@ -75,6 +76,7 @@ create table applications (
   updated_at timestamp with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (application_id),
   constraint applications_application_id CHECK (application_id ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
+  constraint applications_review_priority CHECK (review_priority = ANY (ARRAY['high'::text, 'normal'::text, 'low'::text])),
   constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))
 );
 
@@ -150,6 +152,7 @@ create table content_providers (
 create table decision_rules (
   is_single boolean default true not null,
   games_need_verdict boolean default false not null,
+  review_target_ms bigint default 172800000 not null,
   constraint decision_rules_pkey PRIMARY KEY (is_single),
   constraint decision_rules_one CHECK (is_single)
 );
@@ -1209,6 +1212,21 @@ AS $function$
   where p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null
 $function$;
 
+CREATE OR REPLACE FUNCTION count_due_games()
+ RETURNS TABLE(lane text, games bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select lane, count_lane_before(lane, '', now(), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  from unnest(array['new', 'changed']) as lanes (lane)
+  union all
+  select 'appeals', count(*) from game_appeals p join games g using (game_id)
+  join applications a on a.application_id = g.application_id
+  where p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null
+    and p.opened_at <= now() - review_target_ms(a.review_priority) * interval '1 millisecond'
+$function$;
+
 CREATE OR REPLACE FUNCTION count_games()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1227,6 +1245,79 @@ begin
     perform fold_game_counts();
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_lane_before(lane text, scope text, due timestamp with time zone, id uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  usual uuid := lane_bound(due, review_target_ms('normal'), id);
+begin
+  if lane = 'changed' then
+    return (select count(*) from changed_games c join applications a using (application_id)
+      where scope in ('', c.application_id) and c.since <= due - review_target_ms('high') * interval '1 millisecond'
+        and (c.since, c.game_id) < (due - review_target_ms(a.review_priority) * interval '1 millisecond', id)
+        and not exists (select from application_holds h where h.application_id = c.application_id));
+  end if;
+  return (
+    with streams as (
+      select application_id, lane_bound(due, review_target_ms(review_priority), id) as bound,
+             exists (select from application_holds h where h.application_id = a.application_id) as is_held
+      from applications a where a.review_priority <> 'normal' and scope in ('', application_id)
+      union
+      select application_id, lane_bound(due, review_target_ms(review_priority), id),
+             exists (select from application_holds h where h.application_id = a.application_id)
+      from applications a
+      where application_id = scope or scope = '' and application_id in (select application_id from application_holds)
+    ), counted as (
+      select count_pending_before(application_id, bound) - (select count(*) from changed_games c
+               where c.application_id = s.application_id and c.game_id < s.bound) as games
+      from streams s where not is_held
+      union all
+      -- Of all games, as if each was due at the usual time, those of the streams are none.
+      select -count_pending_before(application_id, usual) + (select count(*) from changed_games c
+               where c.application_id = s.application_id and c.game_id < usual)
+      from streams s where scope = ''
+      union all
+      select count_pending_before('', usual) - (select count(*) from changed_games c where c.game_id < usual)
+      where scope = ''
+    )
+    select coalesce(sum(games), 0) from counted);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION count_pending_before(scope text, bound uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  leaf bigint := game_bucket(bound);
+  -- The tree of an application ends one level sooner.
+  rest integer := case scope when '' then 0 else 7 end;
+  span uuid := (lpad(to_hex(leaf >> rest << rest << 7), 12, '0') || repeat('0', 20))::uuid;
+  before bigint;
+begin
+  select coalesce(sum(counted.upto[node.child]), 0) into before
+  from (
+    select level::smallint, leaf >> (35 - 7 * level) as bucket, (leaf >> (28 - 7 * level) & 127)::integer as child
+    from generate_series(0, case scope when '' then 4 else 3 end) as levels (level)
+  ) as node
+  join game_counts counted on counted.application_id = scope and counted.audit_status = 'pending'
+    and counted.level = node.level and counted.bucket = node.bucket
+  where node.child > 0;
+  before := before + (select coalesce(sum(games), 0) from game_count_changes
+    where audit_status = 'pending' and scope in ('', application_id) and bucket < leaf >> rest << rest);
+  if scope = '' then
+    return before + (select count(*) from games
+      where audit_status = any (array['pending']) and withdrawn_at is null and game_id >= span and game_id < bound);
+  end if;
+  return before + (select count(*) from games
+    where application_id = any (array[scope]) and audit_status = 'pending' and withdrawn_at is null
+      and game_id >= span and game_id < bound);
 end
 $function$;
 
@@ -1455,6 +1546,12 @@ CREATE OR REPLACE FUNCTION game_bucket(game_id uuid)
  IMMUTABLE PARALLEL SAFE
 AS $function$ select least(('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint >> 7, (1::bigint << 35) - 1) $function$;
 
+CREATE OR REPLACE FUNCTION game_ms(game_id uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$ select ('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint $function$;
+
 CREATE OR REPLACE FUNCTION game_totals(scope text)
  RETURNS TABLE(audit_status text, games bigint)
  LANGUAGE sql
@@ -1635,6 +1732,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION lane_bound(due timestamp with time zone, target_ms bigint, id uuid)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when arrived = game_ms(id) then id else (lpad(to_hex(
+    greatest(least(arrived + (arrived < game_ms(id))::integer, (1::bigint << 48) - 1), 0)), 12, '0') || repeat('0', 20))::uuid end
+  from (select (extract(epoch from due) * 1000)::bigint - target_ms as arrived) as place
+$function$;
+
 CREATE OR REPLACE FUNCTION limit_developer(of_application text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1674,6 +1781,54 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION list_new_games(excluded text[], after uuid, wanted integer)
+ RETURNS TABLE(game_id uuid, game_name text)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  game record;
+  place uuid := coalesce(after, '00000000-0000-0000-0000-000000000000');
+  left_over integer := wanted;
+  compared integer;
+  is_fruitless boolean;
+  span bigint;
+begin
+  loop
+    compared := 0;
+    is_fruitless := true;
+    for game in
+      select g.game_id, g.game_name, g.application_id from games g
+      where g.audit_status = any (array['pending']) and g.withdrawn_at is null and g.game_id > place
+      order by g.audit_status, g.game_id limit 1000
+    loop
+      compared := compared + 1;
+      place := game.game_id;
+      continue when game.application_id = any (excluded)
+        or exists (select from changed_games c where c.game_id = game.game_id);
+      game_id := game.game_id;
+      game_name := game.game_name;
+      return next;
+      is_fruitless := false;
+      left_over := left_over - 1;
+      if left_over = 0 then
+        return;
+      end if;
+    end loop;
+    if compared < 1000 then
+      return;
+    end if;
+    if is_fruitless then
+      span := next_span_of_others(excluded, game_bucket(place) >> 7);
+      if span is null then
+        return;
+      end if;
+      place := greatest(place, (lpad(to_hex(span << 14), 12, '0') || repeat('0', 20))::uuid);
+    end if;
+  end loop;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -1682,6 +1837,49 @@ AS $function$
   select g.audit_status = 'rejected' and g.withdrawn_at is null and not exists (
     select from game_appeals p where p.audit_id = (select f.audit_id from first_decision(of_game) f))
   from games g where g.game_id = of_game
+$function$;
+
+CREATE OR REPLACE FUNCTION next_span_of_others(excluded text[], span bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  node_level smallint := 3;
+  node bigint := span >> 7;
+  skipped integer := span & 127;
+  part integer;
+  -- Games that the counters do not have yet.
+  uncounted bigint := (select min(bucket >> 7) from game_count_changes
+    where audit_status = 'pending' and games > 0 and application_id <> all (excluded) and bucket >> 7 >= span);
+begin
+  -- Ascends to the first node with such a game after the span, then descends to its first one.
+  loop
+    with others as (
+      select child, sum(case application_id when '' then parts.games else -parts.games end) as games
+      from game_counts cross join unnest(upto) with ordinality as parts (games, child)
+      where application_id = any ('{""}' || excluded) and audit_status = 'pending' and level = node_level
+        and bucket = node
+      group by child
+    )
+    select min(child) - 1 into part from others
+    where games > coalesce((select games from others where child = skipped), 0);
+    if part is null then
+      if node_level = 0 then
+        return uncounted;
+      end if;
+      skipped := (node & 127) + 1;
+      node := node >> 7;
+      node_level := node_level - 1;
+    else
+      skipped := 0;
+      node := node << 7 | part;
+      exit when node_level = 3;
+      node_level := node_level + 1;
+    end if;
+  end loop;
+  return least(node, uncounted);
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION nodes_of(application_id text)
@@ -1976,6 +2174,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION review_target_ms(priority text)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select case priority when 'high' then review_target_ms / 4 when 'low' then review_target_ms * 4 else review_target_ms end
+  from decision_rules
+$function$;
+
 CREATE OR REPLACE FUNCTION search_keys(word text)
  RETURNS text[]
  LANGUAGE sql
@@ -2219,6 +2426,7 @@ AS $function$ select array(select split_part(address, '?', 1) from unnest(addres
 CREATE INDEX api_tokens_login ON api_tokens USING btree (login);
 CREATE INDEX application_checks_latest ON application_checks USING btree (application_id, requested_at);
 CREATE UNIQUE INDEX application_checks_open ON application_checks USING btree (application_id) WHERE finished_at IS NULL;
+CREATE INDEX applications_prioritized ON applications USING btree (application_id) WHERE review_priority <> 'normal'::text;
 CREATE UNIQUE INDEX approvals_one_open ON approvals USING btree (kind, subject, requested_by) WHERE used_at IS NULL AND closed_at IS NULL;
 CREATE INDEX approvals_requested_at ON approvals USING btree (requested_at);
 CREATE INDEX audit_log_action ON audit_log USING btree (action, entry_id);
@@ -2227,7 +2435,7 @@ CREATE INDEX audit_log_at ON audit_log USING btree (at);
 CREATE INDEX audit_log_subject ON audit_log USING btree (subject, entry_id);
 CREATE INDEX changed_games_application ON changed_games USING btree (application_id, since, game_id);
 CREATE INDEX changed_games_carry ON changed_games USING btree (carry_at) WHERE carry_at IS NOT NULL;
-CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id);
+CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id, application_id);
 CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
 CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
 CREATE INDEX event_deliveries_failed ON event_deliveries USING btree (application_id) WHERE state = 'failed'::text;
@@ -2241,11 +2449,13 @@ CREATE INDEX game_appeals_game ON game_appeals USING btree (game_id);
 CREATE INDEX game_appeals_lane ON game_appeals USING btree (opened_at, appeal_id) WHERE outcome IS NULL;
 CREATE UNIQUE INDEX game_appeals_open ON game_appeals USING btree (game_id) WHERE outcome IS NULL;
 CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX game_audits_decided ON game_audits USING btree (decided_at, decided_by);
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
+CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
@@ -2580,7 +2790,7 @@ grant select, insert, delete on application_holds to catalogue_console, catalogu
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
-grant select, update (concurrency, detail_max_age_ms, details_due_at, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
+grant select, update (concurrency, detail_max_age_ms, details_due_at, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, review_priority, status, updated_at) on applications to catalogue_console;
 grant select, update (details_due_at, details_full_at, failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
@@ -2617,6 +2827,8 @@ revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
 grant execute on function count_appeals() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_appeals() from public;
+grant execute on function count_due_games() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function count_due_games() from public;
 revoke execute on function count_games() from public;
 grant execute on function count_refusal(text) to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api;
 revoke execute on function count_refusal(text) from public;

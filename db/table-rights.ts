@@ -11,7 +11,8 @@ const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_
 const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
-const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, concurrency, rate';
+const PACE =
+  'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, concurrency, rate, review_priority';
 const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an address for events. Where it is, `guard_event_address` bounds for the console. */
 const EVENT_HEALTH =

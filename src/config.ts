@@ -62,6 +62,7 @@ const environmentSchema = z.object({
   OIDC_ROLES_CLAIM: z.string().min(1).default('groups'),
   OIDC_ROLES: parsed(parseRoleMap).optional(),
   GAMES_NEED_VERDICT: flag,
+  REVIEW_TARGET: duration('48h', 60_000),
   FOUR_EYES: parsed(parseFourEyes).default(FOUR_EYES_BY_DEFAULT),
   METRICS_HOST: z.string().min(1).default('127.0.0.1'),
   METRICS_PORT: port(9464),
@@ -164,6 +165,8 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     fourEyes: e.FOUR_EYES,
     /** `migrate` writes it into the database: it holds for every process. */
     gamesNeedVerdict: e.GAMES_NEED_VERDICT,
+    /** `migrate` writes it into the database too. */
+    reviewTargetMs: e.REVIEW_TARGET,
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
     telemetry: {
       traces: isSent(e, 'TRACES'),

@@ -30,6 +30,7 @@ CREATE TABLE "applications" (
 	"concurrency" integer NOT NULL,
 	"rate" integer NOT NULL,
 	"volatile_parameters" text[] DEFAULT '{}' NOT NULL,
+	"review_priority" text DEFAULT 'normal' NOT NULL,
 	"status" text DEFAULT 'active' NOT NULL,
 	"failed_runs" integer DEFAULT 0 NOT NULL,
 	"failing_since" timestamp with time zone,
@@ -40,6 +41,7 @@ CREATE TABLE "applications" (
 	"details_full_at" timestamp with time zone,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "applications_review_priority" CHECK ("applications"."review_priority" in ('high', 'normal', 'low')),
 	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),
 	CONSTRAINT "applications_application_id" CHECK ("applications"."application_id" ~ '^[a-z0-9][a-z0-9-]{0,62}$')
 );
@@ -312,6 +314,7 @@ CREATE TABLE "content_providers" (
 CREATE TABLE "decision_rules" (
 	"is_single" boolean PRIMARY KEY DEFAULT true NOT NULL,
 	"games_need_verdict" boolean DEFAULT false NOT NULL,
+	"review_target_ms" bigint DEFAULT 172800000 NOT NULL,
 	CONSTRAINT "decision_rules_one" CHECK ("decision_rules"."is_single")
 );
 --> statement-breakpoint
@@ -748,6 +751,7 @@ ALTER TABLE "run_days" ADD CONSTRAINT "run_days_application_id_applications_appl
 ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_runs" ADD CONSTRAINT "sync_runs_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_tokens_login" ON "api_tokens" USING btree ("login");--> statement-breakpoint
+CREATE INDEX "applications_prioritized" ON "applications" USING btree ("application_id") WHERE "applications"."review_priority" <> 'normal';--> statement-breakpoint
 CREATE UNIQUE INDEX "approvals_one_open" ON "approvals" USING btree ("kind","subject","requested_by") WHERE "approvals"."used_at" is null and "approvals"."closed_at" is null;--> statement-breakpoint
 CREATE INDEX "approvals_requested_at" ON "approvals" USING btree ("requested_at");--> statement-breakpoint
 CREATE INDEX "audit_log_actor" ON "audit_log" USING btree ("actor","entry_id");--> statement-breakpoint
@@ -763,6 +767,7 @@ CREATE INDEX "events_application" ON "events" USING btree ("application_id","eve
 CREATE INDEX "events_created" ON "events" USING brin ("created_at");--> statement-breakpoint
 CREATE INDEX "ingest_failures_last" ON "ingest_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "game_audits_game" ON "game_audits" USING btree ("game_id");--> statement-breakpoint
+CREATE INDEX "game_audits_decided" ON "game_audits" USING btree ("decided_at","decided_by");--> statement-breakpoint
 CREATE INDEX "game_audits_batch" ON "game_audits" USING btree ("batch_id") WHERE "game_audits"."batch_id" is not null;--> statement-breakpoint
 CREATE INDEX "games_pages" ON "games" USING btree ("audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE INDEX "games_pages_application" ON "games" USING btree ("application_id","audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
@@ -790,9 +795,10 @@ CREATE INDEX "application_checks_latest" ON "application_checks" USING btree ("a
 CREATE INDEX "portal_sessions_token" ON "portal_sessions" USING btree ("token_id");--> statement-breakpoint
 CREATE INDEX "refresh_requests_by_operator" ON "refresh_requests" USING btree ("application_id") WHERE "refresh_requests"."by_operator";--> statement-breakpoint
 CREATE INDEX "changed_games_carry" ON "changed_games" USING btree ("carry_at") WHERE "changed_games"."carry_at" is not null;--> statement-breakpoint
-CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id");--> statement-breakpoint
+CREATE INDEX "changed_games_lane" ON "changed_games" USING btree ("since","game_id","application_id");--> statement-breakpoint
 CREATE INDEX "changed_games_application" ON "changed_games" USING btree ("application_id","since","game_id");--> statement-breakpoint
 CREATE INDEX "game_leases_until" ON "game_leases" USING btree ("leased_until");--> statement-breakpoint
+CREATE INDEX "game_viewers_seen" ON "game_viewers" USING btree ("seen_at");--> statement-breakpoint
 CREATE INDEX "held_games_application" ON "held_games" USING btree ("application_id");--> statement-breakpoint
 CREATE INDEX "run_days_by_day" ON "run_days" USING brin ("day");--> statement-breakpoint
 CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","page_num") WHERE "sync_run_pages"."open_games" <> '{}'::jsonb;--> statement-breakpoint

@@ -331,6 +331,205 @@ begin
 end
 $$;
 
+-- The milliseconds since 1970 that a game_id begins with.
+create function game_ms(game_id uuid) returns bigint
+language sql immutable parallel safe
+as $$ select ('x' || translate(left(game_id::text, 13), '-', ''))::bit(48)::bigint $$;
+
+-- How long after its arrival a game of an application with this priority is due.
+create function review_target_ms(priority text) returns bigint
+language sql stable
+as $$
+  select case priority when 'high' then review_target_ms / 4 when 'low' then review_target_ms * 4 else review_target_ms end
+  from decision_rules
+$$;
+
+-- The place of a lane as a place among the ids of games that are due this long after their arrival: those with a larger
+-- id come after it, those with a smaller one before it.
+create function lane_bound(due timestamptz, target_ms bigint, id uuid) returns uuid
+language sql immutable parallel safe
+as $$
+  select case when arrived = game_ms(id) then id else (lpad(to_hex(
+    greatest(least(arrived + (arrived < game_ms(id))::integer, (1::bigint << 48) - 1), 0)), 12, '0') || repeat('0', 20))::uuid end
+  from (select (extract(epoch from due) * 1000)::bigint - target_ms as arrived) as place
+$$;
+
+-- Counts the pending games of a scope ("" for all applications) with a smaller id. Uses the counters for whole spans, and
+-- an index for the rest of the last one.
+create function count_pending_before(scope text, bound uuid) returns bigint
+language plpgsql stable
+as $$
+declare
+  leaf bigint := game_bucket(bound);
+  -- The tree of an application ends one level sooner.
+  rest integer := case scope when '' then 0 else 7 end;
+  span uuid := (lpad(to_hex(leaf >> rest << rest << 7), 12, '0') || repeat('0', 20))::uuid;
+  before bigint;
+begin
+  select coalesce(sum(counted.upto[node.child]), 0) into before
+  from (
+    select level::smallint, leaf >> (35 - 7 * level) as bucket, (leaf >> (28 - 7 * level) & 127)::integer as child
+    from generate_series(0, case scope when '' then 4 else 3 end) as levels (level)
+  ) as node
+  join game_counts counted on counted.application_id = scope and counted.audit_status = 'pending'
+    and counted.level = node.level and counted.bucket = node.bucket
+  where node.child > 0;
+  before := before + (select coalesce(sum(games), 0) from game_count_changes
+    where audit_status = 'pending' and scope in ('', application_id) and bucket < leaf >> rest << rest);
+  if scope = '' then
+    return before + (select count(*) from games
+      where audit_status = any (array['pending']) and withdrawn_at is null and game_id >= span and game_id < bound);
+  end if;
+  return before + (select count(*) from games
+    where application_id = any (array[scope]) and audit_status = 'pending' and withdrawn_at is null
+      and game_id >= span and game_id < bound);
+end
+$$;
+
+-- Finds the first span of 16 s, from this one on, in which other applications than these have pending games. Null: none.
+create function next_span_of_others(excluded text[], span bigint) returns bigint
+language plpgsql stable
+as $$
+declare
+  node_level smallint := 3;
+  node bigint := span >> 7;
+  skipped integer := span & 127;
+  part integer;
+  -- Games that the counters do not have yet.
+  uncounted bigint := (select min(bucket >> 7) from game_count_changes
+    where audit_status = 'pending' and games > 0 and application_id <> all (excluded) and bucket >> 7 >= span);
+begin
+  -- Ascends to the first node with such a game after the span, then descends to its first one.
+  loop
+    with others as (
+      select child, sum(case application_id when '' then parts.games else -parts.games end) as games
+      from game_counts cross join unnest(upto) with ordinality as parts (games, child)
+      where application_id = any ('{""}' || excluded) and audit_status = 'pending' and level = node_level
+        and bucket = node
+      group by child
+    )
+    select min(child) - 1 into part from others
+    where games > coalesce((select games from others where child = skipped), 0);
+    if part is null then
+      if node_level = 0 then
+        return uncounted;
+      end if;
+      skipped := (node & 127) + 1;
+      node := node >> 7;
+      node_level := node_level - 1;
+    else
+      skipped := 0;
+      node := node << 7 | part;
+      exit when node_level = 3;
+      node_level := node_level + 1;
+    end if;
+  end loop;
+  return least(node, uncounted);
+end
+$$;
+
+-- The new lane without the games of some applications, in the order of ids. Steps over many of those by the counters.
+create function list_new_games(excluded text[], after uuid, wanted integer)
+returns table (game_id uuid, game_name text)
+language plpgsql stable
+as $$
+declare
+  game record;
+  place uuid := coalesce(after, '00000000-0000-0000-0000-000000000000');
+  left_over integer := wanted;
+  compared integer;
+  is_fruitless boolean;
+  span bigint;
+begin
+  loop
+    compared := 0;
+    is_fruitless := true;
+    for game in
+      select g.game_id, g.game_name, g.application_id from games g
+      where g.audit_status = any (array['pending']) and g.withdrawn_at is null and g.game_id > place
+      order by g.audit_status, g.game_id limit 1000
+    loop
+      compared := compared + 1;
+      place := game.game_id;
+      continue when game.application_id = any (excluded)
+        or exists (select from changed_games c where c.game_id = game.game_id);
+      game_id := game.game_id;
+      game_name := game.game_name;
+      return next;
+      is_fruitless := false;
+      left_over := left_over - 1;
+      if left_over = 0 then
+        return;
+      end if;
+    end loop;
+    if compared < 1000 then
+      return;
+    end if;
+    if is_fruitless then
+      span := next_span_of_others(excluded, game_bucket(place) >> 7);
+      if span is null then
+        return;
+      end if;
+      place := greatest(place, (lpad(to_hex(span << 14), 12, '0') || repeat('0', 20))::uuid);
+    end if;
+  end loop;
+end
+$$;
+
+-- Counts the games of a lane, of one application or all (""), that are due before a place.
+create function count_lane_before(lane text, scope text, due timestamptz, id uuid) returns bigint
+language plpgsql stable
+as $$
+declare
+  usual uuid := lane_bound(due, review_target_ms('normal'), id);
+begin
+  if lane = 'changed' then
+    return (select count(*) from changed_games c join applications a using (application_id)
+      where scope in ('', c.application_id) and c.since <= due - review_target_ms('high') * interval '1 millisecond'
+        and (c.since, c.game_id) < (due - review_target_ms(a.review_priority) * interval '1 millisecond', id)
+        and not exists (select from application_holds h where h.application_id = c.application_id));
+  end if;
+  return (
+    with streams as (
+      select application_id, lane_bound(due, review_target_ms(review_priority), id) as bound,
+             exists (select from application_holds h where h.application_id = a.application_id) as is_held
+      from applications a where a.review_priority <> 'normal' and scope in ('', application_id)
+      union
+      select application_id, lane_bound(due, review_target_ms(review_priority), id),
+             exists (select from application_holds h where h.application_id = a.application_id)
+      from applications a
+      where application_id = scope or scope = '' and application_id in (select application_id from application_holds)
+    ), counted as (
+      select count_pending_before(application_id, bound) - (select count(*) from changed_games c
+               where c.application_id = s.application_id and c.game_id < s.bound) as games
+      from streams s where not is_held
+      union all
+      -- Of all games, as if each was due at the usual time, those of the streams are none.
+      select -count_pending_before(application_id, usual) + (select count(*) from changed_games c
+               where c.application_id = s.application_id and c.game_id < usual)
+      from streams s where scope = ''
+      union all
+      select count_pending_before('', usual) - (select count(*) from changed_games c where c.game_id < usual)
+      where scope = ''
+    )
+    select coalesce(sum(games), 0) from counted);
+end
+$$;
+
+-- How many games and appeals are due, for the metrics of every process.
+create function count_due_games() returns table (lane text, games bigint)
+language sql stable security definer
+set search_path = public, pg_temp
+as $$
+  select lane, count_lane_before(lane, '', now(), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  from unnest(array['new', 'changed']) as lanes (lane)
+  union all
+  select 'appeals', count(*) from game_appeals p join games g using (game_id)
+  join applications a on a.application_id = g.application_id
+  where p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null
+    and p.opened_at <= now() - review_target_ms(a.review_priority) * interval '1 millisecond'
+$$;
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Review: changed_games and game_absences (db/schema/review.ts)
 -- ---------------------------------------------------------------------------------------------------------------------

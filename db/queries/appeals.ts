@@ -47,6 +47,7 @@ export type AppealItem = AppealRow &
     reason: string | null;
     reason_label: string | null;
     rejection: string | null;
+    due: Date;
   };
 
 export type AppealFilter = {
@@ -55,7 +56,11 @@ export type AppealFilter = {
   reviewer?: string | undefined;
 };
 
-export const APPEAL_SORTS = ['opened_at'] as const;
+export const APPEAL_SORTS = ['due'] as const;
+
+/** When an appeal is due. */
+const dueTime = (sql: Queryable) =>
+  sql`p.opened_at + review_target_ms(a.review_priority) * interval '1 millisecond'`;
 
 /** Reads one page of the appeals that wait. */
 export const listAppealPage = (
@@ -65,31 +70,33 @@ export const listAppealPage = (
 ) =>
   readListPage<AppealItem>(sql, page, {
     columns: sql`p.*, g.application_game_id, g.game_name, g.revision, a.name as application_name, d.reason,
-      r.label as reason_label, d.text as rejection`,
+      r.label as reason_label, d.text as rejection, ${dueTime(sql)} as due`,
     from: sql`game_appeals p join games g using (game_id) join applications a on a.application_id = g.application_id
       join game_audits d on d.audit_id = p.audit_id left join reasons r on r.code = d.reason ${where(sql, [
         isWaiting(sql),
         application_id !== undefined && sql`p.application_id = ${application_id}`,
         reviewer !== undefined && sql`lower(p.rejected_by) <> lower(${reviewer})`,
       ])}`,
-    sort_by: sql`p.opened_at`,
+    sort_by: dueTime(sql),
     id: sql`p.appeal_id`,
   });
 
-/** The games whose appeals a reviewer may decide, the longest waiting first. @param from.after the game before them */
+/** The games whose appeals a reviewer may decide, the one that is due first. @param from.after the game before them */
 export const listAppealedGames = (
   sql: Queryable,
   { reviewer, after }: { reviewer: string; after?: string | undefined },
   limit: number,
 ): Promise<string[]> =>
   readColumn(sql<{ game_id: string }[]>`
-    select p.game_id from game_appeals p join games g using (game_id) ${where(sql, [
+    select p.game_id from game_appeals p join games g using (game_id)
+    join applications a on a.application_id = g.application_id ${where(sql, [
       isWaiting(sql),
       sql`lower(p.rejected_by) <> lower(${reviewer})`,
       after !== undefined &&
-        sql`(p.opened_at, p.appeal_id) > (
-          select opened_at, appeal_id from game_appeals where game_id = ${after} order by appeal_id desc limit 1)`,
-    ])} order by p.opened_at, p.appeal_id limit ${limit}`);
+        sql`(${dueTime(sql)}, p.appeal_id) > (
+          select ${dueTime(sql)}, appeal_id from game_appeals p join applications a using (application_id)
+          where game_id = ${after} order by appeal_id desc limit 1)`,
+    ])} order by ${dueTime(sql)}, p.appeal_id limit ${limit}`);
 
 /** What the metrics and the lanes tell: appeals that wait, and since when the first one does. */
 export const countAppeals = (sql: Queryable) =>

@@ -20,6 +20,7 @@ export type ApplicationSettings = Pick<
   | 'concurrency'
   | 'rate'
   | 'volatile_parameters'
+  | 'review_priority'
 >;
 export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_token_keys'>;
 

@@ -3,6 +3,8 @@ import { readColumn } from '#db/rows.ts';
 
 /** An operator who is not recorded again within this time has left the game. */
 const VIEWER_EXPIRES_S = 60;
+/** For as long, the lanes mark what a reviewer has opened. */
+const OPENED_KEPT = '1 day';
 
 /**
  * Records that an operator looks at a game. Call it again while the page of the game is open.
@@ -19,7 +21,7 @@ export const recordViewer = (sql: Queryable, game_id: string, viewer: string) =>
     ), expired as (
       delete from game_viewers where ctid = any(array(
         select old.ctid from game_viewers old cross join recorded
-        where old.seen_at < now() - ${VIEWER_EXPIRES_S} * interval '1 second'
+        where old.seen_at < now() - ${OPENED_KEPT}::interval
           and (old.game_id, old.viewer) <> (${game_id}, ${viewer})
         for update of old skip locked))
     )
@@ -27,3 +29,16 @@ export const recordViewer = (sql: Queryable, game_id: string, viewer: string) =>
     where game_id = ${game_id} and viewer <> ${viewer}
       and seen_at >= now() - ${VIEWER_EXPIRES_S} * interval '1 second'
     order by viewer`);
+
+/** The games among these that an operator has opened since their content changed, of the last day. */
+export const listOpenedGames = async (
+  sql: Queryable,
+  game_ids: readonly string[],
+  viewer: string,
+): Promise<Set<string>> =>
+  new Set(
+    await readColumn(sql<{ game_id: string }[]>`
+      select v.game_id from game_viewers v join games g using (game_id)
+      join game_revisions r on r.game_id = g.game_id and r.revision = g.revision
+      where v.game_id = any(${game_ids as string[]}::uuid[]) and v.viewer = ${viewer} and v.seen_at > r.fetched_at`),
+  );

@@ -29,9 +29,6 @@ export const lockForHold = (tx: Queryable, application_id: string): Promise<bool
 export const findHold = (sql: Queryable, application_id: string): Promise<HoldRow | undefined> =>
   firstRow(sql<HoldRow[]>`select * from application_holds where application_id = ${application_id}`);
 
-export const listHeldApplications = (sql: Queryable): Promise<string[]> =>
-  readColumn(sql<{ application_id: string }[]>`select application_id from application_holds`);
-
 /** @returns false when the application is held already */
 export const insertHold = (
   tx: Queryable,

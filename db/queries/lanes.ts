@@ -1,8 +1,8 @@
+import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { listHeldApplications } from '#db/queries/holds.ts';
+import { countLanes } from '#db/queries/lane-counts.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
-import { onlyRow, onlyValue, readValue } from '#db/rows.ts';
 import { contains, where } from '#db/where.ts';
 import type { Decision, Lane } from '#src/contract/words.ts';
 
@@ -20,70 +20,117 @@ export type LaneGame = Pick<
   application_name: string;
   /** When the game entered the lane. */
   since: Date;
+  /** When it should be decided: after the target of its application's priority. */
+  due: Date;
   /** The last decision and its revision; null in the new lane. */
   decided_status: Decision | null;
   decided_revision: number | null;
 };
 
-export const LANE_SORTS = ['since'] as const;
+export const LANE_SORTS = ['due'] as const;
 type LanePage = ListPage<(typeof LANE_SORTS)[number]>;
 
 /** Names that one page compares with a text. A rare text then takes several pages. */
 export const LANE_NAMES_COMPARED = 4_000;
 
-/** `last_…`: where the scan ended, after `scanned` games. */
-type ScannedGame = LaneGame & { last_id: string | null; last_since: Date | null; scanned: number };
+/** `last_…`: where the scan ended, if it ended before the lane did. */
+type ScannedGame = LaneGame & { last_id: string | null; last_due: Date | null };
 
 /** The place of a game in the order of its lane. */
-export const placeInLane = (
-  lane: Lane,
-  { game_id, since }: Pick<LaneGame, 'game_id' | 'since'>,
-): readonly [value: string, id: string] => [lane === 'new' ? game_id : since.toISOString(), game_id];
+export const placeInLane = ({
+  game_id,
+  due,
+}: Pick<LaneGame, 'game_id' | 'due'>): readonly [value: string, id: string] => [due.toISOString(), game_id];
 
-/** `held`: applications whose games are in no lane. Without one, the scan needs no column beside those of its index. */
-type Scanned = { application_id: string | undefined; held: string[] };
+/** An application whose games are due after another time than those of most, or are in no lane because it is held. */
+type Stream = { application_id: string; target_ms: number; is_held: boolean };
+
+/** The applications that are read one by one, and the target of the others. Of one application: itself. */
+const readStreams = async (sql: Queryable, application_id: string | undefined) => {
+  const streams = await sql<Stream[]>`
+    select application_id, review_target_ms(review_priority) as target_ms, h.application_id is not null as is_held
+    from applications a left join application_holds h using (application_id)
+    where ${
+      application_id === undefined
+        ? sql`review_priority <> 'normal' or application_id in (select application_id from application_holds)`
+        : sql`application_id = ${application_id}`
+    }`;
+  return {
+    single: streams.filter(({ is_held }) => !is_held),
+    excluded: streams.map((stream) => stream.application_id),
+  };
+};
+
+/** The games of one lane: how its tables give them in the order in which they are due, after a place. */
+type Scan = {
+  /** Of the application `s.application_id`, which are due after `s.target_ms`. */
+  ofOne: Fragment;
+  /** Of all but some applications. */
+  ofOthers: (excluded: string[], most: number) => Fragment;
+};
 
 /**
  * The games of the new lane, which wait for their first decision, in the order in which they were first seen. The index
  * of `game.listByAuditStatus` has them: its array comparison is explained there (db/queries/api-games.ts).
  */
-const scanNew = (sql: Queryable, { application_id, held }: Scanned, { after, descending }: LanePage) => {
+const scanNew = (sql: Queryable, { after, descending }: LanePage): Scan => {
   const direction = descending ? sql`desc` : sql`asc`;
   const compare = descending ? sql`<` : sql`>`;
-  const [lead, index] =
-    application_id === undefined
-      ? [sql`audit_status`, sql`audit_status = any (array['pending'])`]
-      : [
-          sql`application_id`,
-          sql`application_id = any (array[${application_id}]) and audit_status = 'pending'`,
-        ];
-  return sql`
-    select g.game_id, g.game_name, null::timestamptz as since, null::int as decided_revision from games g
-    ${where(sql, [
-      index,
-      sql`withdrawn_at is null`,
-      held.length > 0 && sql`g.application_id <> all(${held}::text[])`,
-      after && sql`game_id ${compare} ${after[1]}`,
-      sql`not exists (select from changed_games c where c.game_id = g.game_id)`,
-    ])}
-    order by ${lead} ${direction}, game_id ${direction}`;
+  const boundOf = (target: Fragment) =>
+    after === undefined ? sql`null::uuid` : sql`lane_bound(${after[0]}, ${target}, ${after[1]})`;
+  const beyond = (target: Fragment) => after !== undefined && sql`g.game_id ${compare} ${boundOf(target)}`;
+  const isNew = sql`g.withdrawn_at is null and not exists (select from changed_games c where c.game_id = g.game_id)`;
+  const columns = (target: Fragment) => sql`
+    g.game_id, g.game_name, to_timestamp((game_ms(g.game_id) + ${target}) / 1000.0) as due, null::timestamptz as since,
+    null::int as decided_revision`;
+  const usual = sql`review_target_ms('normal')`;
+  return {
+    ofOne: sql`
+      select ${columns(sql`s.target_ms`)} from games g ${where(sql, [
+        sql`g.application_id = any (array[s.application_id]) and g.audit_status = 'pending'`,
+        isNew,
+        beyond(sql`s.target_ms`),
+      ])} order by g.application_id ${direction}, g.game_id ${direction}`,
+    ofOthers: (excluded, most) =>
+      excluded.length > 0 && !descending
+        ? sql`select ${columns(usual)} from list_new_games(${excluded}, ${boundOf(usual)}, ${most}) g`
+        : sql`select ${columns(usual)} from games g ${where(sql, [
+            sql`g.audit_status = any (array['pending'])`,
+            isNew,
+            excluded.length > 0 && sql`g.application_id <> all(${excluded}::text[])`,
+            beyond(usual),
+          ])} order by g.audit_status ${direction}, g.game_id ${direction} limit ${most}`,
+  };
 };
 
 /** The games of the changed lane, which changed after a decision, in the order in which they changed. */
-const scanChanged = (sql: Queryable, { application_id, held }: Scanned, { after, descending }: LanePage) => {
+const scanChanged = (sql: Queryable, { after, descending }: LanePage): Scan => {
   const direction = descending ? sql`desc` : sql`asc`;
   const compare = descending ? sql`<` : sql`>`;
-  return sql`
-    select c.game_id, null as game_name, c.since, c.decided_revision from changed_games c
-    ${where(sql, [
-      application_id !== undefined && sql`c.application_id = ${application_id}`,
-      held.length > 0 && sql`c.application_id <> all(${held}::text[])`,
-      after && sql`(c.since, c.game_id) ${compare} (${after[0]}, ${after[1]})`,
-    ])}
-    order by c.since ${direction}, c.game_id ${direction}`;
+  const inMs = (target: Fragment) => sql`${target} * interval '1 millisecond'`;
+  const scan = (target: Fragment, condition: Fragment | false) => sql`
+    select c.game_id, null as game_name, c.since + ${inMs(target)} as due, c.since, c.decided_revision
+    from changed_games c ${where(sql, [
+      condition,
+      after &&
+        sql`(c.since, c.game_id) ${compare} (${after[0]}::timestamptz - ${inMs(target)}, ${after[1]}::uuid)`,
+    ])} order by c.since ${direction}, c.game_id ${direction}`;
+  return {
+    ofOne: scan(sql`s.target_ms`, sql`c.application_id = s.application_id`),
+    ofOthers: (excluded, most) =>
+      sql`${scan(
+        sql`review_target_ms('normal')`,
+        excluded.length > 0 && sql`c.application_id <> all(${excluded}::text[])`,
+      )} limit ${most}`,
+  };
 };
 
-/** Reads one page of a lane. With a text, a page may end before it is full. */
+/**
+ * Reads one page of a lane. With a text, a page may end before it is full.
+ *
+ * Most applications have the usual target: their games are one stream in the order of an index. Each other application
+ * is a stream of its own. The first games of all streams together are among those of the streams that begin first.
+ */
 export const listLanePage = async (
   sql: Queryable,
   { lane, application_id, search }: LaneFilter & { lane: Lane },
@@ -92,50 +139,69 @@ export const listLanePage = async (
   const { limit, descending, uncounted = false } = page;
   const direction = descending ? sql`desc` : sql`asc`;
   // One game more than the page shows whether there is a next page.
-  const scanMax = search === undefined ? limit + 1 : LANE_NAMES_COMPARED;
-  const scan = lane === 'new' ? scanNew : scanChanged;
-  const held = await listHeldApplications(sql);
+  const most = limit + 1;
+  const { single, excluded } = await readStreams(sql, application_id);
+  const [fromOthers, fromOne] =
+    search === undefined
+      ? [most, most]
+      : [LANE_NAMES_COMPARED, Math.max(most, Math.ceil(LANE_NAMES_COMPARED / Math.max(1, single.length)))];
+  const { ofOne, ofOthers } = (lane === 'new' ? scanNew : scanChanged)(sql, page);
+  const others =
+    application_id === undefined
+      ? sql`union all (select '', o.* from (${ofOthers(excluded, fromOthers)}) o)`
+      : sql``;
   const names = lane === 'new' ? sql`` : sql`join games g using (game_id)`;
   const named =
     search === undefined
       ? sql``
       : sql`${names} where ${contains(sql, search, [lane === 'new' ? 's.game_name' : 'g.game_name'])}`;
   const read = await sql<ScannedGame[]>`
-    with scanned as materialized (
-      ${scan(sql, { application_id, held }, page)} limit ${scanMax}
-    ), found as (
-      select s.* from scanned s ${named}
-      order by s.since ${direction}, s.game_id ${direction} limit ${limit + 1}
+    with streams as (
+      select * from unnest(${single.map((stream) => stream.application_id)}::text[],
+                           ${single.map(({ target_ms }) => target_ms)}::bigint[]) as s (application_id, target_ms)
+    ), heads as (
+      select s.application_id, s.target_ms, head.due, head.game_id
+      from streams s cross join lateral (${ofOne} limit 1) head
+      order by due ${direction}, game_id ${direction} limit ${most + 1}
+    ), begun as (
+      select s.application_id as stream, each.*
+      from (select * from heads order by due ${direction}, game_id ${direction} limit ${most}) s
+      cross join lateral (${ofOne} limit ${fromOne}) each
+      ${others}
+    ), numbered as materialized (
+      select *, row_number() over (partition by stream order by due ${direction}, game_id ${direction}) as n from begun
     ), ending as (
-      select (select count(*)::int from scanned) as scanned, last.game_id as last_id, last.since as last_since
-      from (select 1) one left join (
-        select * from scanned
-        order by since ${descending ? sql`asc` : sql`desc`}, game_id ${descending ? sql`asc` : sql`desc`} limit 1
-      ) last on true
+      -- Behind this place, a stream may have games that were not read.
+      select due, game_id from (
+        (select due, game_id from heads order by due ${direction}, game_id ${direction} offset ${most})
+        union all
+        select due, game_id from numbered where n = case stream when '' then ${fromOthers}::int else ${fromOne}::int end
+      ) as ends order by due ${direction}, game_id ${direction} limit 1
+    ), found as (
+      select s.* from numbered s ${named} ${search === undefined ? sql`where` : sql`and`} not exists (
+        select from ending where (s.due, s.game_id) ${descending ? sql`<` : sql`>`} (ending.due, ending.game_id))
+      order by s.due ${direction}, s.game_id ${direction} limit ${most}
     )
     select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.revision,
-           a.name as application_name, coalesce(found.since, g.created_at) as since, found.decided_revision,
-           decided.audit_status as decided_status, ending.scanned, ending.last_id, ending.last_since
-    from ending left join (
+           a.name as application_name, coalesce(found.since, g.created_at) as since, found.due, found.decided_revision,
+           decided.audit_status as decided_status, ending.game_id as last_id, ending.due as last_due
+    from (select 1) one left join ending on true left join (
       found join games g using (game_id) join applications a using (application_id)
       left join lateral standing_decision(case when found.decided_revision is not null then g.game_id end) decided
         on true
     ) on true
-    order by found.since ${direction}, g.game_id ${direction}`;
+    order by found.due ${direction}, g.game_id ${direction}`;
   const found = read
     .filter((row) => row.game_id !== null)
-    .map(({ last_id: _id, last_since: _since, scanned: _scanned, ...game }): LaneGame => game);
+    .map(({ last_id: _id, last_due: _due, ...game }): LaneGame => game);
   const rows = found.slice(0, limit);
   const [end] = read;
-  const cut =
-    search !== undefined && end?.scanned === scanMax && end.last_id !== null
-      ? { game_id: end.last_id, since: end.last_since ?? new Date(0) }
-      : undefined;
+  const cut = end?.last_id && end.last_due ? { game_id: end.last_id, due: end.last_due } : undefined;
   const last = found.length > limit ? rows.at(-1) : cut;
   return {
     rows,
     total: uncounted || search !== undefined ? null : (await countLanes(sql, application_id))[lane],
-    next: last && placeInLane(lane, last),
+    next: last && placeInLane(last),
   };
 };
 
@@ -159,75 +225,3 @@ export const listLaneContents = (sql: Queryable, games: readonly LaneGame[]) =>
     from unnest(${games.map(({ game_id }) => game_id)}::uuid[],
                 ${games.map(({ decided_revision }) => decided_revision)}::int[]) as decided (game_id, revision)
     join game_revisions r using (game_id, revision) join games g using (game_id)`;
-
-export type LaneCounts = { new: number; changed: number };
-
-/** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */
-export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
-  const ofScope = application_id === undefined ? sql`` : sql`and application_id = ${application_id}`;
-  return onlyRow(sql<LaneCounts[]>`
-    select (pending - pending_held - changed)::int as new, changed::int as changed from (
-      select (select coalesce(sum(games), 0) from game_totals(${application_id ?? ''})
-              where audit_status = 'pending') as pending,
-             (select coalesce(sum(games), 0) from application_holds, game_totals(application_id)
-              where audit_status = 'pending' ${ofScope}) as pending_held,
-             (select count(*) from changed_games c
-              where not exists (select from application_holds h where h.application_id = c.application_id)
-                ${ofScope}) as changed
-    ) as counted`);
-};
-
-/**
- * Counts the games of the new lane before a game, of all applications. Uses the counters for whole intervals of 128 ms
- * before the game, and the index for the rest of its interval.
- */
-export const countBeforeInNewLane = (sql: Queryable, game_id: string): Promise<number> =>
-  onlyValue(sql<{ before: number }[]>`
-    with place as (select game_bucket(${game_id}) as leaf)
-    select (
-      (select coalesce(sum(counted.upto[node.child]), 0) from place
-       cross join lateral (
-         select level::smallint, leaf >> (35 - 7 * level) as bucket, (leaf >> (28 - 7 * level) & 127)::int as child
-         from generate_series(0, 4) as levels (level)
-       ) as node
-       join game_counts counted on counted.application_id = '' and counted.audit_status = 'pending'
-         and counted.level = node.level and counted.bucket = node.bucket
-       where node.child > 0)
-      + (select coalesce(sum(games), 0) from game_count_changes, place
-         where audit_status = 'pending' and bucket < leaf)
-      + (select count(*) from games, place
-         where audit_status = any (array['pending']) and withdrawn_at is null and game_id < ${game_id}
-           and game_id >= (lpad(to_hex(leaf << 7), 12, '0') || repeat('0', 20))::uuid)
-      - (select count(*) from changed_games where game_id < ${game_id})
-      - (select count(*) from application_holds h join games g using (application_id)
-         where g.audit_status = 'pending' and g.withdrawn_at is null and g.game_id < ${game_id}
-           and not exists (select from changed_games c where c.game_id = g.game_id))
-    )::int as before`);
-
-/** Counts the games of the changed lane before a place. */
-export const countBeforeInChangedLane = (
-  sql: Queryable,
-  place: Pick<LaneGame, 'game_id' | 'since'>,
-): Promise<number> =>
-  onlyValue(sql<{ before: number }[]>`
-    select count(*)::int as before from changed_games c
-    where (since, game_id) < (${place.since}, ${place.game_id})
-      and not exists (select from application_holds h where h.application_id = c.application_id)`);
-
-/** When a game entered the changed lane. @returns undefined when it is not in that lane */
-export const findChangedSince = (sql: Queryable, game_id: string): Promise<Date | undefined> =>
-  readValue(sql<{ since: Date }[]>`select since from changed_games where game_id = ${game_id}`);
-
-/** Decisions that the median wait is taken from. */
-const RECENT_DECISIONS = 500;
-
-/** How long games waited before the latest decisions, in milliseconds: the median. Null before the first decision. */
-export const readMedianWaitMs = (sql: Queryable): Promise<number | null> =>
-  onlyValue(sql<{ median: number | null }[]>`
-    select extract(epoch from percentile_cont(0.5) within group (order by decided_at - waiting_since))::float8 * 1000
-             as median
-    from (
-      select decided_at, waiting_since from game_audits
-      where waiting_since is not null and undone_at is null
-      order by audit_id desc limit ${RECENT_DECISIONS}
-    ) as recent`);

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { bigint, check, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { bigint, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import { bytea, moment } from '#db/schema/columns.ts';
-import { APPLICATION_STATUSES } from '#src/contract/words.ts';
+import { APPLICATION_STATUSES, REVIEW_PRIORITIES } from '#src/contract/words.ts';
 
 /** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
 export type WrappedKey = { key_id: string; wrapped: string };
@@ -27,6 +27,8 @@ export const applications = pgTable(
     rate: integer().notNull(),
     /** Parameters of addresses that are no part of their identity, besides those of known signers. */
     volatile_parameters: text().array().notNull().default([]),
+    /** How soon its games are due in the lanes. */
+    review_priority: text({ enum: REVIEW_PRIORITIES }).notNull().default('normal'),
     status: text({ enum: APPLICATION_STATUSES }).notNull().default('active'),
     /** These three columns and `pause_reason` are the backoff (src/rules/backoff.ts). */
     failed_runs: integer().notNull().default(0),
@@ -44,6 +46,11 @@ export const applications = pgTable(
     updated_at: moment('updated_at').notNull().defaultNow(),
   },
   (table) => [
+    // The lanes read the few applications whose games have another due time than the others.
+    index('applications_prioritized')
+      .on(table.application_id)
+      .where(sql`${table.review_priority} <> 'normal'`),
+    check('applications_review_priority', sql`${table.review_priority} in ('high', 'normal', 'low')`),
     check('applications_status', sql`${table.status} in ('active', 'paused', 'removed')`),
     check('applications_application_id', sql`${table.application_id} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
   ],

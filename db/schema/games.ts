@@ -149,6 +149,8 @@ export const gameAudits = pgTable(
   },
   (table) => [
     index('game_audits_game').on(table.game_id),
+    // The figures of reviewers.
+    index('game_audits_decided').on(table.decided_at, table.decided_by),
     index('game_audits_batch').on(table.batch_id).where(sql`${table.batch_id} is not null`),
     // No cascade: who may delete revisions must not delete decisions by it.
     foreignKey({

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   bigserial,
   boolean,
   check,
@@ -189,6 +190,8 @@ export const decisionRules = pgTable(
     is_single: boolean().primaryKey().default(true),
     /** GAMES_NEED_VERDICT */
     games_need_verdict: boolean().notNull().default(false),
+    /** REVIEW_TARGET */
+    review_target_ms: bigint({ mode: 'number' }).notNull().default(172_800_000),
   },
   (table) => [check('decision_rules_one', sql`${table.is_single}`)],
 );

@@ -37,7 +37,8 @@ export const changedGames = pgTable(
   },
   (table) => [
     index('changed_games_carry').on(table.carry_at).where(sql`${table.carry_at} is not null`),
-    index('changed_games_lane').on(table.since, table.game_id),
+    // The application is read from the index, because most games of a page may belong to other streams of the lane.
+    index('changed_games_lane').on(table.since, table.game_id, table.application_id),
     index('changed_games_application').on(table.application_id, table.since, table.game_id),
   ],
 );
@@ -90,7 +91,7 @@ export const gameLeases = pgTable(
   (table) => [index('game_leases_until').on(table.leased_until)],
 );
 
-/** Who looks at a game now: a hint for other reviewers. */
+/** Who looks at a game now: a hint for other reviewers. Rows of the last day say what a reviewer has opened. */
 export const gameViewers = pgTable(
   'game_viewers',
   {
@@ -98,7 +99,10 @@ export const gameViewers = pgTable(
     viewer: text().notNull(),
     seen_at: moment('seen_at').notNull().defaultNow(),
   },
-  (table) => [primaryKey({ columns: [table.game_id, table.viewer] })],
+  (table) => [
+    primaryKey({ columns: [table.game_id, table.viewer] }),
+    index('game_viewers_seen').on(table.seen_at),
+  ],
 );
 
 /** The applications whose games an operator holds back from group A. */

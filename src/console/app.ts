@@ -6,7 +6,9 @@ import { addApplicationSettings } from '#src/console/pages/application-settings.
 import { addHolds } from '#src/console/pages/application-standing.ts';
 import { addApplications } from '#src/console/pages/applications.ts';
 import { addAudit } from '#src/console/pages/audit.ts';
+import { addBatches } from '#src/console/pages/batches.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
+import { addFigures } from '#src/console/pages/figures.ts';
 import { addGame } from '#src/console/pages/game.ts';
 import { addGameThread } from '#src/console/pages/game-thread.ts';
 import { addGames } from '#src/console/pages/games.ts';
@@ -34,20 +36,24 @@ import { createSite } from '#src/site/site.ts';
 
 /** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {
+  const readCounts = createNavigationCounts(options.sql);
   const frame: SiteFrame = {
     site: 'console',
     name: 'Game Catalogue',
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
-    counts: createNavigationCounts(options.sql),
+    counts: () => readCounts().places,
+    decidedToday: (login) => readCounts().decided[login] ?? 0,
   };
   const app = await createSite(options, frame);
   // Reads the counts before the first page.
-  app.addHook('onListen', async () => void frame.counts?.());
+  app.addHook('onListen', async () => void readCounts());
   addHome(app, options);
   addReview(app, options);
+  addBatches(app, options);
   addAppeals(app, options);
+  addFigures(app, options);
   addGames(app, options);
   addGame(app, options);
   addGameThread(app, options);

@@ -1,10 +1,11 @@
-/** How many of each place of the navigation wait for a person. */
+/** What the frame of every page counts: what waits, and what its reader has decided. */
 import type { Database } from '#db/client.ts';
 import {
   FAILURES_COUNTED,
   type NavigationCounts,
   readNavigationCounts,
 } from '#db/queries/navigation-counts.ts';
+import { countDecisionsToday } from '#db/queries/review-figures.ts';
 import { number } from '#src/site/html.ts';
 import type { PlaceCounts } from '#src/site/layout.ts';
 
@@ -21,13 +22,17 @@ const toPlaces = ({ pending, requests, failures, applications }: NavigationCount
   };
 };
 
+/** What waits, by place, and how many games each operator has decided today. */
+type Counts = { places: PlaceCounts; decided: Record<string, number> };
+
 /** @returns the latest counts at once: no page waits for them, and one that is behind a decision is so for seconds */
-export const createNavigationCounts = (sql: Database): (() => PlaceCounts) => {
-  let counts: PlaceCounts = {};
+export const createNavigationCounts = (sql: Database): (() => Counts) => {
+  let counts: Counts = { places: {}, decided: {} };
   let readAt = Number.NEGATIVE_INFINITY;
   const read = async (): Promise<void> => {
     try {
-      counts = toPlaces(await readNavigationCounts(sql));
+      const [waiting, decided] = await Promise.all([readNavigationCounts(sql), countDecisionsToday(sql)]);
+      counts = { places: toPlaces(waiting), decided };
     } catch {
       // The page that is shown reports a database that is down.
     }

@@ -1,6 +1,7 @@
 /** What an operator sets for an application, as the command line, the operator API and `apply` name it. */
 import { z } from 'zod';
 import { storableText } from '#src/contract/text.ts';
+import { REVIEW_PRIORITIES } from '#src/contract/words.ts';
 import { formatDuration, parseDuration } from '#src/lib/duration.ts';
 
 /** The operator's own short name of an application. */
@@ -60,6 +61,7 @@ export const applicationSettings = z.object({
     .array(parameterName)
     .max(VOLATILE_MAX, `must be at most ${VOLATILE_MAX} names`)
     .transform((names) => [...new Set(names)].toSorted()),
+  review_priority: z.enum(REVIEW_PRIORITIES),
 });
 
 type Settings = z.infer<typeof applicationSettings>;

@@ -14,6 +14,9 @@ export type Decision = (typeof DECISIONS)[number];
 export const LANES = ['new', 'changed'] as const;
 export type Lane = (typeof LANES)[number];
 
+/** How soon the games of an application are due: after a quarter of REVIEW_TARGET, after it, after four times of it. */
+export const REVIEW_PRIORITIES = ['high', 'normal', 'low'] as const;
+
 /** What is written in the thread of a game: by operators for operators, for its developer, and by its developer. */
 export const MESSAGE_KINDS = ['note', 'message', 'answer'] as const;
 
@@ -153,4 +156,5 @@ export const SETTING_DEFAULTS = {
   concurrency: 8,
   rate: 50,
   volatile_parameters: [],
+  review_priority: 'normal',
 } as const;

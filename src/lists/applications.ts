@@ -6,7 +6,7 @@ import {
   listApplicationPage,
 } from '#db/queries/application-list.ts';
 import { count, time } from '#src/contract/documents.ts';
-import { APPLICATION_STATUSES, RUN_OUTCOMES } from '#src/contract/words.ts';
+import { APPLICATION_STATUSES, REVIEW_PRIORITIES, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { formatDuration, roundDuration } from '#src/lib/duration.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, LAST_OUTCOME, search } from '#src/lists/filters.ts';
@@ -35,6 +35,7 @@ export const toApplicationDocument = (row: Stored) => ({
   concurrency: row.concurrency,
   rate: row.rate,
   volatile_parameters: row.volatile_parameters,
+  review_priority: row.review_priority,
   created_at: row.created_at,
   updated_at: row.updated_at,
 });
@@ -96,6 +97,7 @@ export const applicationList = defineList({
     concurrency: count,
     rate: count,
     volatile_parameters: z.array(z.string()),
+    review_priority: z.enum(REVIEW_PRIORITIES),
     created_at: time,
     updated_at: time,
     games: count,

@@ -5,6 +5,7 @@ import { auditList, revealList } from '#src/lists/audit.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { deliveryList, eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
+import { figuresList } from '#src/lists/figures.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import { developerList, kycVersionList, unverifiedList, verdictList } from '#src/lists/kyc.ts';
 import type { AnyList } from '#src/lists/list.ts';
@@ -28,6 +29,7 @@ export const LISTS: readonly AnyList[] = [
   eventAddressList,
   failureGroupList,
   failureList,
+  figuresList,
   gameList,
   kycRequestList,
   kycVersionList,

@@ -8,7 +8,7 @@ import {
   placeInLane,
 } from '#db/queries/lanes.ts';
 import { gameNames, time } from '#src/contract/documents.ts';
-import { AUDIT_STATUSES, DECISIONS, LANES, type Lane } from '#src/contract/words.ts';
+import { AUDIT_STATUSES, DECISIONS, LANES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
 import { nextCursor } from '#src/lists/cursor.ts';
@@ -26,6 +26,7 @@ export const laneList = defineList({
     revision: z.int(),
     application_name: z.string(),
     since: time.describe('When the game entered the lane.'),
+    due: time.describe('When it should be decided.'),
     decided_status: z.enum(DECISIONS).nullable(),
     decided_revision: z.int().nullable(),
   }),
@@ -39,7 +40,7 @@ export const laneList = defineList({
     application_id: ofApplication('only games of this application'),
   }),
   sorts: LANE_SORTS,
-  order: 'since',
+  order: 'due',
   read: (sql, { lane = 'new', ...filter }, page) => listLanePage(sql, { lane, ...filter }, page),
   columns: [
     DECIDABLE,
@@ -47,7 +48,8 @@ export const laneList = defineList({
     GAME_NAME,
     { ...APPLICATION_GAME, on: 'terminal' },
     { key: 'application_name', title: 'Application', on: 'page' },
-    { key: 'waits', kind: 'age', value: (row) => row.since, sort: 'since' },
+    { key: 'waits', kind: 'age', value: (row) => row.since },
+    { key: 'due', kind: 'age', sort: 'due' },
     { key: 'before', kind: 'status', value: (row) => row.decided_status },
   ],
   empty: 'Nothing waits in this lane.',
@@ -104,8 +106,8 @@ export const batchList = defineList({
 });
 
 /** The cursor of the page of a lane that begins with the game after this one, even if this one has been decided. */
-export const cursorAfter = (lane: Lane, game: Parameters<typeof placeInLane>[1]): string =>
-  nextCursor({ sort: 'since', descending: false }, placeInLane(lane, game)) ?? '';
+export const cursorAfter = (game: Parameters<typeof placeInLane>[0]): string =>
+  nextCursor({ sort: 'due', descending: false }, placeInLane(game)) ?? '';
 
 /** The games that follow a place in a lane: none behind a cursor that the lane did not make. */
 export const readUpcoming = async (

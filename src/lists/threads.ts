@@ -57,6 +57,7 @@ export const appealList = defineList({
     rejection: z.string().nullable().describe('The text of the rejection, which the developer reads.'),
     text: z.string(),
     opened_at: time,
+    due: time.describe('When it should be decided.'),
   }),
   filter: z.object({
     application_id: ofApplication('only appeals of this application'),
@@ -67,12 +68,13 @@ export const appealList = defineList({
     }),
   }),
   sorts: APPEAL_SORTS,
-  order: 'opened_at',
+  order: 'due',
   columns: [
     DECIDABLE,
     { ...APPLICATION, key: 'application', on: 'terminal' },
     { ...GAME_NAME, note: ({ application_name }) => application_name },
-    { key: 'waits', kind: 'age', value: (row) => row.opened_at, sort: 'opened_at' },
+    { key: 'waits', kind: 'age', value: (row) => row.opened_at },
+    { key: 'due', kind: 'age', sort: 'due' },
     { key: 'rejected_by', title: 'Rejected by', width: 'medium' },
     { key: 'reason', value: (row) => row.reason_label, width: 'wider' },
     { key: 'text', title: 'Appeal', width: 'medium' },
@@ -94,6 +96,7 @@ export const appealList = defineList({
     rejection: row.rejection,
     text: row.text,
     opened_at: row.opened_at,
+    due: row.due,
   }),
   read: listAppealPage,
 });

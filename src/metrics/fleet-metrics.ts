@@ -7,6 +7,7 @@ import { countConnections, readBlocking } from '#db/queries/connections.ts';
 import { countEventWebhooks } from '#db/queries/event-webhooks.ts';
 import { countFailures } from '#db/queries/failures.ts';
 import { countGamesByStatus } from '#db/queries/game-counts.ts';
+import { countDueGames } from '#db/queries/lane-counts.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { countOpenRuns } from '#db/queries/runs.ts';
 import { countVerdicts } from '#db/queries/verdicts.ts';
@@ -105,6 +106,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       wraps: await countWrapsByKey(tx),
       verdicts: await countVerdicts(tx),
       appeals: await countAppeals(tx),
+      due: await countDueGames(tx),
     })),
   );
   const ping = cached(0, WAIT_MS, async () => {
@@ -203,6 +205,13 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   );
   for (const [name, [help, value]] of Object.entries(VERDICT_GAUGES))
     gauge(name, help, [], slow, ({ verdicts }) => value(verdicts));
+  gauge(
+    'catalogue_games_due',
+    'Games of each lane, appeals included, that have waited longer than REVIEW_TARGET.',
+    ['lane'],
+    slow,
+    ({ due }) => Object.entries(due).map(([lane, games]) => [{ lane }, games]),
+  );
   gauge(
     'catalogue_appeals_open',
     'Appeals that wait for a decision.',

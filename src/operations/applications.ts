@@ -114,6 +114,7 @@ export const addApplication = defineOperation({
     concurrency: applicationSettings.shape.concurrency.default(SETTING_DEFAULTS.concurrency),
     rate: applicationSettings.shape.rate.default(SETTING_DEFAULTS.rate),
     volatile_parameters: applicationSettings.shape.volatile_parameters.prefault([]),
+    review_priority: applicationSettings.shape.review_priority.default(SETTING_DEFAULTS.review_priority),
     ...eventsWebhook,
     /** The former owner of a removed application's id gets it again: its games, decisions and events return. */
     same_owner: z.boolean().default(false),

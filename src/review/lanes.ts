@@ -1,58 +1,52 @@
-/**
- * The review room, for the console, the portal and the command line. Games wait for a decision in one of two lanes (this
- */
+/** The lanes of games that wait for a decision, for the console, the portal and the command line. */
 
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { listHeldApplications } from '#db/queries/holds.ts';
-import {
-  countBeforeInChangedLane,
-  countBeforeInNewLane,
-  countLanes,
-  findChangedSince,
-  listLanePage,
-  readMedianWaitMs,
-} from '#db/queries/lanes.ts';
+import { countBeforeInLane, countLanes, readDueTime, readMedianWaitMs } from '#db/queries/lane-counts.ts';
+import { listLanePage } from '#db/queries/lanes.ts';
 import type { Lane } from '#src/contract/words.ts';
 import type { WaitingPlace } from '#src/rules/answer.ts';
 
-/** How many games each lane has, and since when the first one waits; null if the lane is empty. */
-export type LaneSummary = Record<Lane, { games: number; oldest: Date | null }>;
+/** How many games each lane has, and when the first one is due; null if the lane is empty. */
+export type LaneSummary = Record<Lane, { games: number; due: Date | null }>;
 
 /** Summarises both lanes, of all applications or one. */
 export const summariseLanes = async (sql: Queryable, application_id?: string): Promise<LaneSummary> => {
-  const readOldest = async (lane: Lane): Promise<Date | null> => {
-    const first = { sort: 'since', descending: false, limit: 1, uncounted: true } as const;
+  const readFirstDue = async (lane: Lane): Promise<Date | null> => {
+    const first = { sort: 'due', descending: false, limit: 1, uncounted: true } as const;
     const { rows } = await listLanePage(sql, { lane, application_id }, first);
-    return rows[0]?.since ?? null;
+    return rows[0]?.due ?? null;
   };
-  const [counts, oldestNew, oldestChanged] = await Promise.all([
+  const [counts, dueNew, dueChanged] = await Promise.all([
     countLanes(sql, application_id),
-    readOldest('new'),
-    readOldest('changed'),
+    readFirstDue('new'),
+    readFirstDue('changed'),
   ]);
   return {
-    new: { games: counts.new, oldest: oldestNew },
-    changed: { games: counts.changed, oldest: oldestChanged },
+    new: { games: counts.new, due: dueNew },
+    changed: { games: counts.changed, due: dueChanged },
   };
 };
 
-/** Finds a game's place in its lane, among the games of all applications. @returns undefined if it is in no lane */
+/**
+ * Finds a game's place in its lane.
+ * @param application_id the lane is filtered by it; absent: the games of all applications
+ * @returns undefined if it is in no lane
+ */
 export const findWaitingPlace = async (
   sql: Queryable,
-  game: Pick<GameRow, 'game_id' | 'application_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>,
+  game: Pick<GameRow, 'game_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>,
+  application_id?: string,
 ): Promise<WaitingPlace | undefined> => {
   if (game.audit_status !== 'pending' || game.withdrawn_at !== null) return undefined;
-  const { game_id } = game;
-  const changedSince = await findChangedSince(sql, game_id);
-  const lane: Lane = changedSince === undefined ? 'new' : 'changed';
-  const since = changedSince ?? game.created_at;
-  const [held, before, counts, median_wait_ms] = await Promise.all([
-    listHeldApplications(sql),
-    lane === 'new' ? countBeforeInNewLane(sql, game_id) : countBeforeInChangedLane(sql, { game_id, since }),
-    countLanes(sql),
+  const { game_id, created_at } = game;
+  const { changed_since, due, is_held } = await readDueTime(sql, game_id);
+  const lane: Lane = changed_since === null ? 'new' : 'changed';
+  const [before, counts, median_wait_ms] = await Promise.all([
+    countBeforeInLane(sql, lane, { game_id, due }, application_id),
+    countLanes(sql, application_id),
     readMedianWaitMs(sql),
   ]);
-  const is_held = held.includes(game.application_id);
-  return { lane, place: before + 1, games: counts[lane], since, median_wait_ms, is_held };
+  const since = changed_since ?? created_at;
+  return { lane, place: before + 1, games: counts[lane], since, due, median_wait_ms, is_held };
 };

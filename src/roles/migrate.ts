@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
+import { setReviewTarget } from '#db/queries/lane-counts.ts';
 import { setNeedsVerdict } from '#db/queries/verdicts.ts';
 import type { Config } from '#src/config.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
@@ -24,6 +25,7 @@ export const migrateAll = async (config: Config, databaseUrl: string, logger: Lo
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
   try {
     await setNeedsVerdict(sql, config.gamesNeedVerdict);
+    await setReviewTarget(sql, config.reviewTargetMs);
     return await grantRoles(sql, config.databaseUrls);
   } finally {
     await sql.end({ timeout: 0 });

@@ -42,6 +42,8 @@ export type WaitingPlace = {
   place: number;
   games: number;
   since: Date;
+  /** When it should be decided. */
+  due: Date;
   median_wait_ms: number | null;
   /** It is in no lane, because an operator holds its application. */
   is_held: boolean;

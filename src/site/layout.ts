@@ -22,6 +22,8 @@ export type SiteFrame = {
   warning: string | null;
   /** What waits in places of the navigation. */
   counts?: () => PlaceCounts;
+  /** How many games an operator has decided today. */
+  decidedToday?: (login: string) => number;
 };
 
 /** How many wait for a person, by the path of a place. */
@@ -31,6 +33,7 @@ export type PlaceCounts = Readonly<Record<string, string>>;
 export const NAVIGATION: Navigation = [
   ['/', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z', 'view'],
   ['/review', 'Review', 'M4 12l5 5L20 6', 'view'],
+  ['/figures', 'Figures', 'M4 20V10h4v10M10 20V4h4v16M16 20v-7h4v7', 'view'],
   ['/games', 'Games', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z', 'view'],
   ['/applications', 'Applications', 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 12l8-4.5M12 12v9M12 12L4 7.5', 'view'],
   ['/runs', 'Runs', 'M5 4v16l14-8z', 'view'],
@@ -197,14 +200,20 @@ const shortcuts = (areOn: boolean, site: Site): SafeHtml => html`
 <dl class="keys">${SHORTCUTS[site].map(shortcutRow)}</dl>
 <form method="dialog"><button class="button">Close</button></form></dialog></shortcut-scope>`;
 
+const ownCount = (games: number): SafeHtml | null =>
+  games === 0
+    ? null
+    : html`
+<a class="own" href="/figures" title="Games that you have decided since 00:00 UTC">You: ${games} today</a>`;
+
 /** A page for an operator who is signed in. */
 export const signedInPage = (
-  { name, roles, single_keys }: SignedIn,
+  { login, name, roles, single_keys }: SignedIn,
   page: Page,
   frame: SiteFrame,
 ): SafeHtml => {
   const who = html`<a href="/account"${page.at === '/account' ? CURRENT : null}>${name}</a>
-<span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>`;
+<span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>${ownCount(frame.decidedToday?.(login) ?? 0)}`;
   const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
   return framedPage(page, { ...frame, base: '', places, who }, shortcuts(single_keys, frame.site));
 };

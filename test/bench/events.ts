@@ -72,6 +72,7 @@ const register = async (application_id: string, url: string): Promise<void> => {
     concurrency: 8,
     rate: 50,
     volatile_parameters: [],
+    review_priority: 'normal' as const,
   };
   const sealed = await sealAccessToken(keys, { application_id, ...settings }, ACCESS_TOKEN);
   await insertApplication(sql, application_id, settings, sealed);

@@ -57,6 +57,7 @@ export const register = async (
         concurrency,
         rate,
         volatile_parameters: [],
+        review_priority: 'normal' as const,
       };
       const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench-token');
       await insertApplication(sql, application_id, settings, sealed);

@@ -66,6 +66,7 @@ const register = async (sql: Database, kind: string, urls: readonly string[]): P
       concurrency: 8,
       rate: 50,
       volatile_parameters: [],
+      review_priority: 'normal' as const,
     };
     const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench');
     await insertApplication(sql, application_id, settings, sealed);

@@ -30,7 +30,7 @@ const measureReview = async (sql: Database): Promise<void> => {
       readPage(sql, laneList, { lane, ...filter }, { limit: PAGE, cursor });
     const last = games.at(-1);
     await measure(`${lane} lane: first page`, read({}));
-    if (last !== undefined) await measure(`${lane} lane: a later page`, read({}, cursorAfter(lane, last)));
+    if (last !== undefined) await measure(`${lane} lane: a later page`, read({}, cursorAfter(last)));
     await measure(`${lane} lane: of one application`, read({ application_id: 'app-50' }));
     await measure(`${lane} lane: a frequent text`, read({ search: 'gAME 9' }));
     await measure(`${lane} lane: a text that no name has`, read({ search: 'nothing' }));
@@ -55,7 +55,7 @@ const measureReview = async (sql: Database): Promise<void> => {
   await measure('decide on one game, and read the next', async (round) => {
     await decideGames(sql, seen.slice(round, round + 1), pass, KIM);
     const decided = fresh[round];
-    const cursor = decided && cursorAfter('new', decided);
+    const cursor = decided && cursorAfter(decided);
     await readPage(sql, laneList, {}, { limit: 1, cursor, uncounted: true });
   });
   await measure(

@@ -43,6 +43,8 @@ const post = async (path: string, form: readonly (readonly [name: string, value:
   return `${answer.status} ${decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '').replace(/^\w+ /, '')}`;
 };
 const select = (game_ids: readonly string[]) => game_ids.map((game_id) => ['game', `${game_id}@1`] as const);
+/** Also the games that were not opened. */
+const UNOPENED = ['unopened', 'decide'] as const;
 const decisionsOn = (game_ids: readonly string[]) =>
   database.sql<{ text: string | null; note: string | null }[]>`
     select text, note from game_audits where game_id = any(${game_ids as string[]}::uuid[])`;
@@ -66,11 +68,47 @@ test('a game that is withdrawn while its page is open is not decided, and the pa
 test('of many games the withdrawn ones are not decided, and are counted', async () => {
   const game_ids = await land(3);
   await withdraw(game_ids[1]);
-  const form = [['lane', 'new'], ['act', 'pass'], ...select(game_ids)] as const;
+  const form = [['lane', 'new'], ['act', 'pass'], UNOPENED, ...select(game_ids)] as const;
   expect(await post('/review', form)).toBe(
     `303 2 passed. 1 not decided (0 moved meanwhile, 1 withdrawn): app-${next} 1.`,
   );
   expect(await decisionsOn(game_ids)).toHaveLength(2);
+});
+
+test('a batch asks before it decides on games that the reviewer has not opened, and its results stay in the lane', async () => {
+  const game_ids = await land(3);
+  const [opened = '', moved = '', last = ''] = game_ids;
+  await get(`/games/${opened}`);
+  const lane = await get('/review?lane=new&view=gallery');
+  expect(lane.match(/>not opened</g)).toHaveLength(lane.split('class="game-card"').length - 2);
+  expect(lane.match(/>opened</g)).toHaveLength(1);
+  const send = (...more: (readonly [string, string])[]) =>
+    fetch(new URL('/review', served.url), {
+      method: 'POST',
+      headers: { cookie },
+      body: new URLSearchParams(
+        [['view', 'gallery'], ['act', 'pass'], ...select(game_ids), ...more].map(([k, v]) => [
+          k ?? '',
+          v ?? '',
+        ]),
+      ),
+      redirect: 'manual',
+    });
+  const asked = await send();
+  expect(asked.status).toBe(200);
+  const page = await asked.text();
+  expect(page).toContain('You have not opened 2 of the 3 selected games.');
+  expect(page.match(/name="game" value="[0-9a-f-]{36}@1"/g)).toHaveLength(3);
+  expect(await decisionsOn(game_ids)).toHaveLength(0);
+  expect((await send(['unopened', 'leave'])).status).toBe(303);
+  expect(await decisionsOn(game_ids)).toHaveLength(1);
+  expect(await decisionsOn([opened])).toHaveLength(1);
+  await database.sql`update games set revision = 2 where game_id = ${moved}`;
+  const answer = await send(['unopened', 'decide']);
+  const location = answer.headers.get('location') ?? '';
+  expect(location).toBe(`/review?view=gallery&moved=${[opened, moved].join('%2C')}`);
+  expect(await decisionsOn([last])).toHaveLength(1);
+  expect((await get(location)).match(/>not decided</g)).toHaveLength(1);
 });
 
 test('texts at their longest arrive, in any script, with line breaks as browsers send them', async () => {
@@ -93,6 +131,7 @@ test('texts at their longest arrive, in any script, with line breaks as browsers
         ['text', text],
         ['note', note],
       ],
+      UNOPENED,
       ...select([...some, ...absent]),
     ] as [string, string][];
     expect(await post('/review', form)).toContain('303 20 rejected. 40 not decided');
@@ -115,7 +154,7 @@ test('a decision of a lane with filters at their longest is made and undone', as
     ['application', longest],
     ['q', longest],
   ] as const;
-  expect(await post('/review', [...filters, ['act', 'pass'], ...select(game_ids)])).toContain(
+  expect(await post('/review', [...filters, ['act', 'pass'], UNOPENED, ...select(game_ids)])).toContain(
     '303 2 passed.',
   );
   expect(await post('/undo', filters)).toContain('303 2 undone.');

@@ -50,6 +50,8 @@ export const everyPage: Prepare = async (sql) => {
     'application-failing': '/applications/studio-mizu',
     runs: '/runs',
     run: `/runs/${run_id}`,
+    figures: '/figures',
+    gallery: '/review?view=gallery',
     failures: '/failures',
     'failures-application': '/failures?application=studio-mizu',
     audit: '/audit',

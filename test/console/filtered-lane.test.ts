@@ -95,8 +95,8 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     expect(posted).toEqual([]);
     await all.check();
     await reject.click();
+    await page.getByRole('button', { name: 'Reject all 2' }).click();
     await page.getByText('2 rejected.').waitFor();
-    await page.getByRole('link', { name: 'Back to review' }).click();
     await page.getByText('No game of this lane matches.').waitFor();
     expectFiltered(page);
     const texts = await database.sql<{ text: string }[]>`select text from game_audits`;
@@ -108,8 +108,10 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     const { page } = await openLane();
     await page.goto(`${served.url}/review`);
     for (const key of ['j', 'x', 'j', 'x', 'p']) await page.keyboard.press(key);
+    await page.getByRole('button', { name: 'Pass all 2' }).click();
     await page.getByText('2 passed.').waitFor();
-    await page.goBack();
+    await page.evaluate('history.go(-2)');
+    await page.waitForURL(`${served.url}/review`);
     await page.getByRole('heading', { level: 1, name: 'Review' }).waitFor();
     await page.waitForLoadState();
     expect(await cards(page)).toHaveLength(4);

@@ -69,9 +69,15 @@ test('the id of a game in capitals opens the same page, whose forms and links na
     const { status, text } = await open(`/games/${capitals}${query}`);
     expect(status).toBe(200);
     expect(text.replaceAll('<', '\n<')).not.toMatch(new RegExp(`(href|action|value)="[^"]*${capitals}`));
-    expect(text).toContain(`value="since,${first}"`);
+    expect(text).toContain(`value="due,${first},`);
   }
-  const form = { act: 'pass', revision: '1', seen_status: 'pending', lane: 'new', cursor: `since,${first}` };
+  const form = {
+    act: 'pass',
+    revision: '1',
+    seen_status: 'pending',
+    lane: 'new',
+    cursor: `due,${first},2026-01-01T00:00:00Z`,
+  };
   const answer = await fetch(new URL(`/games/${capitals}`, site.url), {
     method: 'POST',
     headers: { cookie },

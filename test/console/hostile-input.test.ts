@@ -13,10 +13,18 @@ let token: string;
 let portal: string;
 
 const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
-const CURSOR = `since,${ID},2026-01-01T00:00:00.000Z`;
+const CURSOR = `due,${ID},2026-01-01T00:00:00.000Z`;
 /** The parameters that each page reads. */
 const QUERIES: Fields = {
-  '/review': { lane: 'changed', application: '', q: '', sort: 'since', cursor: CURSOR },
+  '/review': {
+    lane: 'changed',
+    application: '',
+    q: '',
+    view: 'gallery',
+    moved: '',
+    sort: 'due',
+    cursor: CURSOR,
+  },
   '/games': { q: 'x', status: 'pending', application: '', sort: '-first_seen', cursor: `-first_seen,${ID}` },
   '/games/:game_id': { lane: 'changed', back: '', after: CURSOR, from: '1', to: '2' },
   '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },
@@ -24,6 +32,7 @@ const QUERIES: Fields = {
   '/application-names': { q: 'x' },
   '/runs': { application: '', outcome: 'failed', since: '24h', sort: 'listed', cursor: `listed,${ID},1` },
   '/runs/:run_id': { sort: 'page_num', cursor: 'page_num,2' },
+  '/figures': { since: '', sort: '-day', cursor: '-day,olga,2026-01-01' },
   '/failures': { application: '', sort: '-games', cursor: '-games,acme,1' },
   '/audit': { actor: '', action: '', subject: '', since: '2026-01-01', until: '1h', cursor: '-entry_id,9' },
   '/operators': { role: 'viewer', status: 'active', q: '', sort: 'name', cursor: 'name,olga,Olga' },

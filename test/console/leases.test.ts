@@ -10,6 +10,10 @@ import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const REVIEWERS = 10;
+const TARGET_MS = 48 * 3_600_000;
+/** A game_id begins with the time of its arrival. */
+const dueOf = (game_id: string) =>
+  new Date(Number.parseInt(game_id.replace('-', '').slice(0, 12), 16) + TARGET_MS);
 const GAMES = 400;
 
 const database = useTestDatabase();
@@ -43,7 +47,7 @@ test('ten reviewers decide a lane: each game is led to one of them, and those of
       // Every third reviewer closes the browser with a game open.
       if (reviewer % 3 === 0 && decided === 7) return;
       await decideGame(sql, { game_id, audit_status: 'passed' });
-      after = cursorAfter('new', { game_id, since: new Date() });
+      after = cursorAfter({ game_id, due: dueOf(game_id) });
       back = game_id;
     }
   };

@@ -130,11 +130,13 @@ describe.runIf(hasBrowser())('reviewing in Chromium', () => {
     for (const game_name of names)
       await change('many', { game_id: game_name.replace('many ', 'g-'), game_name: `${game_name} moved` });
     await page.getByRole('button', { name: 'Pass' }).click();
+    await page.getByRole('button', { name: 'Pass all 50' }).click();
     const [first, second] = names;
     const text = `48 passed. 2 not decided (2 moved meanwhile): ${first} moved, ${second} moved.`;
     await page.getByText(text).waitFor();
     expect(await statuses('many')).toEqual({ passed: 48, pending: 2 });
-    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await page.getByText('not decided', { exact: true }).count()).toBe(2);
+    await page.getByRole('status').getByRole('button', { name: 'Undo' }).click();
     await page.getByText('48 undone.').waitFor();
     expect(await statuses('many')).toEqual({ pending: 50 });
     expect(errors).toEqual([]);

@@ -67,6 +67,7 @@ it('Another age applies at once, also to an application that is registered again
     ...webhooksAt('http://127.0.0.1:1'),
     ...{ name: 'again', every_ms: 1, kyc_every_ms: 1, detail_max_age_ms: 1, concurrency: 1, rate: 1 },
     volatile_parameters: [],
+    review_priority: 'normal' as const,
   };
   await insertApplication(fleet.sql, application_id, settings, application, true);
   expect(await isWanted()).toBe(true);

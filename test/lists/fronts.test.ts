@@ -103,6 +103,7 @@ const PAGES: Record<string, [site: 'console' | 'desk' | 'portal', path: string]>
   'operator.list': ['console', '/operators'],
   'reason.list': ['console', '/reasons'],
   'review.appeals': ['console', '/review/appeals'],
+  'review.figures': ['console', '/figures'],
   'review.list': ['console', '/review'],
   'run.list': ['console', '/runs'],
 };

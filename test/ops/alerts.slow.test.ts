@@ -65,6 +65,7 @@ const sample = (isWrong: boolean, scrapes: number): string => {
     ['catalogue_event_webhooks{status="off"}', pick(1, 0)],
     ['catalogue_applications_unverified', pick(1, 0)],
     ['catalogue_kyc_records_waiting_oldest_timestamp_seconds', now - pick(73 * HOUR_S, 60)],
+    ['catalogue_games_due{lane="new"}', pick(3, 0)],
     ['catalogue_appeals_oldest_timestamp_seconds', now - pick(49 * HOUR_S, 60)],
   ]
     .map(([series, value]) => `${series} ${value}\n`)

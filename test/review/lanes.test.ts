@@ -159,7 +159,7 @@ describe('A lane', () => {
     expect(page.total).toBe(all.length);
     await decide(games[1] as Game, 1);
     const decided = page.rows.at(-1) as (typeof page.rows)[number];
-    const cursor = cursorAfter('new', decided);
+    const cursor = cursorAfter(decided);
     const rest = await readPage(database.sql, laneList, {}, { limit: 100, cursor });
     expect(rest.rows.map(({ game_id }) => game_id)).toEqual(ids.slice(2));
     expect(rest.cursor).toBeUndefined();
@@ -201,12 +201,12 @@ describe('A lane', () => {
 
   it('refuses a cursor that it did not return', async () => {
     for (const lane of ['new', 'changed'] as const)
-      for (const cursor of ['', 'x', 'since', 'since,x', 'since,%', 'since,%00', `since,${randomUUID()},x`])
+      for (const cursor of ['', 'x', 'due', 'due,x', 'due,%', 'due,%00', `due,${randomUUID()},x`])
         if (lane === 'changed' || !cursor.endsWith(',x') || cursor.length < 20)
           await expect(readPage(database.sql, laneList, { lane }, { limit: 1, cursor })).rejects.toThrow(
             'Give a cursor as the list gave it.',
           );
-    const other = `-since,${randomUUID()}`;
+    const other = `-due,${randomUUID()}`;
     await expect(readPage(database.sql, laneList, {}, { limit: 1, cursor: other })).rejects.toThrow(
       'The cursor belongs to a list in another order',
     );

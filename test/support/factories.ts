@@ -58,6 +58,7 @@ const SETTINGS: ApplicationSettings = {
   concurrency: 16,
   rate: 100_000,
   volatile_parameters: [],
+  review_priority: 'normal',
 };
 
 /** Registers an application, with its access token under these keys. */

@@ -29,6 +29,11 @@ const SETTINGS: Record<keyof z.infer<typeof applicationSettings>, Setting> = {
     'parameters of its addresses that only sign or time them: a change of them alone is none',
     collect,
   ],
+  review_priority: [
+    '--review-priority <priority>',
+    'how soon its games are due: high (a quarter of REVIEW_TARGET), normal, low (four times of it)',
+    String,
+  ],
 };
 
 /** Adds an option for each setting. Of `app add` they are required or have a default, of `app update` optional. */

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from '@commander-js/extra-typings';
 import type { z } from 'zod';
 import { listKycStates, requestKycPull } from '#db/queries/kyc.ts';
-import { countLanes } from '#db/queries/lanes.ts';
+import { countLanes } from '#db/queries/lane-counts.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import type { DemoApplication } from '#src/cli/commands/demo-applications.ts';
 import { ENDED_COLUMNS, exitCodeOfRuns, startRuns, waitForRuns } from '#src/cli/commands/runs.ts';

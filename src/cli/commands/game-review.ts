@@ -51,7 +51,7 @@ const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<Game
   if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
   const others = await recordViewer(sql, game.game_id, by);
   if (others.length > 0) out.line(`Others look at it now: ${others.join(', ')}.`);
-  out.line(`Waits since ${formatAge(game.since)}.`);
+  out.line(`Waits since ${formatAge(game.since)}, due ${formatAge(game.due)}.`);
   return diff;
 };
 
@@ -103,7 +103,7 @@ const undoLast = async (session: Session): Promise<void> => {
 /** Asks what to do with a game. @returns whether the review goes on */
 const handleGame = async (session: Session, game: LaneGame): Promise<boolean> => {
   const diff = await showGame(session, game);
-  const next = placeInLane(session.lane, game);
+  const next = placeInLane(game);
   for (;;) {
     const key = await session.prompt.ask(`${KEYS}: `);
     try {
@@ -168,7 +168,7 @@ export const registerReview = (game: CommandUnknownOpts): void =>
         decided: [],
       };
       for (;;) {
-        const page = { sort: 'since', descending: false, limit: 1, uncounted: true } as const;
+        const page = { sort: 'due', descending: false, limit: 1, uncounted: true } as const;
         const { rows, next } = await listLanePage(
           sql,
           { ...filter, lane },

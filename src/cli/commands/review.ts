@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
+import { figuresList } from '#src/lists/figures.ts';
 import { batchList, laneList } from '#src/lists/review.ts';
 import { appealList, overturnedList } from '#src/lists/threads.ts';
 
@@ -8,7 +9,7 @@ export const register = (program: Command): void => {
   const review = program.command('review');
 
   defineListCommand(review, 'list', laneList, {
-    summary: 'list the games that wait for a decision, in the order in which they entered their lane',
+    summary: 'list the games that wait for a decision, the one that is due first before the others',
     details: 'Its lines can be piped into game pass and game reject.',
     examples: [
       'review list',
@@ -19,7 +20,7 @@ export const register = (program: Command): void => {
   });
 
   defineListCommand(review, 'appeals', appealList, {
-    summary: 'list the appeals that wait for a decision, the longest waiting first',
+    summary: 'list the appeals that wait for a decision, the one that is due first before the others',
     details: 'Decide with game uphold or game overturn, not on your own rejections.',
     examples: ['review appeals', 'review appeals --reviewer kim --json'],
     limit: { max: 1_000, byDefault: 50 },
@@ -28,6 +29,12 @@ export const register = (program: Command): void => {
   defineListCommand(review, 'overturned', overturnedList, {
     summary: 'list how rejections fared, by reviewer and reason: appealed, upheld, overturned',
     examples: ['review overturned --since 30d'],
+    limit: { max: 1_000, byDefault: 100 },
+  });
+
+  defineListCommand(review, 'figures', figuresList, {
+    summary: 'list what reviewers decided by day, and how long games waited; the last 30 days by default',
+    examples: ['review figures', 'review figures --since 7d --json'],
     limit: { max: 1_000, byDefault: 100 },
   });
 

@@ -1,7 +1,10 @@
 import { roundDuration } from '#src/lib/duration.ts';
 
 /** How long ago a time was, in its largest unit: `45s`, `3m`, `5h`, `12d`. */
-export const formatAge = (time: Date, now = Date.now()): string => roundDuration(now - time.getTime());
+export const formatAge = (time: Date, now = Date.now()): string => {
+  const ms = now - time.getTime();
+  return ms >= 0 ? roundDuration(ms) : `in ${roundDuration(-ms)}`;
+};
 
 /** Date and time to the second in the local time zone, with its offset: `2026-03-31 14:35:00+05:30`. */
 export const formatTime = (time: Date): string =>

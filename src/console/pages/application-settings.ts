@@ -2,11 +2,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { REVIEW_PRIORITIES } from '#src/contract/words.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { changeApplication } from '#src/operations/applications.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { changeAddress, secretSection } from '#src/site/event-address.ts';
-import { facts, html, input, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { facts, html, input, mono, number, type SafeHtml, section, select } from '#src/site/html.ts';
 import { callerOfOperator, operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import type { ById } from '#src/site/query.ts';
@@ -19,6 +20,7 @@ const toFields = (row: ApplicationRow) => ({
   detail_max_age: formatDuration(row.detail_max_age_ms),
   concurrency: String(row.concurrency),
   rate: String(row.rate),
+  review_priority: row.review_priority,
 });
 type Field = keyof ReturnType<typeof toFields>;
 
@@ -29,17 +31,25 @@ const LABELS: Record<Field, string> = {
   detail_max_age: 'Details at most this old',
   concurrency: 'Calls at once',
   rate: 'Calls a second',
+  review_priority: 'Review priority',
 };
 const FIELDS = Object.keys(LABELS) as Field[];
 const NUMBERS: readonly Field[] = ['concurrency', 'rate'];
 
 const fieldOf = (name: Field, value: string): SafeHtml =>
-  input(LABELS[name], {
-    name,
-    value,
-    required: true,
-    ...(NUMBERS.includes(name) && { inputmode: 'numeric' }),
-  });
+  name === 'review_priority'
+    ? select(
+        name,
+        LABELS[name],
+        REVIEW_PRIORITIES.map((each) => [each, each]),
+        value,
+      )
+    : input(LABELS[name], {
+        name,
+        value,
+        required: true,
+        ...(NUMBERS.includes(name) && { inputmode: 'numeric' }),
+      });
 
 const changeForm = (application: ApplicationRow): SafeHtml => {
   const values = toFields(application);
@@ -61,6 +71,7 @@ export const settingsSection = (application: ApplicationRow, mayManage: boolean)
     ['KYC every', kyc_every],
     ['Details', `at most ${detail_max_age} old`],
     ['Pace', `${number(application.rate)} calls a second, ${application.concurrency} at once`],
+    ['Review priority', application.review_priority],
     ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
   ]);
   return section('Settings', html`${rows}${mayManage ? changeForm(application) : null}`, { id: 'settings' });

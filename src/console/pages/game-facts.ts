@@ -13,24 +13,24 @@ import {
   section,
 } from '#src/site/html.ts';
 
-const describeWait = ({ waiting }: GameView['timeline']): string | null => {
+const describeWait = ({ waiting }: GameView): SafeHtml | string | null => {
   if (waiting === null) return null;
-  const { place, games, lane, median_wait_ms, is_held } = waiting;
+  const { place, games, lane, due, median_wait_ms, is_held } = waiting;
   if (is_held) return 'in no lane: its application is held';
   const median = median_wait_ms === null ? '' : `, median wait ${formatDuration(median_wait_ms)}`;
-  return `number ${number(place)} of ${number(games)} in the ${lane} lane${median}`;
+  return html`due ${ago(due)}, number ${number(place)} of ${number(games)} in the ${lane} lane${median}`;
 };
 
-export const gameFacts = ({ game, timeline }: GameView): SafeHtml =>
+export const gameFacts = (view: GameView): SafeHtml =>
   section(
     'Game',
     facts([
-      ['Waits', describeWait(timeline)],
-      ['Application', applicationLink(game.application_id)],
-      ["Application's game_id", mono(game.application_game_id)],
-      ['Our id', mono(game.game_id)],
-      ['Revision', game.revision],
-      ['Fetched', ago(game.fetched_at)],
+      ['Waits', describeWait(view)],
+      ['Application', applicationLink(view.game.application_id)],
+      ["Application's game_id", mono(view.game.application_game_id)],
+      ['Our id', mono(view.game.game_id)],
+      ['Revision', view.game.revision],
+      ['Fetched', ago(view.game.fetched_at)],
     ]),
   );
 

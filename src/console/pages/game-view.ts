@@ -7,6 +7,7 @@ import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { GameHints } from '#src/review/game-hints.ts';
 import type { Timeline } from '#src/review/timeline.ts';
+import type { WaitingPlace } from '#src/rules/answer.ts';
 import type { SafeHtml } from '#src/site/html.ts';
 import type { LaneFilters } from '#src/site/query.ts';
 
@@ -14,6 +15,8 @@ export type GameView = {
   game: GameRow;
   diff: GameDiff;
   timeline: Timeline;
+  /** Its place in the lane as that is filtered; null if it is in none. */
+  waiting: WaitingPlace | null;
   revisions: readonly number[];
   reasons: readonly ReasonRow[];
   /** What operators and its developer wrote. */

@@ -26,6 +26,7 @@ import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { setPackageUrls } from '#src/operations/package-urls.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readGameHints } from '#src/review/game-hints.ts';
+import { findWaitingPlace } from '#src/review/lanes.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { OBSTACLES } from '#src/rules/verdicts.ts';
 import {
@@ -151,10 +152,11 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     ]);
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
+    const place = application === undefined ? waiting : await findWaitingPlace(sql, game, application);
     const filters = { lane, application, q };
     const among = { application_id: application, search: q };
     const cursor =
-      waiting === null || lane === undefined ? after : cursorAfter(lane, { game_id, since: waiting.since });
+      waiting === null || lane === undefined ? after : cursorAfter({ game_id, due: waiting.due });
     const { rows: upcoming, cursor: further } =
       lane === undefined || cursor === undefined
         ? { rows: [], cursor: undefined }
@@ -178,6 +180,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         game: diff.game,
         diff,
         timeline,
+        waiting: place ?? null,
         revisions,
         reasons,
         thread,

@@ -6,6 +6,7 @@ import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
+import { countDueGames } from '#db/queries/lane-counts.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import type { Subscription } from '#db/queries/subscriptions.ts';
@@ -18,6 +19,7 @@ import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console
 import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { LANES, type Lane } from '#src/contract/words.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
 import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
@@ -26,7 +28,7 @@ import { unverifiedList } from '#src/lists/kyc.ts';
 import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
-import { summariseLanes } from '#src/review/lanes.ts';
+import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
@@ -45,8 +47,13 @@ const stat = (label: string, value: number, url: string, note: string, tone = ''
   html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong>
 <span>${note}</span></a>`;
 
-const waitNote = (oldest: Date | null): string =>
-  oldest === null ? 'nothing waits' : `oldest ${formatDuration(Date.now() - oldest.getTime())}`;
+/** How many games of a lane are due, or when the first one is. */
+const laneStat = (lane: Lane, { games, due }: LaneSummary[Lane], overdue: number): SafeHtml => {
+  const label = lane === 'new' ? 'New games to review' : 'Changed games to review';
+  const first = due === null ? 'nothing waits' : `first due in ${formatDuration(due.getTime() - Date.now())}`;
+  const note = overdue > 0 ? `${number(overdue)} due` : first;
+  return stat(label, games, `/review?lane=${lane}`, note, overdue > 0 ? 'warn' : '');
+};
 
 const charts = (hours: readonly HourRow[], decided: readonly { passed: number; rejected: number }[]) => {
   const labels = hours.map(({ hour }) => `${hour.toISOString().slice(11, 16)} UTC`);
@@ -172,6 +179,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get('/', { config: { right: 'view' } }, async (request, reply) => {
     const [
       lanes,
+      overdue,
       listed,
       requests,
       reviewers,
@@ -186,6 +194,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       unverified,
     ] = await Promise.all([
       summariseLanes(sql),
+      countDueGames(sql),
       readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
       readFirst(runRequestList, sources, {}, REQUESTS_MAX),
       refreshOpenRequests(sql, ['reviewer']),
@@ -210,8 +219,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
  hx-swap="outerHTML">
 <div class="stats">
-${stat('New games to review', lanes.new.games, '/review?lane=new', waitNote(lanes.new.oldest))}
-${stat('Changed games to review', lanes.changed.games, '/review?lane=changed', waitNote(lanes.changed.oldest))}
+${LANES.map((lane) => laneStat(lane, lanes[lane], overdue[lane]))}
 ${stat('Applications in trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
 ${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
 </div>

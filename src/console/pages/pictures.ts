@@ -69,6 +69,17 @@ const frame = (sha256: string, { alt, caption, digit }: FrameOptions): SafeHtml 
 <img src="${thumbnailUrl(sha256, 1024)}" alt="${alt}" decoding="async"></a>`;
 };
 
+const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`;
+
+/** A small picture that opens in the viewer. */
+export const smallPicture = (picture: PictureView | undefined, alt: string): SafeHtml => {
+  const { outcome = null, sha256 = null, http_status = null } = picture ?? {};
+  return sha256 !== null && picture?.has_thumbnail === true
+    ? html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}" data-caption="${alt}">
+<img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" loading="lazy" decoding="async"></a>`
+    : blank(outcome === null ? 'being fetched' : describePicture(outcome, http_status));
+};
+
 /** Where the pictures of a page open, large. */
 export const PICTURE_VIEWER = html`<picture-viewer><dialog class="viewer" aria-label="Picture">
 <div class="stage" tabindex="0" aria-label="Picture" autofocus></div><div class="viewer-bar"><span data-place></span>
@@ -79,8 +90,6 @@ export const PICTURE_VIEWER = html`<picture-viewer><dialog class="viewer" aria-l
 
 /** The last part of an address: what tells one picture from another. */
 const endOf = (url: string): string => url.split(/[?#]/)[0]?.split('/').at(-1) || url;
-
-const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`;
 
 const CHANGE_TONES: Partial<Record<string, string>> = { added: 'good', removed: 'bad', changed: 'info' };
 

@@ -1,0 +1,187 @@
+/** Many games decided at once on the page of a lane, `/batches/:batch_id`, and undo. */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { findBatch, findLastDecision } from '#db/queries/decisions.ts';
+import { listOpenedGames } from '#db/queries/game-viewers.ts';
+import { listPicturedGames } from '#db/queries/picture-fetches.ts';
+import { linkTo } from '#src/console/links.ts';
+import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
+import { LANE_PAGE } from '#src/console/pages/review.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
+import { hasRight } from '#src/contract/roles.ts';
+import { isUuid } from '#src/lib/uuid.ts';
+import { batchList } from '#src/lists/review.ts';
+import type { GameDecision } from '#src/operations/decision-results.ts';
+import { passGames, rejectGames } from '#src/operations/decisions.ts';
+import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
+import { type DecisionResult, OBSTACLES } from '#src/rules/verdicts.ts';
+import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
+import {
+  action,
+  ago,
+  badge,
+  hiddenFields,
+  html,
+  link,
+  nameInText,
+  number,
+  type SafeHtml,
+} from '#src/site/html.ts';
+import { showList } from '#src/site/list.ts';
+import { operateFor } from '#src/site/operate.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { type ById, laneFilters, optionalWord, toId } from '#src/site/query.ts';
+import { sourcesOf } from '#src/site/sources.ts';
+
+const BATCH_PAGE = 200;
+const NAMED_MAX = 5;
+/** Bytes of one selected game: name, id, revision. */
+const GAME_MAX_BYTES = 64;
+/** The filters of a lane at their longest, and the short fields of a form. */
+const FILTERS_MAX_BYTES = 16 * 1024;
+/** A form with as many games as a page has, and its text and note at their longest. */
+const FORM_MAX_BYTES = LANE_PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + FILTERS_MAX_BYTES;
+
+const SEEN = /^([0-9a-f-]{36})@(\d{1,9})$/;
+const form = laneFilters.extend({
+  act: z.enum(['pass', 'reject']),
+  game: z
+    .union([z.string(), z.array(z.string())])
+    .default([])
+    .transform((games) =>
+      [games].flat().flatMap((game) => {
+        const [, game_id = '', revision] = SEEN.exec(game) ?? [];
+        return isUuid(game_id) ? [{ game_id, revision: Number(revision) }] : [];
+      }),
+    ),
+  reason: z.string().default(''),
+  text: z.string().default(''),
+  note: z.string().default(''),
+  view: optionalWord(['gallery']),
+  /** The games that the reviewer did not open are decided too. */
+  unopened: optionalWord(['decide', 'leave']),
+});
+type Form = z.infer<typeof form>;
+
+const formatSeen = ({ game_id, revision }: Form['game'][number]): string => `${game_id}@${revision}`;
+
+/** Asks whether to decide on games that the reviewer has not opened. */
+const question = (given: Form, unopened: number): SafeHtml => {
+  const { game, act, unopened: _answer, ...fields } = given;
+  const verb = act === 'pass' ? 'Pass' : 'Reject';
+  const opened = game.length - unopened;
+  const button = (answer: string, label: string, kind = '') =>
+    html`<button class="button ${kind}" name="unopened" value="${answer}">${label}</button>`;
+  return html`<form method="post" action="/review" class="card"><div class="body">
+<p>You have not opened ${number(unopened)} of the ${number(game.length)} selected games.</p>
+${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}
+<div class="actions">${opened === 0 ? null : button('leave', `${verb} the ${number(opened)} opened`, 'primary')}
+${button('decide', `${verb} all ${number(game.length)}`, opened === 0 ? 'primary' : '')}
+<a class="button" href="${backTo(given)}">Back</a></div></div></form>`;
+};
+
+/** The page of the lane that a form came from, with the games that were not decided. */
+const backTo = ({ lane, application, q, view }: Form, moved: readonly string[] = []): string =>
+  link('/review', { lane, application, q, view, moved: moved.join(',') });
+
+/** What happened to the games of a decision, in one sentence. */
+const describeResults = (verb: string, games: readonly GameDecision[]): string => {
+  const decided = games.filter(({ result }) => result === 'decided').length;
+  const others = games.filter(({ result }) => result !== 'decided');
+  const count = (...wanted: DecisionResult[]) =>
+    others.filter(({ result }) => wanted.includes(result)).length;
+  const withdrawn = count('withdrawn') === 0 ? '' : `, ${count('withdrawn')} withdrawn`;
+  const fetching = count('fetching') === 0 ? '' : `, ${count('fetching')} whose pictures are being fetched`;
+  const obstacles = (['held', 'needs_verdict'] as const)
+    .filter((obstacle) => count(obstacle) > 0)
+    .map((obstacle) => `, ${count(obstacle)}: ${OBSTACLES[obstacle]}`)
+    .join('');
+  const names = others.slice(0, NAMED_MAX).map(({ game, game_id }) => nameInText(game?.game_name ?? game_id));
+  const causes = `${count('content_moved', 'picture_moved')} moved meanwhile${withdrawn}${fetching}${obstacles}`;
+  const named = `${names.join(', ')}${others.length > NAMED_MAX ? ', …' : ''}`;
+  const why = others.length === 0 ? '' : ` ${others.length} not decided (${causes}): ${named}.`;
+  return `${decided} ${verb}.${why}`;
+};
+
+/** Adds `POST /review`, `/batches/:batch_id` and `/undo`. */
+export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql } = options;
+  app.post('/review', { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES }, async (request, reply) => {
+    const given = form.parse(request.body);
+    const { act, game, reason, text, note, unopened } = given;
+    const back = backTo(given);
+    if (game.length === 0) return redirectWith(reply, back, 'Select at least one game.', 'bad');
+    const { login } = operatorOf(request);
+    const opened = await listOpenedGames(
+      sql,
+      game.map(({ game_id }) => game_id),
+      login,
+    );
+    const chosen = unopened === 'leave' ? game.filter(({ game_id }) => opened.has(game_id)) : game;
+    const missed = chosen.filter(({ game_id }) => !opened.has(game_id)).length;
+    // A rejection without a reason is refused first.
+    const isComplete = act === 'pass' || reason !== '';
+    if (unopened === undefined && missed > 0 && isComplete)
+      return sendPage(reply, {
+        title:
+          act === 'pass' ? 'Pass games that you have not opened?' : 'Reject games that you have not opened?',
+        at: '/review',
+        parent: ['Review', back],
+        body: question(given, missed),
+      });
+    const seen = { games: chosen, seen_status: 'pending', note } as const;
+    return redirectOnRefusal(reply, back, async () => {
+      const { games } =
+        act === 'pass'
+          ? await operateFor(request, options, passGames, seen)
+          : await operateFor(request, options, rejectGames, { ...seen, reason, text });
+      const idsOf = (isWanted: (result: DecisionResult) => boolean): string[] =>
+        games.filter(({ result }) => isWanted(result)).map(({ game_id }) => game_id);
+      const fetching = idsOf((result) => result === 'fetching');
+      await wantPictures(options, await listPicturedGames(sql, fetching));
+      const moved = idsOf((result) => result !== 'decided');
+      const verb = act === 'pass' ? 'passed' : 'rejected';
+      const tone = moved.length === games.length ? 'bad' : 'undo';
+      return redirectWith(reply, backTo(given, moved), describeResults(verb, games), tone);
+    });
+  });
+
+  app.get<ById<'batch_id'>>('/batches/:batch_id', { config: { right: 'view' } }, async (request, reply) => {
+    const filters = laneFilters.parse(request.query);
+    const batch_id = toId(request.params.batch_id);
+    const batch = batch_id === undefined ? undefined : await findBatch(sql, batch_id);
+    if (batch_id === undefined || batch === undefined)
+      return sendError(reply, 404, 'No such batch', 'There is no batch of decisions with this id.');
+    const path = `/batches/${batch_id}`;
+    const view = { path, query: request.query, limit: BATCH_PAGE, fixed: { batch_id } };
+    const { body } = await showList(sourcesOf(options), batchList, view);
+    const mayUndo = batch.standing > 0 && hasRight(operatorOf(request).roles, 'decide');
+    const undo = action('/undo', 'Undo', { fields: { ...filters, batch: batch_id }, key: 'u' });
+    return sendPage(reply, {
+      title: 'Batch of decisions',
+      at: '/review',
+      parent: ['Review', link('/review', filters)],
+      lead: html`${badge(batch.audit_status)} by ${batch.decided_by}, ${ago(batch.decided_at)}`,
+      actions: html`${mayUndo ? undo : null}
+<a class="button" href="${link('/review', filters)}">Back to review</a>`,
+      body: body({ linkTo, title: `${number(batch.games)} games`, label: 'Games of the batch' }),
+    });
+  });
+
+  app.post('/undo', { config: { right: 'decide' }, bodyLimit: FILTERS_MAX_BYTES }, async (request, reply) => {
+    const { batch, ...filters } = laneFilters
+      .extend({ batch: z.uuid().optional() })
+      .parse(request.body ?? {});
+    const last = batch === undefined ? await findLastDecision(sql, operatorOf(request).login) : undefined;
+    const which = batch === undefined ? last && { audit_ids: last.audit_ids } : { batch_id: batch };
+    if (which === undefined)
+      return redirectWith(reply, link('/review', filters), 'There is no decision of yours to undo.', 'bad');
+    const results = await operateFor(request, options, undoGameDecisions, which);
+    const undone = results.filter(({ result }) => result === 'undone').length;
+    const kept = results.length - undone;
+    const decided = last?.batch_id == null ? `/games/${last?.game_id}` : '/review';
+    const url = link(batch === undefined ? decided : `/batches/${batch}`, filters);
+    const text = `${undone} undone.${kept === 0 ? '' : ` ${kept} stay: their content changed, or there is a later decision.`}`;
+    return redirectWith(reply, url, text, undone > 0 ? 'good' : 'bad');
+  });
+};
