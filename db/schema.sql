@@ -900,17 +900,21 @@ begin
       ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
       ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)$)'),
+      ('catalogue_console', 'operator', null, '^(?!kyc\.(?!pull$))'),
+      ('catalogue_console', 'application', null, '^(?!kyc\.(?!pull$))'),
       ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
       ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
       ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!(kyc\.(reveal|erase|accept_cp_id|verdict|reseal|expire)|operator\.(add|roles|link|enable|password))$|session\.)'),
+      ('catalogue_operator_api', 'operator', null, '^(?!kyc\.(?!pull$)|approval\.approve$|operator\.(add|roles|link|enable|password)$|session\.)'),
       ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
+      and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      -- Requests about records are of the desk, those about runs of the others.
+      and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
+        or new.subject !~ case role when 'catalogue_kyc_desk' then '^run:' else '^application:' end)
   ) then
     raise exception 'The role % may not write to the audit log that % (%) did %.',
       current_user, new.actor, new.actor_kind, new.action
@@ -1112,6 +1116,28 @@ begin
   end if;
   if new.outcome = 'upheld' then
     perform send_event(game, 'game.appeal_upheld', 'appeal', jsonb_build_object('text', new.answer));
+  end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION check_decided_content()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from games g join game_revisions r using (game_id, revision)
+    where g.game_id = new.game_id and g.revision = new.revision
+      and ((r.game_name, r.game_desc, split_part(r.game_store_video, '?', 1), without_queries(r.game_icon),
+            without_queries(r.game_store_pic))
+        is distinct from
+          (g.game_name, g.game_desc, split_part(g.game_store_video, '?', 1), without_queries(g.game_icon),
+            without_queries(g.game_store_pic)));
+  if found then
+    raise exception 'The revision % of the game % is not what the game shows.', new.revision, new.game_id
+      using errcode = 'check_violation';
   end if;
   return new;
 end
@@ -1391,10 +1417,29 @@ $function$;
 
 CREATE OR REPLACE FUNCTION end_overdue_sessions()
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$ select count(*) filter (where pg_terminate_backend(pid))::integer from public.process_sessions() where is_overdue $function$;
+AS $function$
+declare
+  began constant timestamptz := clock_timestamp();
+  holders integer[];
+begin
+  for look in 1 .. 10 loop
+    holders := array(
+      select distinct pid from pg_locks
+      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or pid = any(holders)));
+    exit when holders = '{}';
+    perform pg_sleep(0.2);
+  end loop;
+  perform pg_stat_clear_snapshot();
+  return (
+    select count(*) filter (where pg_terminate_backend(pid))
+    from public.process_sessions() join pg_stat_activity s using (pid)
+    where is_overdue
+      or pid = any(holders) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+end
+$function$;
 
 CREATE OR REPLACE FUNCTION end_verdict(of_application text, how text)
  RETURNS void
@@ -1641,6 +1686,19 @@ AS $function$
                (hash >> 48 & 65535)::int + 196608]
 $function$;
 
+CREATE OR REPLACE FUNCTION is_process(login oid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select not pg_has_role(login, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
+    and exists (
+      select from pg_roles
+      where rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media', 'catalogue_kyc_desk',
+                        'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_appeal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1696,6 +1754,21 @@ begin
       using errcode = 'insufficient_privilege';
   end if;
   return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_decided_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from game_audits where game_id = old.game_id and revision = old.revision) then
+    raise exception 'There is a decision on the revision % of the game %.', old.revision, old.game_id
+      using errcode = 'insufficient_privilege';
+  end if;
+  return old;
 end
 $function$;
 
@@ -1904,11 +1977,14 @@ declare
   is_officer constant boolean := 'kyc_officer' = any(new.roles);
   was_officer constant boolean := 'kyc_officer' = any(former);
   same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
+  is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
       and (same_password or not is_officer and not was_officer)
+      and (not is_enabled or not is_officer or uses_officer_request(new.login, array['enable']))
+    or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
       and (by_oidc or (new.name, new.roles) is not distinct from (old.name, old.roles))
@@ -1933,6 +2009,37 @@ AS $function$
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
         and ended_at is null and expires_at > now()) then 'needs_verdict'
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION place_events(log text, at_most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  placed integer;
+begin
+  if log = 'events' then
+    perform pg_advisory_xact_lock(7205311849);
+    update events e set position = w.position
+    from (
+      select event_number, nextval('event_positions') as position
+      from (select event_number from events where position is null order by event_number limit at_most) as waiting
+    ) as w
+    where e.position is null and e.event_number = w.event_number;
+  else
+    perform pg_advisory_xact_lock(7205311851);
+    update stream_events e set position = w.position
+    from (
+      select event_number, nextval('stream_positions') + size - 1 as position
+      from (select event_number, size from stream_events where position is null order by event_number limit at_most) as waiting
+    ) as w
+    where e.position is null and e.event_number = w.event_number;
+  end if;
+  get diagnostics placed = row_count;
+  return placed;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION place_of_game(scope text, status text, skip bigint, OUT start uuid, OUT ahead bigint)
@@ -2011,16 +2118,13 @@ AS $function$
   select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
          coalesce(case
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
+             or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
+           when blocks_s > 30 then true
            when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
-           else blocks_s > 60 or clock_timestamp() - s.state_change > interval '2 minutes'
+           else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
-         and not pg_has_role(s.usesysid, (select relowner from pg_class where oid = 'public.audit_log'::regclass), 'usage')
-         and exists (
-           select from pg_roles r
-           where r.rolname in ('catalogue_worker', 'catalogue_api', 'catalogue_console', 'catalogue_media',
-                               'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api')
-             and pg_has_role(s.usesysid, r.oid, 'member'))
+         and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
   where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
 $function$;
@@ -2526,6 +2630,11 @@ alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_
 
 -- Triggers
 
+CREATE TRIGGER api_tokens_ended BEFORE UPDATE OF revoked_at ON api_tokens
+  FOR EACH ROW
+  WHEN (old.revoked_at IS NOT NULL AND new.revoked_at IS DISTINCT FROM old.revoked_at)
+  EXECUTE FUNCTION refuse_to_roles('revive a token');
+
 CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
@@ -2595,11 +2704,6 @@ CREATE TRIGGER event_webhooks_secret BEFORE UPDATE OF secret, former_secret ON e
   FOR EACH ROW
   EXECUTE FUNCTION keep_former_secret();
 
-CREATE TRIGGER events_position_kept BEFORE UPDATE OF "position" ON events
-  FOR EACH ROW
-  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
-  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
-
 CREATE TRIGGER events_stream AFTER INSERT ON events
   REFERENCING NEW TABLE AS fresh_events
   FOR EACH STATEMENT
@@ -2622,6 +2726,10 @@ CREATE TRIGGER game_audits_appeal BEFORE INSERT ON game_audits
   FOR EACH ROW
   EXECUTE FUNCTION guard_appeal();
 
+CREATE TRIGGER game_audits_content BEFORE INSERT ON game_audits
+  FOR EACH ROW
+  EXECUTE FUNCTION check_decided_content();
+
 CREATE TRIGGER game_audits_keep_appeal BEFORE UPDATE OF undone_at ON game_audits
   FOR EACH ROW
   WHEN (old.undone_at IS NULL AND new.undone_at IS NOT NULL)
@@ -2635,6 +2743,10 @@ CREATE TRIGGER game_messages_of_operators BEFORE INSERT ON game_messages
   FOR EACH ROW
   WHEN (new.kind <> 'answer'::text)
   EXECUTE FUNCTION refuse_to_roles('write to developers', 'catalogue_console', 'catalogue_operator', 'catalogue_operator_api');
+
+CREATE TRIGGER game_revisions_decided BEFORE DELETE ON game_revisions
+  FOR EACH ROW
+  EXECUTE FUNCTION keep_decided_revision();
 
 CREATE TRIGGER game_revisions_stream AFTER INSERT ON game_revisions
   REFERENCING NEW TABLE AS fresh_revisions
@@ -2753,7 +2865,7 @@ CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
-CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash ON operators
+CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash, status ON operators
   FOR EACH ROW
   EXECUTE FUNCTION operators_of_sites();
 
@@ -2765,11 +2877,6 @@ CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
 CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
   FOR EACH ROW
   EXECUTE FUNCTION links_of_officers();
-
-CREATE TRIGGER stream_events_position_kept BEFORE UPDATE OF "position" ON stream_events
-  FOR EACH ROW
-  WHEN (old."position" IS NOT NULL AND new."position" IS DISTINCT FROM old."position")
-  EXECUTE FUNCTION refuse_to_roles('move an event that has its position');
 
 CREATE TRIGGER sync_runs_stream AFTER UPDATE OF outcome ON sync_runs
   FOR EACH ROW
@@ -2814,8 +2921,8 @@ grant select (application_id, created_at, failing_since, failures, former_until,
 grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;
-grant select, update ("position") on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
-grant select, update ("position"), delete on events to catalogue_worker;
+grant select on events to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, delete on events to catalogue_worker;
 revoke execute on function apply_imports() from public;
 revoke execute on function audit_log_chain() from public;
 revoke execute on function bind_verdict() from public;
@@ -2823,6 +2930,7 @@ grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to cata
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function check_appeal() from public;
 revoke execute on function check_appeal_decision() from public;
+revoke execute on function check_decided_content() from public;
 revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
 grant execute on function count_appeals() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2848,7 +2956,10 @@ revoke execute on function follow_removal() from public;
 revoke execute on function guard_appeal() from public;
 revoke execute on function keep_appeal() from public;
 revoke execute on function keep_changed_words() from public;
+revoke execute on function keep_decided_revision() from public;
 revoke execute on function keep_words() from public;
+grant execute on function place_events(text,integer) to catalogue_api, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function place_events(text,integer) from public;
 grant execute on function process_sessions() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function process_sessions() from public;
 revoke execute on function record_event() from public;
@@ -2944,7 +3055,6 @@ grant select, insert, update, delete on run_days to catalogue_worker;
 grant usage on schema drizzle to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on schema public to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker, public;
 grant select on search_words to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant usage on sequence event_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_appeals_appeal_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence game_audits_audit_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -2952,14 +3062,12 @@ grant usage on sequence game_messages_message_id_seq to catalogue_api, catalogue
 grant usage on sequence kyc_access_log_entry_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence kyc_verdicts_verdict_id_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence stream_events_event_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
-grant usage on sequence stream_positions to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant usage on sequence sync_runs_run_number_seq to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update, delete on sign_in_attempts to catalogue_console, catalogue_kyc_desk;
 grant select, delete on sign_in_links to catalogue_kyc_desk, catalogue_operator_api;
 grant select, insert, delete on sign_in_links to catalogue_console, catalogue_operator;
-grant select on stream_events to catalogue_console;
-grant select, update ("position") on stream_events to catalogue_api, catalogue_operator, catalogue_operator_api;
-grant select, update ("position"), delete on stream_events to catalogue_worker;
+grant select on stream_events to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, fault, finished_at, outcome, run_number, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
