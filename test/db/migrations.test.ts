@@ -201,6 +201,7 @@ test('functions in SQL use the lock that db/locks.ts names', async () => {
   await drop();
   expect([...rows]).toEqual([
     { name: 'fold_game_counts', lock: String(LOCKS.gameCounts) },
+    { name: 'place_events', lock: String(LOCKS.eventPositions) },
     { name: 'recount_games', lock: String(LOCKS.gameCounts) },
   ]);
 });
