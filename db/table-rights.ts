@@ -12,7 +12,7 @@ const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
 const PACE =
-  'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, concurrency, rate, review_priority';
+  'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, details_full_at, concurrency, rate, review_priority';
 const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an address for events. Where it is, `guard_event_address` bounds for the console. */
 const EVENT_HEALTH =
@@ -195,7 +195,11 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   sign_in_links: { console: ADD_DELETE, kyc_desk: 'select, delete', operator: ADD_DELETE },
   // Triggers and `place_events` write them, with the rights of their owner.
   stream_events: { ...READ, worker: 'select, delete' },
-  sync_run_pages: { worker: EVERYTHING, console: 'select, update', operator: 'select, update' },
+  sync_run_pages: {
+    worker: EVERYTHING,
+    console: 'select, update, delete',
+    operator: 'select, update, delete',
+  },
   sync_runs: {
     worker: EVERYTHING,
     api: FLEET_OF_RUNS,

@@ -21,7 +21,7 @@ export type FiguresRow = {
 const FIGURES_DAYS = 30;
 
 const waits = (sql: Queryable, share: number) => sql`
-  (extract(epoch from percentile_cont(${share}) within group (order by d.decided_at - d.waiting_since)) * 1000)::float8`;
+  (extract(epoch from percentile_cont(${share}::float8) within group (order by d.decided_at - d.waiting_since)) * 1000)::float8`;
 
 /** Reads one page of the figures since a time, 30 days by default. */
 export const listFiguresPage = (

@@ -87,10 +87,12 @@ test('each act succeeds, and its answer is what the document says', async () => 
   expect(secret).toMatch(/^whsec_/);
   await act('event_secret.rotate', acme);
   await act('event.retry', acme);
+  await act('event_webhook.set', { ...acme, url: 'https://acme.example/other' });
   const { subscription_id } = await act('event.subscribe', { url: 'https://copy.example/events' });
   await act('event.resume', { subscription_id });
   await act('event_secret.rotate_subscription', { subscription_id });
   await act('event.unsubscribe', { subscription_id });
+  await act('event_webhook.remove', acme);
   expect(await act('application.pause', acme)).toEqual({ ...acme, status: 'paused' });
   await act('application.resume', acme);
   expect(await act('application.hold', { ...acme, reason: 'the rights' })).toEqual({ ...acme, games: 0 });

@@ -61,6 +61,7 @@ const COMMANDS: Record<string, string | null> = {
   'reason.list': 'reason list',
   'review.appeals': 'review appeals',
   'review.batch': 'review batch',
+  'review.figures': 'review figures',
   'review.list': 'review list',
   'review.overturned': 'review overturned',
   'run.days': 'run days',

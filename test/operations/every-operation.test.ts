@@ -36,7 +36,8 @@ beforeAll(async () => {
   const suspect = run.run_id;
   inputs = () => inputsOf(suspect, game.game_id);
   await sql`insert into vanishing_games (run_id, game_id) values (${suspect}, ${game.game_id})`;
-  await addOperators(sql, { olga: [...ROLES], lee: [...ROLES], vera: ['viewer'] });
+  await addOperators(sql, { olga: [...ROLES], lee: [...ROLES], quinn: ['kyc_officer'], vera: ['viewer'] });
+  await sql`update operators set status = 'disabled' where login = 'quinn'`;
 });
 
 const platform = () => testPlatform(database.sql, { keys: async () => keys });

@@ -77,7 +77,7 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'operator.link': { login: 'olga' },
   'operator.roles': { login: 'vera', roles: ['kyc_officer'] },
   'operator.disable': { login: 'olga' },
-  'operator.enable': { login: 'olga' },
+  'operator.enable': { login: 'quinn' },
   'operator.sign_out': { login: 'olga' },
   'operator.password': { current: 'x', password: 'y' },
   'operator.single_keys': { single_keys: false },

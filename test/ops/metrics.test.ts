@@ -20,7 +20,7 @@ const namedMetrics = async (): Promise<Set<string>> => {
 };
 
 const LABELS = new Set(
-  'role application_id code operation outcome change le queue state status holder kind audit_status table key_id reason'.split(
+  'role application_id code operation outcome change le queue state status holder kind audit_status table key_id reason lane'.split(
     ' ',
   ),
 );

@@ -165,6 +165,10 @@ it('Two people who look at one game see each other, until one of them leaves', a
   expect(await recordViewer(fleet.sql, randomUUID(), 'kim')).toEqual([]);
   await fleet.sql`update game_viewers set seen_at = now() - interval '2 minutes' where viewer = 'lee'`;
   expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  // The row says for a day that lee has opened the game.
+  expect(await fleet.sql`select from game_viewers where viewer = 'lee'`).toHaveLength(1);
+  await fleet.sql`update game_viewers set seen_at = now() - interval '25 hours' where viewer = 'lee'`;
+  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
   expect(await fleet.sql`select from game_viewers where viewer = 'lee'`).toHaveLength(0);
   await Promise.all(
     Array.from({ length: 20 }, (_, n) => recordViewer(fleet.sql, game_id, `viewer ${n % 7}`)),
