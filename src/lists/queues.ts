@@ -91,6 +91,5 @@ export const workerList = defineList({
     { key: 'started', kind: 'time', value: (row) => row.started_at, sort: 'started_at' },
     { key: 'seen', kind: 'time', value: (row) => row.seen_at },
   ],
-  empty:
-    'No worker takes jobs. Start one with npx catalogue worker. If one runs, its /readyz says what is wrong.',
+  empty: 'No worker takes jobs: start one, or see its /readyz.',
 });
