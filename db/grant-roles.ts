@@ -122,7 +122,10 @@ const LARGE_OBJECTS = 'lo_creat(integer), lo_create(oid), lo_from_bytea(oid, byt
 
 const QUEUE_SCHEMA = 'bullmq';
 
-/** Revokes what the roles have and grants what db/roles.ts and db/table-rights.ts say, in one transaction: a running process notices nothing. */
+/**
+ * Revokes what the roles have and grants what db/roles.ts and db/table-rights.ts say, in one transaction, so that no running
+ * process is without a right.
+ */
 const grantRights = (sql: Database): Promise<unknown> =>
   sql.begin(async (tx) => {
     const rows = await tx<{ rolname: string }[]>`

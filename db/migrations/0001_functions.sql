@@ -1347,8 +1347,8 @@ as $$
 $$;
 
 -- Keeps requests apart: the console writes those about reviewers, the console and the operator API those about
--- withdrawals, the KYC desk those about records. An administrator requests an officer at the console, and an officer approves it at the desk: neither process makes an
--- officer alone. A request ends once.
+-- withdrawals, the KYC desk those about records. An administrator requests an officer at the console, and an officer approves
+-- it at the desk: neither process makes an officer alone. A request ends once.
 create function approvals_of_kyc() returns trigger
 language plpgsql
 set search_path = public, pg_temp
@@ -1576,8 +1576,9 @@ as $$
 $$;
 
 -- Who is an officer is decided by two sites. The console makes or enables one only by a request that another officer has
--- approved at the desk, and sets no password of an officer. The operator API disables operators, and enables none. The desk adds officers who sign in by OIDC and gives those the role, takes
--- any role from them, and sets passwords of officers. Nobody gets another role by it.
+-- approved at the desk, and sets no password of an officer. The operator API disables operators, and enables none. The desk
+-- adds officers who sign in by OIDC and gives those the role, takes any role from them, and sets passwords of officers. It
+-- gives no other role.
 create function operators_of_sites() returns trigger
 language plpgsql
 set search_path = public, pg_temp

@@ -88,7 +88,8 @@ export const listApplicationPage = (
     columns: sql`
       a.application_id, a.name, a.query_game_list_webhook, a.query_game_detail_webhook, a.query_cp_kyc_webhook,
       a.every_ms, a.kyc_every_ms, a.detail_max_age_ms, a.concurrency, a.rate, a.volatile_parameters,
-      a.review_priority, a.status, a.failed_runs, a.failing_since, a.next_attempt_at, a.pause_reason, a.last_success_at, a.created_at, a.updated_at,
+      a.review_priority, a.status, a.failed_runs, a.failing_since, a.next_attempt_at, a.pause_reason, a.last_success_at,
+      a.created_at, a.updated_at,
       last.run_id as last_run_id, last.outcome as last_outcome, last.reason as last_reason,
       last.finished_at as last_finished_at,
       exists (select from sync_runs r where r.application_id = a.application_id and r.finished_at is null)

@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { readValue } from '#db/rows.ts';
 
-/** The decisions of one reviewer on one day in UTC. Decisions that were carried over are nobody's. */
+/** The decisions of one reviewer on one day in UTC. Decisions that were carried over count for no reviewer. */
 export type FiguresRow = {
   day: string;
   reviewer: string;

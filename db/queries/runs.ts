@@ -122,9 +122,8 @@ export const closeRun = (
     isComplete?: boolean;
   },
   backoff?: 'success' | 'suspect',
-) => {
-  const isComplete = verdict.isComplete === true;
-  return firstRow(sql<(RunRow & { is_paused: boolean | null })[]>`
+) =>
+  firstRow(sql<(RunRow & { is_paused: boolean | null })[]>`
     with sums as (
       select coalesce(sum(listed), 0) as listed, coalesce(sum(inserted), 0) as inserted,
              coalesce(sum(updated), 0) as updated, coalesce(sum(unchanged), 0) as unchanged,
@@ -152,14 +151,13 @@ export const closeRun = (
       update applications a
       set failed_runs = 0, failing_since = null, next_attempt_at = null,
           last_success_at = case when ${backoff === 'success'} then now() else last_success_at end,
-          details_due_at = case when ${isComplete} then ${beganAt(sql)} else details_due_at end,
-          details_full_at = case when ${isComplete} and "full" then ${beganAt(sql)} else details_full_at end
+          details_due_at = case when ${verdict.isComplete ?? false} then ${beganAt(sql)} else details_due_at end,
+          details_full_at = case when ${verdict.isComplete ?? false} and "full" then ${beganAt(sql)} else details_full_at end
       from closed
       where a.application_id = closed.application_id and ${backoff !== undefined}
       returning a.status = 'paused' and a.pause_reason is not null as is_paused
     )
     select closed.*, (select is_paused from cleared) as is_paused from closed`);
-};
 
 /** What a listing named that found nothing changed. */
 export type UnchangedListing = Pick<RunRow, 'next_page' | 'listed' | 'largest_page' | 'listed_bytes'>;

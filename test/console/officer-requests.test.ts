@@ -95,7 +95,7 @@ test('a request for an officer is cancelled at the console', async () => {
   expect(noticeOf(answer)).toContain('The request has ended.');
 });
 
-test('whoever was an officer is enabled as one is made: another officer approves it', async () => {
+test('a former officer is enabled as a new one is made: another officer approves it', async () => {
   const adam = await signIn(console.url, 'adam');
   const kim = await signIn(desk.url, 'kim');
   await addTestOperator(database.sql, 'gone', 'kyc_officer');

@@ -124,7 +124,7 @@ it.each(['console', 'operator_api'] as const)(
   },
 );
 
-it('a stolen operator API enables nobody, and approves nothing, in the log either', async () => {
+it('a stolen operator API enables no operator and approves nothing, in the log either', async () => {
   await database.sql`update operators set status = 'disabled' where login in ('kim', 'adam')`;
   expect(await attempt('operator_api', "update operators set status = 'disabled'")).toBeGreaterThan(0);
   await expectRefused('operator_api', [
