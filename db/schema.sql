@@ -2894,7 +2894,8 @@ grant select, insert, update on application_checks to catalogue_console, catalog
 grant select, insert, update, delete on application_checks to catalogue_worker;
 grant select on application_holds to catalogue_api, catalogue_kyc_desk, catalogue_media, catalogue_worker;
 grant select, insert, delete on application_holds to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
+grant select (application_id, created_at, detail_max_age_ms, details_due_at, details_full_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api;
+grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
 grant select, update (concurrency, detail_max_age_ms, details_due_at, details_full_at, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, review_priority, status, updated_at) on applications to catalogue_console;

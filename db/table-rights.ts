@@ -51,7 +51,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   application_holds: { ...READ_BY_ALL, console: ADD_DELETE, operator: ADD_DELETE },
   applications: {
     worker: `select, update (${BACKOFF}, details_due_at, details_full_at)`,
-    api: FLEET_OF_APPLICATIONS,
+    // The ages of details too: see `detailFetchedAt`.
+    api: FLEET_OF_APPLICATIONS.replace(')', ', detail_max_age_ms, details_due_at, details_full_at)'),
     console: `select, update (${BACKOFF}, ${PACE})`,
     media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),
     kyc_desk: FLEET_OF_APPLICATIONS,
