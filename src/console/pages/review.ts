@@ -175,7 +175,6 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       opened: await listOpenedGames(sql, ids, login),
     };
     const cards = html`<ul class="cards${isGallery ? ' gallery' : null}">${shownGames.map((game) => card(game, view))}</ul>
-${isGallery ? PICTURE_VIEWER : null}
 ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
       ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(reasons)}</form>`
@@ -187,7 +186,7 @@ ${awaitIcons(games, pictures)}`;
       title: 'Review',
       at: '/review',
       body: html`${laneTabs(lane, filters, summary, appeals.open)}${list.filters}
-${games.length === 0 ? empty : shown}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
+${games.length === 0 ? empty : shown}${isGallery ? PICTURE_VIEWER : null}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
       lead: due === null ? 'Nothing waits.' : html`The first game of this lane is due ${ago(due)}.`,
       actions: mayDecide
         ? html`${viewSwitch(filters, isGallery)}
