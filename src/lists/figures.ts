@@ -32,7 +32,7 @@ export const figuresList = defineList({
     { ...countColumn('rejected'), width: 'medium' },
     { ...countColumn('undone'), width: 'wide' },
     { ...countColumn('overturned'), width: 'wide' },
-    { key: 'median_wait_ms', title: 'Median wait', kind: 'duration' },
+    { key: 'median_wait_ms', title: 'Median wait', kind: 'duration', width: 'medium' },
     { key: 'p95_wait_ms', title: 'Wait, p95', kind: 'duration', width: 'medium' },
   ],
   empty: 'No game was decided in the last 30 days.',

@@ -62,7 +62,7 @@ export const everyPage: Prepare = async (sql) => {
       act: (page) => page.locator('#change-settings summary').click(),
     },
     'application-address': {
-      path: '/applications/lantern-works#events',
+      path: '/applications/lantern-works',
       act: (page) => page.locator('#events summary').first().click(),
     },
     operators: '/operators',
