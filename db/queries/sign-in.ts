@@ -164,15 +164,15 @@ const REMEMBERED = '1 hour';
 /** Counts an attempt unless it comes before its time. @returns seconds until its time; 0 if it was counted */
 export const takeAttempt = async (sql: Queryable, key: string, delays: Delays): Promise<number> => {
   const { free, firstS, maxS } = delays;
-  const due = sql`a.window_ends_at - ${REMEMBERED}::interval + interval '1 second'
-    * case when a.attempts < ${free} then 0 else least(${maxS}, ${firstS} * 2 ^ least(a.attempts - ${free}, 20)) end`;
+  const due = sql`a.window_ends_at - ${REMEMBERED}::interval
+    + interval '1 second' * least(${maxS}, ${firstS} * 2 ^ least(a.attempts - ${free}, 20))`;
   const taken = await isOneRow(sql`
     insert into sign_in_attempts as a (attempt_key, attempts, window_ends_at)
     values (${key}, 1, now() + ${REMEMBERED}::interval)
     on conflict (attempt_key) do update
       set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
           window_ends_at = excluded.window_ends_at
-      where ${due} <= now()`);
+      where a.attempts < ${free} or a.window_ends_at <= now() or ${due} <= now()`);
   if (taken) return 0;
   const wait = await readValue(sql<{ wait_s: number }[]>`
     select greatest(1, ceil(extract(epoch from ${due} - now())))::int as wait_s from sign_in_attempts a

@@ -1,10 +1,15 @@
 import { toPrintable } from '#src/lib/printable.ts';
 
-/** A text that an application chose: one line without the token, in each form that an application may echo, cut to `max` characters. */
-export const quote = (text: string, accessToken: string, max: number): string => {
+/** A text without the token, in each form that an application may echo. */
+export const hideToken = (text: string, accessToken: string): string => {
   const forms = [accessToken, JSON.stringify(accessToken).slice(1, -1), encodeURIComponent(accessToken)];
+  return forms.reduce((rest, form) => rest.replaceAll(form, '[access token]'), text);
+};
+
+/** A text that an application chose: one line without the token, cut to `max` characters. */
+export const quote = (text: string, accessToken: string, max: number): string => {
   // The token goes first: half of it may remain otherwise.
-  const whole = forms.reduce((rest, form) => rest.replaceAll(form, '[access token]'), text);
+  const whole = hideToken(text, accessToken);
   const characters = [...whole.slice(0, 2 * max + 2).toWellFormed()];
   const line = toPrintable(characters.slice(0, max).join(''));
   return characters.length > max ? `${line}…` : line;

@@ -106,7 +106,7 @@ export const openSession = (
       const { code, message } = error;
       let details: string | undefined;
       if (code === 'redirect') details = describeRedirect(operation, location, url, ownToken);
-      else if (reply !== undefined) details = await describeBody(operation, reply, maxBytes, ownToken);
+      else if (reply !== undefined) details = await describeBody(operation, reply, maxBytes, ownToken, code);
       response = { code, message, details };
     }
     const latencyMs = Math.round((endMs ?? performance.now()) - startMs);

@@ -1,6 +1,7 @@
 /** What a response was that has no JSON: how it begins, or where it redirects to. */
-import { quote } from '#src/check/quote.ts';
+import { hideToken, quote } from '#src/check/quote.ts';
 import type { Operation } from '#src/contract/words.ts';
+import type { CallErrorCode } from '#src/egress/errors.ts';
 import type { PostResponse } from '#src/egress/post.ts';
 import { decodeBody } from '#src/webhooks/read-json.ts';
 
@@ -16,22 +17,44 @@ const textOf = (bytes: Buffer): string | undefined => {
   }
 };
 
-/** Of a KYC response, which may contain values of the record, says only whether it is HTML. */
+const CUT = 'it ends before the JSON does: content-length is the number of bytes, not of characters';
+const ZIPPED = 'this is gzip, and the header content-encoding: gzip is missing';
+
+/** What is wrong with a text that begins as JSON, in the words of the parser, which quote a few characters. */
+const findFault = (text: string): string | undefined => {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const { message } = error as SyntaxError;
+    return /^Unterminated|end of JSON/.test(message) ? CUT : message;
+  }
+};
+
+/** Of a KYC response, which may contain values of the record, says only whether it is HTML, compressed or cut. */
 export const describeBody = async (
   operation: Operation,
   reply: PostResponse,
   maxBytes: number,
   accessToken: string,
+  code: CallErrorCode,
 ): Promise<string | undefined> => {
   const bytes = await decodeBody(reply, maxBytes).catch(() => reply.bytes);
   if (bytes === null) return undefined;
-  const text = textOf(bytes)?.replaceAll(/\s+/g, ' ').trim();
+  const whole = textOf(bytes);
+  const text = whole?.replaceAll(/\s+/g, ' ').trim();
   if (text === '') return 'it is empty';
-  if (operation === 'query_cp_kyc')
-    return /^<(!doctype )?html\b/i.test(text ?? '')
-      ? 'it is a page of HTML'
-      : 'it is not shown, because it may contain values of the record';
-  if (text !== undefined) return `it begins with "${quote(text, accessToken, CHARACTERS_SHOWN)}"`;
+  if (code === 'not_utf8' && bytes[0] === 0x1f && bytes[1] === 0x8b) return ZIPPED;
+  const fault = code === 'not_json' ? findFault(hideToken(whole ?? '', accessToken)) : undefined;
+  if (operation === 'query_cp_kyc') {
+    if (/^<(!doctype )?html\b/i.test(text ?? '')) return 'it is a page of HTML';
+    return fault === CUT ? CUT : 'it is not shown, because it may contain values of the record';
+  }
+  if (text !== undefined) {
+    const begins = `it begins with "${quote(text, accessToken, CHARACTERS_SHOWN)}"`;
+    return fault === undefined ? begins : `${quote(fault, accessToken, CHARACTERS_SHOWN)}; ${begins}`;
+  }
   if (bytes.includes(accessToken)) return undefined;
   const shown = [...bytes.subarray(0, BYTES_SHOWN)].map((byte) => byte.toString(16).padStart(2, '0'));
   return `it begins with the bytes ${shown.join(' ')}`;

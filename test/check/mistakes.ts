@@ -335,4 +335,60 @@ export const OF_FRAMEWORKS: readonly Mistake[] = [
     fails: ['detail.field-types'],
     says: /^game_info is missing, but game_desc is there: 10 of 10 details/,
   },
+  {
+    planted: 'content-length counts characters',
+    after: list((reply) => {
+      const whole = Buffer.from(JSON.stringify(reply.json).replaceAll('Game', 'Größe'));
+      reply.raw = whole.subarray(0, whole.toString().length);
+    }),
+    fails: ['list.envelope'],
+    says: /^the response is not JSON: it ends before the JSON does: content-length is the number of bytes, not of characters; it begins with "\{/,
+  },
+  {
+    planted: 'a KYC record is cut',
+    after: kyc((reply) => Object.assign(reply, { raw: JSON.stringify(reply.json).slice(0, -9) })),
+    fails: ['kyc.envelope'],
+    says: /^the response is not JSON: it ends before the JSON does: content-length is the number of bytes, not of characters$/,
+  },
+  {
+    planted: 'a number that JSON does not have',
+    after: list((reply) =>
+      Object.assign(reply, { raw: JSON.stringify(reply.json).replace('"total":30', '"total":NaN') }),
+    ),
+    fails: ['list.envelope'],
+    says: /^the response is not JSON: Unexpected token 'N', .*"total":NaN,.* is not valid JSON; it begins with "/,
+  },
+  {
+    planted: 'gzip without its header',
+    after: every((reply) => Object.assign(reply, { raw: gzipSync(JSON.stringify(reply.json)) })),
+    fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
+    says: /^the response is not UTF-8: this is gzip, and the header content-encoding: gzip is missing$/,
+  },
+  {
+    planted: 'a detail is in a list',
+    after: detail(({ json }) => {
+      if (json.data !== null) json.data = [json.data];
+    }),
+    fails: ['detail.field-types'],
+    says: /^data must be an object, not an array: 10 of 10 details \(g-0, /,
+  },
+  {
+    planted: 'the order changes from call to call',
+    games: 130,
+    after: data(({ list: page }) => {
+      answers += 1;
+      page.push(...page.splice(0, answers % 20));
+    }),
+    fails: ['list.defaults'],
+    says: /^a request of \{\} returns other games than page 1: the order of the list changes from call to call$/,
+  },
+  {
+    planted: 'the addresses of list and detail are exchanged',
+    before: (call) => {
+      if (call.operation !== 'query_cp_kyc')
+        call.operation = call.operation === 'query_game_list' ? 'query_game_detail' : 'query_game_list';
+    },
+    fails: ['list.shape', 'detail.unknown-game'],
+    says: /^data must be an object, not null$/,
+  },
 ];

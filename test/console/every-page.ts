@@ -80,7 +80,7 @@ export const everyPage: Prepare = async (sql) => {
       act: (page) => page.locator('#change-settings summary').click(),
     },
     'application-address': {
-      path: '/applications/lantern-works?of=events',
+      path: '/applications/lantern-works',
       act: (page) => page.locator('#events summary').first().click(),
     },
     operators: '/operators',

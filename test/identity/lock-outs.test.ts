@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Queryable } from '#db/client.ts';
+import { takeAttempt } from '#db/queries/sign-in.ts';
+import { ADDRESS_DELAYS } from '#src/identity/sign-in.ts';
 import { addTestOperator, PASSWORD, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -60,6 +63,18 @@ test('a known browser has ten attempts too', async () => {
   for (let tries = 0; tries < 12; tries += 1)
     statuses.push((await signIn('wrong', `192.0.2.${tries}`, known)).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+});
+
+test('attempts at once, up to ten at an address, wait for none', async () => {
+  const take = (sql: Queryable) => takeAttempt(sql, 'address:192.0.2.7', ADDRESS_DELAYS);
+  await database.sql.begin(async (earlier) => {
+    await earlier`select now()`;
+    expect(await take(database.sql)).toBe(0);
+    // By the clock of its transaction, it comes before the attempt that is already counted.
+    expect(await take(earlier)).toBe(0);
+  });
+  for (let taken = 2; taken < 10; taken += 1) expect(await take(database.sql)).toBe(0);
+  expect(await take(database.sql)).toBe(ADDRESS_DELAYS.firstS);
 });
 
 /** Lets seconds pass for all counts. */

@@ -68,7 +68,9 @@ export const detailCases: readonly Case[] = [
       const problem = whyNoData(call);
       if (problem !== undefined) return failed(`${problem} ${unknown} ret_code 0 and data null`, call);
       const data = envelopeOf(call)?.data;
-      return judge(data === null, `data is ${typeName(data)} ${unknown} null`, call);
+      const isList = at(data, ['list']) !== undefined;
+      const swapped = isList ? ', or is this the address of query_game_list?' : '';
+      return judge(data === null, `data is ${typeName(data)} ${unknown} null${swapped}`, call);
     },
   },
 ];

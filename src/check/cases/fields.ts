@@ -18,10 +18,10 @@ const kindOf = (issue: z.core.$ZodIssue, value: unknown): Kind => {
   return issue.code === 'too_big' || issue.code === 'too_small' ? 'limit' : 'type';
 };
 
-const faultsOf = (schema: z.ZodType, item: Item): Fault[] =>
+const faultsOf = (schema: z.ZodType, item: Item, subject: string): Fault[] =>
   (schema.safeParse(item.value).error?.issues ?? []).map((issue) => ({
     kind: kindOf(issue, item.value),
-    what: explainIssue(issue, item.value, 'it'),
+    what: explainIssue(issue, item.value, subject),
     item,
   }));
 
@@ -76,7 +76,8 @@ export const fieldCases = (
       rule: CASES[kind].rule,
       check: async (session) => {
         const items = await read(session);
-        const faults = items.flatMap((item) => faultsOf(schema, item));
+        const subject = says.items === 'rows' ? 'an element of data.list' : 'data';
+        const faults = items.flatMap((item) => faultsOf(schema, item, subject));
         return judgeFaults(
           faults.filter((fault) => fault.kind === kind),
           items.length,

@@ -14,6 +14,7 @@ import {
 } from '#src/check/cases/queries.ts';
 import { at, envelopeOf, typeName } from '#src/check/explain.ts';
 import { nameSome } from '#src/check/quote.ts';
+import type { Session } from '#src/check/session.ts';
 import { applicationGameSummarySchema, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 
 const LIST_SAYS = {
@@ -36,6 +37,14 @@ const rowCases = fieldCases('list', applicationGameSummarySchema, LIST_SAYS, asy
     return { value, call: page.call, name: id === undefined ? `list.${index}` : session.quote(id) };
   });
 });
+
+const ORDER = ': the order of the list changes from call to call';
+
+/** What to say of a list whose first games are others on a page of another size; else nothing. */
+const hintOrder = async (session: Session): Promise<string> => {
+  const [large, small] = [await fetchFirstPage(session), await fetchPage(session, 1, PAGE_SIZE_DEFAULT)];
+  return small.ids.some((id, index) => id !== large.ids[index]) ? ORDER : '';
+};
 
 /** The application-side game.queryList, section 4.4. */
 export const listCases: readonly Case[] = [
@@ -122,7 +131,7 @@ export const listCases: readonly Case[] = [
       }
       return judge(
         ids.join('\n') === expected.ids.join('\n'),
-        'a request of {} returns other games than page 1',
+        `a request of {} returns other games than page 1${await hintOrder(session)}`,
         call,
       );
     },
@@ -182,8 +191,9 @@ export const listCases: readonly Case[] = [
       const twice = [...Map.groupBy(ids, (id) => id)].flatMap(([id, { length }]) => (length > 1 ? [id] : []));
       const last = pages.findLast((page) => page.ids.some((id) => id === twice[0]));
       if (last === undefined) return passed;
+      const names = nameSome(twice.map(session.quote));
       const games = twice.length === 1 ? '1 game is' : `${twice.length} games are`;
-      return failed(`${games} listed twice: ${nameSome(twice.map(session.quote))}`, last.call);
+      return failed(`${games} listed twice: ${names}${await hintOrder(session)}`, last.call);
     },
   },
 ];
