@@ -89,7 +89,7 @@ export const changeAddress = async (
 export const secretSection = (secret: string, back: string): SafeHtml =>
   section(
     'The secret that signs the events',
-    html`<div class="body"><p>${copyable(secret)}</p>
+    html`<div class="body" data-instead="${back}"><p>${copyable(secret)}</p>
 <p>Copy it now: it is not shown again. Each event is signed with it, as
 <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> say. After a replacement, the secret before
 signs too for 24 hours.</p>

@@ -10,7 +10,8 @@ const FRESH = { http_status: 200, freshMs: 3_600_000 };
 
 /** Stores pictures as the media process does, of each of these applications. */
 export const openPictures = (sql: Database, application_ids: readonly string[]) => {
-  const decoder = createDecoder();
+  // A busy machine starts the process slowly.
+  const decoder = createDecoder({ decodeMs: 60_000 });
   const store = async (url: string, bytes: Buffer, note: string | null = null): Promise<void> => {
     const sha256 = createHash('sha256').update(bytes).digest();
     const decoded = await decoder.decode({ bytes, format: 'png' });

@@ -77,7 +77,7 @@ const question = (given: Form, unopened: readonly { game_name: string }[]): Safe
     .slice(0, NAMED_MAX)
     .map(({ game_name }) => html`<li dir="auto">${gameName(game_name)}</li>`);
   const more = unopened.length - names.length;
-  return html`<form method="post" action="/review" class="card"><div class="body">
+  return html`<form method="post" action="/review" class="card" data-instead="${backTo(given)}"><div class="body">
 <p>You have not opened ${number(unopened.length)} of the ${number(game.length)} selected games.</p>
 <ul class="rows">${names}${more === 0 ? null : html`<li class="soft">and ${number(more)} more</li>`}</ul>
 ${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}

@@ -154,6 +154,10 @@ document.addEventListener('change', (event) => {
   countSelected(form);
 });
 
+/** `data-instead="address"`: the way back to this answer to a form leads there, because a browser would send the form again. */
+const answer = document.querySelector<HTMLElement>('[data-instead]');
+if (answer) history.replaceState(history.state, '', answer.dataset.instead);
+
 // A record in clear does not stay in a page that was left.
 addEventListener('pagehide', () => {
   for (const each of document.querySelectorAll('[data-revealed]')) each.remove();
