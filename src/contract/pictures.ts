@@ -26,7 +26,7 @@ export const CONTENT_OUTCOMES = Object.keys(CONTENT) as [ContentOutcome, ...Cont
 
 /** Why a request brought no bytes, in words. */
 const FAILURES = {
-  not_found: '404',
+  not_found: 'not found (404)',
   http_error: 'HTTP error',
   redirect: 'a redirect',
   too_large: 'too large',

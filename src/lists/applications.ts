@@ -132,10 +132,10 @@ export const applicationList = defineList({
       link: ({ suspect_run }) => (suspect_run === null ? null : { to: 'run', id: suspect_run }),
     },
     {
-      key: 'since',
-      kind: 'age',
-      value: (row) => row.failing_since,
-      note: ({ pause_reason, last_reason }) => pause_reason ?? last_reason,
+      key: 'trouble',
+      title: 'Why',
+      value: ({ pause_reason, last_reason }) => pause_reason ?? last_reason,
+      note: (row) => row.failing_since,
       on: 'none',
     },
     {

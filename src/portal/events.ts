@@ -12,7 +12,7 @@ import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith } from '#src/site/answers.ts';
 import { addressForms, changeAddress, secretSection } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
-import { action, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
+import { html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -40,16 +40,18 @@ const form = z.object({
 
 const againForms = (webhook: EventWebhook | undefined, [latest]: readonly EventItem[]): SafeHtml | null => {
   if (webhook === undefined) return null;
-  const since = { name: 'since', placeholder: '24h or 2026-03-31T14:35:00Z', size: 24 };
+  const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
   const test =
     latest === undefined
       ? null
-      : action(HERE, 'Send the latest one again, as a test', { fields: { event_id: latest.event_id } });
-  return html`<div class="body"><p class="soft">Each event keeps its <code>webhook-id</code>, so a receiver that has seen
-it can ignore it. An address that was switched off is switched on again.</p>
-<form method="post" action="${HERE}" class="filters">
-${input('Since (empty: what did not arrive)', since)}
-<button class="button">Send again</button></form>${test}</div>`;
+      : html`<button class="button" name="event_id" value="${latest.event_id}">Send the latest one, as a test</button>`;
+  return section(
+    'Send again',
+    html`<div class="body"><form method="post" action="${HERE}" class="filters">
+${input('Since', since)}<button class="button">Send again</button>${test}</form>
+<p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
+receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div>`,
+  );
 };
 
 /** Adds `/portal/events`. */
@@ -67,12 +69,11 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       findEventWebhook(sql, application_id),
     ]);
     const again = againForms(webhook, events.rows);
-    const change = html`<div class="body actions">${addressForms(ADDRESS, webhook)}</div>`;
     return sendPortal(reply, {
       title: 'Events',
       at: HERE,
-      body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${change}${again}`)}
-${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
+      body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${addressForms(ADDRESS, webhook)}`)}
+${again}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });
@@ -115,7 +116,8 @@ ${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, st
     const refused = await refuseMany(application_id, reply);
     if (refused !== undefined) return refused;
     return redirectAfter(reply, HERE, async () => {
-      const given = { application_id, since, event_ids: event_id === undefined ? undefined : [event_id] };
+      const given =
+        event_id === undefined ? { application_id, since } : { application_id, event_ids: [event_id] };
       const caller = callerOfHolder(request);
       const { events, switched_on } = await operate(retryEvents, given, caller, platformOf(options));
       return `${switched_on ? 'The address is switched on. ' : ''}Events to be sent now: ${number(events)}.`;

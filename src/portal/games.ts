@@ -95,7 +95,7 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
 const tabs = (chosen: Tab | undefined, countOf: (tab: Tab) => string): SafeHtml =>
   html`<nav class="tabs" aria-label="Status">${TABS.map(
     (each) => html`<a href="${link('/portal/games', { status: each })}"${each === chosen ? CURRENT : null}>
-${each} <span class="badge">${countOf(each)}</span></a>`,
+<span>${each}</span> <span class="badge">${countOf(each)}</span></a>`,
   )}</nav>`;
 
 const CURRENT = html` aria-current="page"`;

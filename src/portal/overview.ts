@@ -95,7 +95,9 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
         : application && describeSchedule(application);
     const body = html`${findForm()}
 <div class="stats thirds">${AUDIT_STATUSES.map(
-      (status) => html`<a class="stat" href="${link('/portal/games', { status })}"><span>${status}</span>
+      (
+        status,
+      ) => html`<a class="stat${status === 'rejected' && games.rejected > 0 ? ' bad' : null}" href="${link('/portal/games', { status })}"><span>${status}</span>
 <strong>${number(games[status])}</strong></a>`,
     )}</div>
 ${rejectedSection(rejections)}${problemSection(groups)}

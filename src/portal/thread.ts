@@ -39,7 +39,7 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
 ${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal)}</p>` : null}
-<div class="buttons"><button class="button primary" name="act" value="message">Send</button>${button}</div></form>`;
+<div class="actions"><button class="button primary" name="act" value="message">Send</button>${button}</div></form>`;
 };
 
 /** What reviewers and the developer wrote about a game. */

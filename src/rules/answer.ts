@@ -84,12 +84,18 @@ const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingP
   return `It is number ${place} of ${games} in the ${lane} lane.${wait}`;
 };
 
-/** For the application's developer. */
+const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);
+
+/** In sentences, for the application's developer. */
 export const describeRejection = ({
   reason_label,
   text,
 }: Pick<LastDecision, 'reason_label' | 'text'>): string =>
-  [reason_label ?? 'no reason given', ...(text === null ? [] : [text.replace(/[.\s]+$/, '')])].join('. ');
+  [reason_label ?? 'no reason given', text ?? '']
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map(endSentence)
+    .join(' ');
 
 /** A change that the application sent and that could not be stored. */
 const failedChange = (failures: readonly Failure[]): string => {
@@ -123,7 +129,7 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
     return {
       code: 'rejected',
       at: game.audit_time,
-      text: `The game was rejected: ${decision === undefined ? 'no reason given' : describeRejection(decision)}. It returns to review when its content changes.${failedChange(failures)}`,
+      text: `The game was rejected: ${describeRejection(decision ?? { reason_label: null, text: null })} It returns to review when its content changes.${failedChange(failures)}`,
     };
   return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
 };

@@ -74,8 +74,8 @@ const keysPart = ({ single_keys }: SignedIn): SafeHtml => {
   return section(
     'Keyboard',
     html`<div class="body"><p>${said}</p>
-${action('/account/keys', label, { fields: { single_keys: String(!single_keys) } })}
-<p class="soft">Switch them off if you speak to your computer, or press keys by accident.</p></div>`,
+<p class="soft">Switch them off if you speak to your computer, or press keys by accident.</p>
+<div class="rows">${action('/account/keys', label, { fields: { single_keys: String(!single_keys) } })}</div></div>`,
   );
 };
 

@@ -45,21 +45,22 @@ const setForm = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
   };
   return html`<form method="post" action="${to}" class="form" autocomplete="off">
 <input type="hidden" name="act" value="set">${input('Address (https)', url)}
-${input('API token of the application, for an origin that is new', token)}
-<p class="soft">The origins of its webhooks and of its present address need no token. The address gets a new secret.</p>
+${input('API token', token)}
+<p class="soft">The token is only for a new origin: those of the webhooks and of the present address need none. The address
+gets a new secret.</p>
 <button class="button primary">Set address</button></form>`;
 };
 
 /** The forms that set the address, replace its secret and remove it. @param to where they are sent */
 export const addressForms = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
-  const change = html`<details><summary class="button">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>
-${setForm(to, webhook)}</details>`;
-  if (webhook === undefined) return change;
+  const change = html`<details name="address">
+<summary class="button">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>${setForm(to, webhook)}</details>`;
+  if (webhook === undefined) return html`<div class="body acts">${change}</div>`;
   const former_until = webhook.former_until?.toISOString() ?? '';
-  return html`${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
-<details><summary class="button quiet danger">Remove…</summary>
+  return html`<div class="body acts">${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
+<details name="address"><summary class="button quiet danger">Remove…</summary><div class="form">
 <p>No event is sent any more: <code>event/list</code> has them. The secret ends.</p>
-${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</details>`;
+${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details></div>`;
 };
 
 /** Does what a form says. @returns the new secret, to be shown once; undefined: the address is removed */

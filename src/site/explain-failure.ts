@@ -14,7 +14,7 @@ type ApplicationKind =
 /** What each kind means to the application's developer. docs/reference.md shows them too. */
 export const KINDS: Readonly<Record<ApplicationKind, string>> = {
   invalid_item: 'A row of the list does not match section 2.4.',
-  invalid_data: 'The answer does not match the interface document; mismatch: the detail of another game.',
+  invalid_data: 'The answer does not match the interface document.',
   ret_code: 'The webhook returned a failure.',
   http_status: 'The webhook answered with an HTTP error, and no envelope.',
   not_envelope: 'The answer has no ret_code and ret_msg (section 2.1).',

@@ -1,9 +1,11 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { fillConsole } from '#test/console/filled-console.ts';
 import { collectErrors, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { anOpenRun } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { takeDocsPicture } from '#test/support/screenshots.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -16,9 +18,25 @@ type Prepare = (sql: Database) => Promise<Record<string, Visit>>;
 
 const press = (key: string) => (page: Page) => page.keyboard.press(key);
 
+/** Runs that found no change. */
+const runQuietly = async (sql: Database, application_id: string): Promise<void> => {
+  for (let n = 0; n < 3; n += 1) {
+    const run = await anOpenRun(sql, application_id);
+    await closeRun(sql, run, { outcome: 'succeeded', reason: null });
+  }
+};
+
+/** Selects the games of a lane, and passes them. */
+const passAll = async (page: Page): Promise<void> => {
+  await page.getByLabel('Select all').check();
+  await page.keyboard.press('p');
+  await page.getByRole('button', { name: /^Pass all/ }).waitFor();
+};
+
 /** Something on every page. */
 export const everyPage: Prepare = async (sql) => {
   const { run_id, game_id, appealed_id, changed_id, hostile_id, long_id, batch_id } = await fillConsole(sql);
+  await runQuietly(sql, 'northwind-play');
   const changed = `/games/${changed_id}?lane=changed`;
   return {
     overview: '/',
@@ -69,6 +87,15 @@ export const everyPage: Prepare = async (sql) => {
     'operators-manage': { path: '/operators', act: (page) => page.locator('td summary').first().click() },
     account: '/account',
     'not-found': '/nowhere',
+    'review-unopened': { path: '/review?view=gallery', act: passAll },
+    'review-passed': {
+      path: '/review',
+      act: async (page) => {
+        await passAll(page);
+        await page.getByRole('button', { name: /^Pass all/ }).click();
+        await page.getByRole('button', { name: 'Dismiss' }).waitFor();
+      },
+    },
   };
 };
 

@@ -25,7 +25,10 @@ export const findViolations = async (page: Page, rules?: readonly string[]): Pro
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes[0]?.html}`);
 };
 
-/** The page is wider than its window, a table than its card, or a word of ours is divided for want of room. */
+/**
+ * The page is wider than its window, a table than its card, a word of ours is divided for want of room, or a panel begins
+ * where no scrolling leads.
+ */
 const FIND_OVERFLOW = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
   const page = scrollWidth > clientWidth
@@ -47,7 +50,11 @@ const FIND_OVERFLOW = `(() => {
     }
     return divided;
   });
-  return [...page, ...tables, ...words];
+  const panels = [...document.querySelectorAll('details[open] .panel-over')]
+    .map((panel) => panel.getBoundingClientRect())
+    .filter(({ left, top }) => left < 0 || top + scrollY < 0)
+    .map(() => 'a panel begins outside the page');
+  return [...page, ...tables, ...words, ...panels];
 })()`;
 
 /** What does not fit into the page's present width. */

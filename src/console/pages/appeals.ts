@@ -57,9 +57,8 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
     ]);
     const mayDecide = hasRight(operatorOf(request).roles, 'decide');
     return sendPage(reply, {
-      title: 'Appeals',
+      title: 'Review',
       at: '/review',
-      parent: ['Review', '/review'],
       lead: 'Who rejected a game does not decide its appeal.',
       actions:
         mayDecide && appeals.rows.length > 0

@@ -53,12 +53,12 @@ const fieldOf = (name: Field, value: string): SafeHtml =>
 
 const changeForm = (application: ApplicationRow): SafeHtml => {
   const values = toFields(application);
-  return html`<details class="body" id="change-settings"><summary class="button">Change…</summary>
+  return html`<div class="body acts"><details id="change-settings"><summary class="button">Change…</summary>
 <form method="post" action="/applications/${application.application_id}/settings" class="form" autocomplete="off">
 ${FIELDS.map((name) => fieldOf(name, values[name]))}
 <p class="soft">Webhooks and the access token take the keys:
 <code>npx catalogue app update ${application.application_id} …</code></p>
-<button class="button primary">Save</button></form></details>`;
+<button class="button primary">Save</button></form></details></div>`;
 };
 
 export const settingsSection = (application: ApplicationRow, mayManage: boolean): SafeHtml => {

@@ -90,8 +90,7 @@ const eventSection = (
 ): SafeHtml => {
   const { application_id: id } = application;
   const none = html`They are pulled only: it has no address.`;
-  const forms = addressForms(`/applications/${encodeURIComponent(id)}/events`, webhook);
-  const change = mayManage ? html`<div class="body actions">${forms}</div>` : null;
+  const change = mayManage ? addressForms(`/applications/${encodeURIComponent(id)}/events`, webhook) : null;
   const isTroubled = webhook !== undefined && (webhook.status === 'off' || webhook.failing_since !== null);
   const latest = listTable(deliveryList, events, {
     linkTo,

@@ -1,7 +1,7 @@
 /** Many games decided at once on the page of a lane, `/batches/:batch_id`, and undo. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { findBatch, findLastDecision } from '#db/queries/decisions.ts';
+import { findBatch, findLastDecision, readDecidableGames } from '#db/queries/decisions.ts';
 import { listOpenedGames } from '#db/queries/game-viewers.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { linkTo } from '#src/console/links.ts';
@@ -20,6 +20,7 @@ import {
   action,
   ago,
   badge,
+  gameName,
   hiddenFields,
   html,
   link,
@@ -66,16 +67,21 @@ type Form = z.infer<typeof form>;
 const formatSeen = ({ game_id, revision }: Form['game'][number]): string => `${game_id}@${revision}`;
 
 /** Asks whether to decide on games that the reviewer has not opened. */
-const question = (given: Form, unopened: number): SafeHtml => {
+const question = (given: Form, unopened: readonly { game_name: string }[]): SafeHtml => {
   const { game, act, unopened: _answer, ...fields } = given;
   const verb = act === 'pass' ? 'Pass' : 'Reject';
-  const opened = game.length - unopened;
+  const opened = game.length - unopened.length;
   const button = (answer: string, label: string, kind = '') =>
     html`<button class="button ${kind}" name="unopened" value="${answer}">${label}</button>`;
+  const names = unopened
+    .slice(0, NAMED_MAX)
+    .map(({ game_name }) => html`<li dir="auto">${gameName(game_name)}</li>`);
+  const more = unopened.length - names.length;
   return html`<form method="post" action="/review" class="card"><div class="body">
-<p>You have not opened ${number(unopened)} of the ${number(game.length)} selected games.</p>
+<p>You have not opened ${number(unopened.length)} of the ${number(game.length)} selected games.</p>
+<ul class="rows">${names}${more === 0 ? null : html`<li class="soft">and ${number(more)} more</li>`}</ul>
 ${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}
-<div class="actions">${opened === 0 ? null : button('leave', `${verb} the ${number(opened)} opened`, 'primary')}
+<div class="actions">${opened === 0 ? null : button('leave', `${verb} only the ${number(opened)} opened`, 'primary')}
 ${button('decide', `${verb} all ${number(game.length)}`, opened === 0 ? 'primary' : '')}
 <a class="button" href="${backTo(given)}">Back</a></div></div></form>`;
 };
@@ -118,16 +124,16 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
       login,
     );
     const chosen = unopened === 'leave' ? game.filter(({ game_id }) => opened.has(game_id)) : game;
-    const missed = chosen.filter(({ game_id }) => !opened.has(game_id)).length;
+    const missed = chosen.filter(({ game_id }) => !opened.has(game_id)).map(({ game_id }) => game_id);
     // A rejection without a reason is refused first.
     const isComplete = act === 'pass' || reason !== '';
-    if (unopened === undefined && missed > 0 && isComplete)
+    if (unopened === undefined && missed.length > 0 && isComplete)
       return sendPage(reply, {
         title:
           act === 'pass' ? 'Pass games that you have not opened?' : 'Reject games that you have not opened?',
         at: '/review',
         parent: ['Review', back],
-        body: question(given, missed),
+        body: question(given, [...(await readDecidableGames(sql, missed)).values()]),
       });
     const seen = { games: chosen, seen_status: 'pending', note } as const;
     return redirectOnRefusal(reply, back, async () => {

@@ -22,7 +22,6 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
     return sendPage(reply, {
       title: 'Figures',
       at: '/figures',
-      parent: ['Review', '/review'],
       lead: 'Decisions by day and reviewer, the last 30 days by default. Days are in UTC.',
       body: html`${figures.filters}${figures.body({ linkTo, title: 'Decisions', label: 'Decisions' })}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections by reason' })}`,

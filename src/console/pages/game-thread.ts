@@ -21,7 +21,7 @@ const FORM_MAX_BYTES = DECISION_TEXTS_MAX_BYTES + 16 * 1024;
 const writeForm = (game_id: string): SafeHtml =>
   html`<form method="post" action="/games/${game_id}/thread" class="form">${NO_DEFAULT}
 ${textArea('text', 'Write about this game')}
-<div class="buttons"><button class="button" name="act" value="note">Keep as a note</button>
+<div class="actions"><button class="button" name="act" value="note">Keep as a note</button>
 <button class="button primary" name="act" value="message">Send to the developer</button></div></form>`;
 
 /** What operators and its developer wrote about a game, oldest first. */

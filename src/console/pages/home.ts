@@ -71,9 +71,9 @@ const charts = (hours: readonly HourRow[], decided: readonly { passed: number; r
   const runs = outcomeSeries((outcome) => values(hours, outcome));
   const total = sum([...passed, ...rejected]);
   return html`<div class="columns">
-${section('Games landed', barChart('New games an hour, last 24 hours', labels, games, sum(landed)))}
-${section('Decisions', barChart('Decisions an hour, last 24 hours', labels, decisions, total))}
-${section('Runs', barChart('Runs by outcome an hour, last 24 hours', labels, runs))}</div>`;
+${section('Games landed', barChart('New games an hour', labels, games, sum(landed)))}
+${section('Decisions', barChart('Decisions an hour', labels, decisions, total))}
+${section('Runs', barChart('Runs by outcome an hour', labels, runs))}</div>`;
 };
 
 const delayNotice = (delay: PictureDelay | null): SafeHtml | null =>
@@ -86,7 +86,7 @@ const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
     'Applications in trouble',
     listTable(applicationList, applications, {
       linkTo,
-      only: ['application_id', 'status', 'since'],
+      only: ['application_id', 'status', 'trouble'],
       empty: 'Every application is well.',
       label: 'Applications in trouble',
     }),

@@ -91,7 +91,7 @@ const card = (game: Shown, view: LaneView): SafeHtml => {
   const isOpened = view.opened.has(game_id);
   const marks = [
     view.moved.has(game_id) && badge('not decided', 'bad'),
-    isOpened ? badge('opened', 'good') : isGallery && badge('not opened', 'warn'),
+    isOpened ? badge('opened', 'good') : isGallery && badge('not opened'),
     decided_status !== null && badge(`was ${decided_status}`, toneOf(decided_status)),
     ...(changes.get(game_id) ?? []).map((each) => badge(each, 'info')),
   ].filter((mark) => mark !== false);
@@ -174,10 +174,10 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       changes: lane === 'changed' ? await describeChanges(sql, games) : new Map<string, string[]>(),
       opened: await listOpenedGames(sql, ids, login),
     };
-    const cards = html`<ul class="cards${isGallery ? ' gallery' : null}">${shownGames.map((game) => card(game, view))}</ul>
+    const cards = html`<ul class="cards${isGallery ? ' with-shots' : null}">${shownGames.map((game) => card(game, view))}</ul>
 ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
-      ? html`<form method="post" action="/review">${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(reasons)}</form>`
+      ? html`<form method="post" action="/review" class="many">${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(reasons)}</form>`
       : cards;
     const said = filter.search === undefined ? laneList.empty : list.sentence;
     const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;
