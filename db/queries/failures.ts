@@ -126,7 +126,7 @@ export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number)
 
 /**
  * Counts the open failures by operation and kind: those of calls, the faults of the latest runs, and the addresses of
- * events whose secret no worker can decrypt. Every process reads it for its metrics: db/roles.ts lists the columns.
+ * events whose secret no worker can decrypt. Every process reads it for its metrics: db/table-rights.ts lists the columns.
  */
 export const countFailures = (sql: Queryable) =>
   sql<{ operation: Operation | 'deliver_event'; kind: string; count: number }[]>`
