@@ -69,6 +69,8 @@ create table applications (
   next_attempt_at timestamp with time zone,
   pause_reason text,
   last_success_at timestamp with time zone,
+  details_due_at timestamp with time zone,
+  details_full_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (application_id),
@@ -687,7 +689,7 @@ create table stream_events (
   constraint stream_events_position UNIQUE ("position")
 );
 
-create table sync_run_pages (
+create unlogged table sync_run_pages (
   run_id uuid not null,
   page_num integer not null,
   kind text default 'listed'::text not null,
@@ -2501,8 +2503,8 @@ grant select, insert, delete on application_holds to catalogue_console, catalogu
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
-grant select, update (concurrency, detail_max_age_ms, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
-grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
+grant select, update (concurrency, detail_max_age_ms, details_due_at, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
+grant select, update (details_due_at, details_full_at, failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;

@@ -12,7 +12,7 @@ const FLEET_OF_FAILURES = 'select (operation, kind)';
 const BACKOFF =
   'status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, updated_at';
 /** Settings that an administrator changes in the browser: none of them says where a token or an event is sent. */
-const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate';
+const PACE = 'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, concurrency, rate';
 const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an application's address for events. */
 const EVENT_HEALTH =
@@ -51,7 +51,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   application_checks: { worker: EVERYTHING, console: WRITE, operator: 'select' },
   application_holds: { ...READ_BY_ALL, console: ADD_DELETE, operator: ADD_DELETE },
   applications: {
-    worker: `select, update (${BACKOFF})`,
+    worker: `select, update (${BACKOFF}, details_due_at, details_full_at)`,
     api: FLEET_OF_APPLICATIONS,
     console: `select, update (${BACKOFF}, ${PACE})`,
     media: FLEET_OF_APPLICATIONS.replace(')', ', volatile_parameters)'),

@@ -9,6 +9,7 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainCallError } from '#src/ingest/explain-failures.ts';
 import { failOverrun, failRun, finishListing, finishRun } from '#src/ingest/finish-run.ts';
 import { type ComparedPage, comparePage, type ListCursor, recordAll } from '#src/ingest/record-page.ts';
+import { replaceRun } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import {
   CONTINUE_MS,
@@ -50,6 +51,10 @@ export const queryGameListJob = defineJob(
       // An earlier attempt recorded the page and may have died before it added the next step.
       await enqueueNextStep(producer, run, await hasOpenGames(sql, run));
       return { skipped: 'recorded before' };
+    }
+    if (page_num > 1 && previous === undefined) {
+      await replaceRun(deps, run, 'a crash of Postgres emptied the table of pages');
+      return { outcome: 'abandoned' };
     }
     if (run.listing_end === null || isOpen(previous)) {
       const reason = await failOverrun(deps, run, step.clock());

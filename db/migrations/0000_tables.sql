@@ -36,6 +36,8 @@ CREATE TABLE "applications" (
 	"next_attempt_at" timestamp with time zone,
 	"pause_reason" text,
 	"last_success_at" timestamp with time zone,
+	"details_due_at" timestamp with time zone,
+	"details_full_at" timestamp with time zone,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),

@@ -8,6 +8,9 @@
 -- A crash of Postgres may empty this table: the detail calls of at most one turn then follow too soon.
 alter table detail_turns set unlogged;
 
+-- A crash of Postgres may empty this table: open runs that lose their pages are abandoned, and new ones begin.
+alter table sync_run_pages set unlogged;
+
 -- WebP does not compress further.
 alter table picture_thumbnails alter column webp set storage external;
 

@@ -40,7 +40,8 @@ export const insertApplication = (
   return isOneRow(sql`
     insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
     on conflict (application_id) do update
-      set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys, status: 'active' })}, updated_at = now()
+      set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys, status: 'active' })}, details_due_at = null,
+        updated_at = now()
       where applications.status = 'removed' and ${again}`);
 };
 
@@ -57,7 +58,7 @@ export const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
   and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}
   and access_token is not distinct from ${seen.access_token}`;
 
-/** Changes the given settings. An application that backs off runs at its next tick. */
+/** Changes the given settings. An application that backs off runs at its next tick. A new age of details applies at once. */
 export const updateApplication = async (
   tx: Queryable,
   application_id: string,
@@ -66,7 +67,12 @@ export const updateApplication = async (
   const { access_token_keys, ...columns } = changes;
   const keys = access_token_keys === undefined ? {} : { access_token_keys: tx.json(access_token_keys) };
   const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
-  await tx`update applications set ${tx(set as never)} where application_id = ${application_id}`;
+  const age = columns.detail_max_age_ms ?? null;
+  await tx`
+    update applications
+    set ${tx(set as never)},
+        details_due_at = case when detail_max_age_ms = coalesce(${age}::bigint, detail_max_age_ms) then details_due_at end
+    where application_id = ${application_id}`;
 };
 
 /** Pauses or resumes; clears the backoff. @returns false when there is no such application */

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { detailFetchedAt } from '#db/queries/detail-ages.ts';
 import type { PageRow } from '#db/queries/runs.ts';
 import { onlyRow } from '#db/rows.ts';
 import { nextRunMs } from '#src/rules/address-lifetime.ts';
@@ -7,10 +8,10 @@ import { nextRunMs } from '#src/rules/address-lifetime.ts';
 export type NamedGame = { application_game_id: string; list_hash: string };
 
 /**
- * When a detail is fetched again: always; once it is older than this; after failures, and before its addresses end, by the
- * interval of the runs.
+ * When a detail is fetched again: always; once it was too old when the run began; after failures, and before its addresses
+ * end, by the interval of the runs.
  */
-export type DetailAge = { full: boolean; detailMaxAgeMs: number; everyMs: number };
+export type DetailAge = { full: boolean; startedAt: Date; everyMs: number };
 
 const HOUR_MS = 60 * 60_000;
 /** Longest wait before a failed detail is fetched again: one that fails for good, and one that may pass. */
@@ -37,7 +38,7 @@ const NOTHING: ComparedGames = {
 
 /**
  * Compares the games of a page with what is stored. A detail is wanted of a game that is new, whose list entry changed,
- * whose detail is older than `detailMaxAgeMs` or failed, whose addresses end before the next run; with `full` of each. A
+ * whose detail is older than its application allows or failed, whose addresses end before the next run; with `full` of each. A
  * detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed; the other
  * runs count it as before.
  *
@@ -62,12 +63,15 @@ export const compareGames = async (
              detail.kind, detail.final, l.list_hash <> '' and detail.waits is true as waits,
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
-               or g.fetched_at < now() - ${age.detailMaxAgeMs} * interval '1 millisecond'
+               or (g.fetched_at <= a.fetched_before and ${detailFetchedAt(sql)} <= a.fetched_before)
                or coalesce(g.addresses_end_at < now() + ${nextRunMs(age.everyMs)} * interval '1 millisecond', false)
              ) as wanted
-      from unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
+      from (
+        select *, ${age.startedAt} - detail_max_age_ms * interval '1 millisecond' as fetched_before
+        from applications where application_id = ${application_id}
+      ) as a cross join unnest(${ids}::text[], ${listHashes}::text[]) as l(id, list_hash)
       left join lateral (
-        select game_id, list_hash, fetched_at, addresses_end_at,
+        select game_id, list_hash, fetched_at, addresses_end_at, withdrawn_at, unlisted_at,
                coalesce(withdrawn_at, unlisted_at) is not null as absent
         from games
         where application_id = ${application_id} and application_game_id = l.id limit 1

@@ -2,6 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
+import { detailFetchedAt } from '#db/queries/detail-ages.ts';
 import { firstRow, readColumn, readValue } from '#db/rows.ts';
 import type { gameAudits, gameRevisions, games } from '#db/schema/games.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
@@ -50,6 +51,8 @@ const CONTENT_CHANGES = CONTENT_COLUMNS.map((name) => `${name} = excluded.${name
  * requested earlier than the stored one changes nothing. A withdrawn game is restored. A game keeps its latest
  * `STORAGE.revisions` revisions, and those that a decision names.
  *
+ * With `keepsAges` no row is locked or written for the age of its detail alone.
+ *
  * Rows are locked and written in the order of their ids, so that batches that share games do not deadlock. Each row is
  * looked up separately (`lateral`): for a join, Postgres may read all games of the application, or all revisions.
  */
@@ -57,6 +60,7 @@ const writeGames = async (
   sql: Queryable,
   application_id: string,
   batch: readonly (FetchedGame | ComparedGame)[],
+  keepsAges: boolean,
 ): Promise<WrittenGames> => {
   // A detail that was requested in the future is from before the clock of Postgres was set back.
   const isOlder = (than: Fragment) =>
@@ -67,6 +71,13 @@ const writeGames = async (
       select * from json_to_recordset(${JSON.stringify(games)}::text::json) as f(
         game_id uuid, application_game_id text, content_hash text, addresses_end_at timestamptz, list_hash text,
         fetched_at timestamptz, is_compared boolean, equal_hash text, lexemes text[], ${sql.unsafe(CONTENT_TYPES)})
+      where not ${keepsAges} or not exists (
+        select from games g
+        where g.application_id = ${application_id} and g.application_game_id = f.application_game_id
+          and g.content_hash = f.content_hash and f.list_hash in ('', g.list_hash) and g.withdrawn_at is null
+          -- Addresses that tell no end may have other parameters now.
+          and coalesce(g.addresses_end_at, f.addresses_end_at) is null and g.game_icon = f.game_icon
+          and g.game_store_video = f.game_store_video and g.game_store_pic = f.game_store_pic)
     ), existing as materialized (
       select g.game_id, f.application_game_id, g.content_hash
       from (select application_game_id from fetched order by application_game_id) as f cross join lateral (
@@ -157,19 +168,21 @@ const compareGames = async (
 /**
  * Writes a batch of games, in a transaction of the caller. Games whose stored hash is of another rule of identities are
  * compared field by field, so that a new rule changes no game.
+ * @param keepsAges whether the application's row says how old details are: see `detailFetchedAt`
  * @returns the application_game_ids that were inserted and updated; the others are unchanged
  */
 export const upsertGames = async (
   sql: Queryable,
   application_id: string,
   batch: readonly FetchedGame[],
+  keepsAges = false,
 ): Promise<{ inserted: string[]; updated: string[] }> => {
   if (batch.length === 0) return { inserted: [], updated: [] };
-  const { doubtful, ...written } = await writeGames(sql, application_id, batch);
+  const { doubtful, ...written } = await writeGames(sql, application_id, batch, keepsAges);
   if (doubtful.length === 0) return written;
   const games = batch.filter((game) => doubtful.includes(game.application_game_id));
   const compared = await compareGames(sql, application_id, games);
-  const { updated } = await writeGames(sql, application_id, compared);
+  const { updated } = await writeGames(sql, application_id, compared, false);
   return { ...written, updated: [...written.updated, ...updated] };
 };
 
@@ -185,13 +198,18 @@ export const findStoredGames = async (
   return new Set(rows.map(({ id }) => id));
 };
 
-/** The columns of a `GameRow`. */
-export const GAME_COLUMNS = `game_id, application_id, application_game_id, ${CONTENT_NAMES}, game_package_url,
-  audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at,
+const GAME_COLUMNS = `game_id, application_id, application_game_id, ${CONTENT_NAMES}, game_package_url,
+  audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, withdrawn_at, unlisted_at,
   created_at, updated_at`;
 
+/** Selects games `g` as `GameRow`. `fetched_at` is the time since when the detail is known to be current. */
+export const selectGames = (sql: Queryable) => sql`
+  select ${sql.unsafe(GAME_COLUMNS)}, (
+    select ${detailFetchedAt(sql)} from applications a where a.application_id = g.application_id) as fetched_at
+  from games g`;
+
 export const findGame = (sql: Queryable, game_id: string) =>
-  firstRow(sql<GameRow[]>`select ${sql.unsafe(GAME_COLUMNS)} from games where game_id = ${game_id}`);
+  firstRow(sql<GameRow[]>`${selectGames(sql)} where game_id = ${game_id}`);
 
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;

@@ -1,5 +1,5 @@
 import type { Queryable } from '#db/client.ts';
-import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
+import { hasPages, type PageRow, type RunFence, type RunRow } from '#db/queries/runs.ts';
 import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
@@ -60,7 +60,8 @@ export const insertUnreadPage = (
 ) =>
   firstRow(sql<RunRow[]>`
     with locked as (
-      select run_id from sync_runs where run_id = ${run_id} and fence = ${fence} and finished_at is null for update
+      select run_id from sync_runs r
+      where run_id = ${run_id} and fence = ${fence} and finished_at is null and ${hasPages(sql)} for update
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, open_games)
       select run_id, ${next_page}, 'unread', ${reason}, 0, 0, '{}', '{}' from locked
@@ -75,8 +76,8 @@ export const insertUnreadPage = (
 /**
  * Records pages that follow each other, in one statement under the run's fence, and moves the run past them. The run
  * stays locked until the transaction ends.
- * @returns the run; undefined when the fence is stale, or another job has recorded the first of them: then nothing was
- *   written
+ * @returns the run; undefined when the fence is stale, or another job has recorded the first of them, or the pages before
+ *   it are lost: then nothing was written
  */
 export const insertPages = (
   sql: Queryable,
@@ -89,29 +90,28 @@ export const insertPages = (
   const [first, last] = [pages[0], pages.at(-1)];
   if (first === undefined || last === undefined) throw new Error('there is no page to record');
   return firstRow(sql<RunRow[]>`
-    with locked as (
-      select run_id, next_page from sync_runs r join applications a using (application_id)
-      where run_id = ${run_id} and fence = ${fence} and finished_at is null and a.status <> 'removed' for update of r
-    ), due as (
-      select run_id from locked where next_page = ${first.page_num}
+    with moved as (
+      update sync_runs r
+      set next_page = ${last.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
+          row_count = row_count + ${sum((page) => page.row_count)},
+          listed_bytes = listed_bytes + ${sum((page) => page.listed_bytes)},
+          largest_page = greatest(largest_page, ${most((page) => page.row_count)}),
+          total_first = coalesce(total_first, ${first.total}), total_last = ${last.total},
+          total_max = greatest(total_max, ${most((page) => page.total)})
+      from applications a
+      where run_id = ${run_id} and fence = ${fence} and finished_at is null and next_page = ${first.page_num}
+        and a.application_id = r.application_id and a.status <> 'removed' and ${hasPages(sql)}
+      returning r.*
     ), recorded as (
       insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
         listed, unchanged, invalid, failed, missing)
-      select run_id, page_num, row_count, total, application_game_ids, unnamed, open_games,
-             listed, unchanged, invalid, failed, missing
-      from due, json_to_recordset(${JSON.stringify(pages)}::text::json) as p(
+      select run_id, page_num, p.row_count, total, application_game_ids, unnamed, open_games,
+             p.listed, p.unchanged, p.invalid, p.failed, p.missing
+      from moved, json_to_recordset(${JSON.stringify(pages)}::text::json) as p(
         page_num integer, row_count integer, total bigint, application_game_ids text[], unnamed integer,
         open_games jsonb, listed integer, unchanged integer, invalid integer, failed integer, missing integer)
     )
-    update sync_runs
-    set next_page = ${last.page_num + 1}, listing_end = ${listing_end}, progress_at = now(),
-        row_count = row_count + ${sum((page) => page.row_count)},
-        listed_bytes = listed_bytes + ${sum((page) => page.listed_bytes)},
-        largest_page = greatest(largest_page, ${most((page) => page.row_count)}),
-        total_first = coalesce(total_first, ${first.total}), total_last = ${last.total},
-        total_max = greatest(total_max, ${most((page) => page.total)})
-    where run_id in (select run_id from due)
-    returning *`);
+    select * from moved`);
 };
 
 /** Restores games that a listing names again. */
@@ -122,9 +122,12 @@ export const restoreGames = async (tx: Queryable, game_ids: readonly string[]): 
     where game_id = any(${game_ids as string[]}::uuid[]) and coalesce(withdrawn_at, unlisted_at) is not null`;
 };
 
-/** A page under lock, and whether its application has failures of details. */
+/** A complete run of an application that is this many intervals old says no more how old details are. */
+const DUE_KNOWN_RUNS = 4;
+
+/** A page under lock, whether its application has failures of details, and whether its row says how old details are. */
 type LockedPage = Pick<PageRow, 'kind' | 'open_games'> &
-  Pick<RunRow, 'application_id' | 'storable_games'> & { has_failures: boolean };
+  Pick<RunRow, 'application_id' | 'storable_games'> & { has_failures: boolean; keeps_ages: boolean };
 
 /**
  * Locks a run under its fence, and one page of it, until the transaction ends.
@@ -135,7 +138,9 @@ export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num
   firstRow(tx<LockedPage[]>`
     select r.application_id, r.storable_games, p.kind, p.open_games, exists (
         select from ingest_failures f
-        where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures
+        where f.application_id = r.application_id and f.operation = 'query_game_detail') as has_failures,
+      coalesce(
+        a.details_due_at > now() - ${DUE_KNOWN_RUNS} * a.every_ms * interval '1 millisecond', false) as keeps_ages
     from sync_runs r join sync_run_pages p using (run_id) join applications a using (application_id)
     where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null and p.page_num = ${page_num}
       and a.status <> 'removed' and (r.storable_bytes is null or r.stored_bytes < r.storable_bytes)

@@ -57,16 +57,21 @@ export const findRuns = (sql: Queryable, run_ids: readonly string[]) =>
   sql<RunRow[]>`
     select * from sync_runs where run_id = any(${run_ids as string[]}::uuid[]) order by application_id`;
 
+/** Is the page before the next one of run `r` there? A crash of Postgres empties the table of pages. */
+export const hasPages = (sql: Queryable) => sql`
+  (r.next_page = 1 or exists (
+    select from sync_run_pages p where p.run_id = r.run_id and p.page_num = r.next_page - 1))`;
+
 /**
  * Locks the run until the transaction ends: closing it and raising its fence wait.
- * @param of `removed`: also a run of a removed application
+ * @param of `removed`: also a run of a removed application, and one that lost its pages
  * @returns undefined if the fence is stale
  */
 export const lockRun = (tx: Queryable, { run_id, fence }: RunFence, of: 'active' | 'removed' = 'active') =>
   firstRow(tx<RunRow[]>`
     select r.* from sync_runs r join applications a using (application_id)
     where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
-      and (a.status <> 'removed' or ${of === 'removed'})
+      and (${of === 'removed'} or (a.status <> 'removed' and ${hasPages(tx)}))
     for update of r`);
 
 /**
@@ -95,8 +100,12 @@ export const raiseFence = (
     where run_id = ${run_id} and fence = ${fence} and next_page = ${next_page} and finished_at is null
     returning *`);
 
+/** When the closed run began, as a process reads it. */
+const beganAt = (sql: Queryable) => sql`date_trunc('milliseconds', closed.started_at)`;
+
 /**
- * Closes a run with the sums of its pages, and empties their lists of games. Its withdrawals count as stored bytes.
+ * Closes a run with the sums of its pages, deletes those that found nothing changed, and empties the lists of the others. Its
+ * withdrawals count as stored bytes. A complete listing has fetched what was due.
  * @param backoff what the run shows about its application. `success` and `suspect` clear the backoff, and a success is
  *   recorded; absent: the backoff stays
  * @returns the run, and with `backoff` whether failed runs have paused its application; undefined if the fence is stale
@@ -110,10 +119,12 @@ export const closeRun = (
     fault?: RunFault;
     note?: string | null;
     withdrawn?: number;
+    isComplete?: boolean;
   },
   backoff?: 'success' | 'suspect',
-) =>
-  firstRow(sql<(RunRow & { is_paused: boolean | null })[]>`
+) => {
+  const isComplete = verdict.isComplete === true;
+  return firstRow(sql<(RunRow & { is_paused: boolean | null })[]>`
     with sums as (
       select coalesce(sum(listed), 0) as listed, coalesce(sum(inserted), 0) as inserted,
              coalesce(sum(updated), 0) as updated, coalesce(sum(unchanged), 0) as unchanged,
@@ -130,19 +141,25 @@ export const closeRun = (
       from sums
       where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
       returning r.*
+    ), deleted as (
+      delete from sync_run_pages p using closed
+      where p.run_id = closed.run_id and kind = 'listed' and p.unchanged = p.row_count
     ), emptied as (
       update sync_run_pages p set application_game_ids = '{}', open_games = '{}'
       from closed
-      where p.run_id = closed.run_id and (p.application_game_ids <> '{}' or p.open_games <> '{}'::jsonb)
+      where p.run_id = closed.run_id and (kind <> 'listed' or p.unchanged <> p.row_count)
     ), cleared as (
       update applications a
       set failed_runs = 0, failing_since = null, next_attempt_at = null,
-          last_success_at = case when ${backoff === 'success'} then now() else last_success_at end
+          last_success_at = case when ${backoff === 'success'} then now() else last_success_at end,
+          details_due_at = case when ${isComplete} then ${beganAt(sql)} else details_due_at end,
+          details_full_at = case when ${isComplete} and "full" then ${beganAt(sql)} else details_full_at end
       from closed
       where a.application_id = closed.application_id and ${backoff !== undefined}
       returning a.status = 'paused' and a.pause_reason is not null as is_paused
     )
     select closed.*, (select is_paused from cleared) as is_paused from closed`);
+};
 
 /** What a listing named that found nothing changed. */
 export type UnchangedListing = Pick<RunRow, 'next_page' | 'listed' | 'largest_page' | 'listed_bytes'>;
@@ -174,8 +191,10 @@ export const closeUnchanged = (
         and exists (select from applications where application_id = ${application_id} and status = 'active')
       returning *
     ), cleared as (
-      update applications set failed_runs = 0, failing_since = null, next_attempt_at = null, last_success_at = now()
-      where application_id in (select application_id from closed)
+      update applications a
+      set failed_runs = 0, failing_since = null, next_attempt_at = null, last_success_at = now(),
+          details_due_at = ${beganAt(sql)}
+      from closed where a.application_id = closed.application_id
     )
     select * from closed`);
 

@@ -2,7 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
-import { GAME_COLUMNS, type GameAuditRow, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
+import { type GameAuditRow, type GameRevisionRow, type GameRow, selectGames } from '#db/queries/games.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { firstRow } from '#db/rows.ts';
 
@@ -11,7 +11,7 @@ const ROWS_MAX = 200;
 
 export const findApplicationGame = (sql: Queryable, application_id: string, application_game_id: string) =>
   firstRow(sql<GameRow[]>`
-    select ${sql.unsafe(GAME_COLUMNS)} from games
+    ${selectGames(sql)}
     where application_id = ${application_id} and application_game_id = ${application_game_id}`);
 
 export type RevisionEvent = Pick<GameRevisionRow, 'revision' | 'fetched_at' | 'game_name'>;

@@ -36,6 +36,10 @@ export const applications = pgTable(
     pause_reason: text(),
     /** When a run last succeeded, completely or partly. */
     last_success_at: moment('last_success_at'),
+    /** When the last complete run began: by then it fetched each detail that had become too old (db/queries/detail-ages.ts). */
+    details_due_at: moment('details_due_at'),
+    /** The same of the last complete run that fetched every detail. */
+    details_full_at: moment('details_full_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),
   },

@@ -134,7 +134,12 @@ const endListing = async (
   if (sums.hasFailures && end === 'complete' && listing.unread.length === 0)
     await clearUnlistedFailures(tx, run_id, application_id);
   const notes = [note, moved].filter((each) => each !== null).join('; ');
-  const closing = { ...judged, note: notes || null, withdrawn };
+  const closing = {
+    ...judged,
+    note: notes || null,
+    withdrawn,
+    isComplete: !isSuspect && isComplete(listing),
+  };
   const closed = await closeRun(tx, run, closing, isSuspect ? 'suspect' : 'success');
   if (closed?.is_paused) await resumeRecovered(tx, application_id);
   return closed;

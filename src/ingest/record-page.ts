@@ -137,7 +137,7 @@ export const comparePage = async (
   const unnamed = page.unnamed.length;
   const compared = await compareGames(sql, application.application_id, named, {
     full: run.full,
-    detailMaxAgeMs: application.detail_max_age_ms,
+    startedAt: run.started_at,
     everyMs: application.every_ms,
   });
   const newPage: ComparedPage = {

@@ -106,6 +106,22 @@ export const recoverRuns = async (
   return counts;
 };
 
+/**
+ * Abandons a run, and opens one like it if its application is active.
+ * @returns false when the fence is stale
+ */
+export const replaceRun = async (
+  { sql, producer }: { sql: Database; producer: Producer },
+  run: RunRow,
+  reason: string,
+): Promise<boolean> => {
+  if ((await abandonRun(sql, run, reason)) === undefined) return false;
+  const { application_id, trigger, full, accept_withdrawals } = run;
+  if ((await findApplication(sql, application_id))?.status === 'active')
+    await startRun({ sql, producer }, { application_id, trigger, full, accept_withdrawals });
+  return true;
+};
+
 const recoverRun = async (
   sql: Database,
   producer: Producer,
@@ -116,11 +132,7 @@ const recoverRun = async (
   const activeSince = await runActiveSince(jobs, run, now);
   if (now - Math.max(run.progress_at.getTime(), activeSince ?? 0) > abandonMs) {
     const reason = `no progress for ${Math.round(abandonMs / 60_000)} minutes`;
-    if ((await abandonRun(sql, run, reason)) === undefined) return undefined;
-    const { application_id, trigger, full, accept_withdrawals } = run;
-    if ((await findApplication(sql, application_id))?.status === 'active')
-      await startRun({ sql, producer }, { application_id, trigger, full, accept_withdrawals });
-    return 'abandoned';
+    return (await replaceRun({ sql, producer }, run, reason)) ? 'abandoned' : undefined;
   }
   if (activeSince !== undefined) return undefined;
   const raised = await raiseFence(sql, run);

@@ -129,21 +129,27 @@ const findSurplus = async (
  * Writes games, and the failures of the others.
  * @param options.listHashes of the list entries, if the games were listed: a detail that is null is a failure then
  * @param options.room new games that the application may still have (null: no limit); further ones fail
+ * @param options.keepsAges see `upsertGames`
  */
 export const writeGames = async (
   tx: Queryable,
   application_id: string,
   results: readonly DetailResult[],
   notRetried: readonly Failure[],
-  options: { hasFailures: boolean; listHashes?: ReadonlyMap<string, string>; room?: number | null },
+  options: {
+    hasFailures: boolean;
+    listHashes?: ReadonlyMap<string, string>;
+    room?: number | null;
+    keepsAges?: boolean;
+  },
 ): Promise<DetailCounts & { stored_bytes: number }> => {
-  const { hasFailures, listHashes, room } = options;
+  const { hasFailures, listHashes, room, keepsAges } = options;
   const answered = results.filter((result) => !isFailedCall(result));
   const ids = answered.filter(({ game }) => game !== null).map((each) => each.application_game_id);
   const surplus = new Set(await findSurplus(tx, application_id, ids, room ?? Number.POSITIVE_INFINITY));
   const fetched = answered.filter(({ application_game_id }) => !surplus.has(application_game_id));
   const games = fetched.flatMap(({ game }) => game ?? []);
-  const { inserted, updated } = await upsertGames(tx, application_id, games);
+  const { inserted, updated } = await upsertGames(tx, application_id, games, keepsAges);
   const written = new Set([...inserted, ...updated]);
   const stored = games.filter(({ application_game_id }) => written.has(application_game_id));
   const invalid = results.filter(isFailedCall).filter(isFinal).map(toFailure);
@@ -209,6 +215,7 @@ export const writePageDetails = (
         hasFailures: page.has_failures,
         listHashes: hashes,
         room: page.storable_games,
+        keepsAges: page.keeps_ages,
       });
       await countDetails(tx, fence.run_id, page_num, ids, { ...counts, answered });
       return counts;

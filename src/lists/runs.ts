@@ -175,7 +175,7 @@ export const runPageList = defineList({
     { key: 'listed', kind: 'age', value: (row) => row.listed_at, width: 'medium' },
   ],
   empty:
-    'No page is recorded. Pages are deleted a day after their run ends, and a small run that finds nothing changed records none.',
+    'No page is recorded. Pages are deleted a day after their run ends; pages that found nothing changed, when it ends.',
   read: listRunPagePage,
 });
 

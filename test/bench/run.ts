@@ -12,6 +12,7 @@ import { measureMemory } from '#test/bench/sections/memory.ts';
 import { measurePlatform } from '#test/bench/sections/platform.ts';
 import { measureSealing } from '#test/bench/sections/sealing.ts';
 import { measureStart } from '#test/bench/sections/start.ts';
+import { measureUnchanged } from '#test/bench/sections/unchanged.ts';
 import { startServers } from '#test/bench/servers.ts';
 
 const { values: options } = parseArgs({
@@ -57,6 +58,7 @@ const sections: Record<string, () => Promise<Row[]>> = {
   call: () => measureCalls(size.games / 4, size.rounds),
   ingest: () => compareIngest(servers, size.games, size.rounds),
   idle: () => measureIdle(servers, size.idle, size.rounds),
+  unchanged: () => measureUnchanged(servers, size.games),
   latency: () => measureLatency(servers),
   memory: () => measureMemory(servers, 10_000, size.memory),
   growth: () => measureGrowth(servers, size.stock, size.games, size.rounds),

@@ -1,5 +1,6 @@
-// Keeps the schema fit to be distributed by `application_id` (docs/scaling.md): each table, unique key and foreign key
-// has that column, or stands here with what a distribution does about it. Tables are joined along their foreign keys.
+// Keeps the schema fit to be distributed by `application_id` (docs/scaling.md): each table, unique key, foreign key and
+// join of a query has that column, or stands here with what a distribution does about it.
+import { glob, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -83,6 +84,26 @@ const REFERENCES: Record<string, string> = Object.fromEntries(
   ].map((key) => [key, 'both tables have the column: the reference gets it']),
 );
 
+/** Columns by which queries join tables, without `application_id`. */
+const JOINS: Record<string, string> = {
+  ...Object.fromEntries(
+    ['audit_id', 'event_id', 'game_id', 'game_id, revision', 'run_id', 'token_id'].map((columns) => [
+      columns,
+      'an id of one application: the join gets the column',
+    ]),
+  ),
+  picture_id: 'of pictures',
+  sha256: 'of pictures',
+  'code = reason': 'a replicated table',
+  login: 'sign-ins',
+  application_game_id: 'rows of one application, in one statement',
+  hour: 'sums in one statement',
+  shape: 'names of operators, in one statement',
+};
+
+const JOIN =
+  /\bjoin (?:lateral )?\w+ ?(?:as )?\w* ?(?:using \(([^)]*)\)|on \w+\.(\w+) (?:=|is not distinct from) \w+\.(\w+))/g;
+
 const isDistributed = (table: string): boolean =>
   !Object.hasOwn(LOCAL, table) && !Object.hasOwn(BY_PARENT, table) && !BY_PICTURE.includes(table);
 
@@ -127,4 +148,14 @@ it('has application_id in each foreign key between distributed tables, or names 
   // A table that gets its column from a parent refers to it, or is about a game.
   for (const { table, target } of crossing.filter(({ table }) => Object.hasOwn(BY_PARENT, table)))
     expect([BY_PARENT[table], 'game_revisions', 'reasons']).toContain(target);
+});
+
+it('joins tables by application_id in each query, or by columns that say what the join becomes', async () => {
+  const columns = new Set<string>();
+  for await (const file of glob('db/queries/*.ts'))
+    for (const [, using, left = '', right] of (await readFile(file, 'utf8')).matchAll(JOIN))
+      columns.add(using ?? (left === right ? left : `${left} = ${right}`));
+  expect(columns).toContain('application_id');
+  const others = [...columns].filter((key) => !key.split(', ').includes('application_id'));
+  expect(others.sort()).toEqual(Object.keys(JOINS).sort());
 });

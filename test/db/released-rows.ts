@@ -115,7 +115,7 @@ const addRuns = async (sql: Database, vanishing_game_id: string): Promise<void> 
     listing_end: 'complete',
   } as const;
   const named = [{ application_game_id: 'new', list_hash: 'hash' }];
-  await recordNamed(sql, run, { ...page, named }, { full: false, detailMaxAgeMs: 60_000, everyMs: 60_000 });
+  await recordNamed(sql, run, { ...page, named }, { full: false, startedAt: new Date(), everyMs: 60_000 });
   const failure = { application_game_id: 'new', kind: 'timeout', reasons: [] };
   await recordFailures(sql, APPLICATION, 'query_game_detail', [failure]);
   await closeRun(sql, run, { outcome: 'suspect', reason: 'would withdraw 1 game' });

@@ -53,6 +53,7 @@ export const startWorkerProcess = async (
   const child = spawn(process.execPath, [...flags, SCRIPT, JSON.stringify(timing)], {
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: 'node_modules/.cache/node',
       WEBHOOK_ALLOW_HTTP: 'true',
       WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
       ...env,

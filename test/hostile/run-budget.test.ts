@@ -105,10 +105,12 @@ test('beyond 64 pages, a list without a usable total is compared at powers of tw
   const run = await anOpenRun(sql, 'endless');
   const list = [row('again'), row('new')];
   const previous = { kind: 'listed' as const, reason: null, row_count: 1, application_game_ids: ['other'] };
-  await sql`
+  const insertPage = (page_num: number, ids: string[]) => sql`
     insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
-    values (${run.run_id}, 1, 1, 0, '{again}', '{}')`;
+    values (${run.run_id}, ${page_num}, 1, 0, ${ids}, '{}')`;
+  await insertPage(1, ['again']);
   const namedAt = async (next_page: number) => {
+    await insertPage(next_page - 1, ['other']);
     await sql`update sync_runs set next_page = ${next_page} where run_id = ${run.run_id}`;
     const cursor = { application, run: { ...run, next_page }, previous };
     return (await recordPage(sql, cursor, { total: 0, list }, 20_000))?.listed;

@@ -7,7 +7,8 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCli as run } from '#src/cli/run-cli.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli/catalogue.ts', import.meta.url));
+/** The command as people start it: with what Node has compiled before. */
+export const CATALOGUE = fileURLToPath(new URL('../../src/cli/bin/catalogue', import.meta.url));
 
 export type CliResult = { exit: number | null; stdout: string; stderr: string };
 
@@ -30,7 +31,7 @@ export const startCli = (
   env: Record<string, string> = {},
   stdin = '',
 ): CliProcess => {
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const child = spawn(CATALOGUE, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     cwd: tmpdir(),
     stdio: 'pipe',

@@ -3,12 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { quoteForShell } from '#src/cli/kit/format.ts';
+import { CATALOGUE } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
-const CLI = fileURLToPath(new URL('../../src/cli/catalogue.ts', import.meta.url));
 const run = promisify(execFile);
 
 /** The command as the shell echoed it: twice, if it was typed before the prompt. */
@@ -44,7 +43,7 @@ export const openTerminal = async (options: {
     [
       "PS1='$ '",
       ...variables.map(([name, value]) => `export ${name}=${quoteForShell(value)}`),
-      `catalogue() { ${quoteForShell(process.execPath)} ${quoteForShell(CLI)} "$@"; }`,
+      `catalogue() { ${quoteForShell(CATALOGUE)} "$@"; }`,
     ].join('\n'),
   );
   const socket = `catalogue-${randomUUID()}`;

@@ -61,7 +61,7 @@ export const register = (program: Command): void => {
   });
 
   defineListCommand(run, 'pages', runPageList, {
-    summary: 'list the pages of a run, latest first',
+    summary: 'list the pages of a run, latest first; of an ended run, those that found a change or a failure',
     examples: ['run pages 019a2b3c-4d5e'],
     limit: { max: 10_000, byDefault: 50 },
   });

@@ -69,6 +69,8 @@ create table applications (
   next_attempt_at timestamp with time zone,
   pause_reason text,
   last_success_at timestamp with time zone,
+  details_due_at timestamp with time zone,
+  details_full_at timestamp with time zone,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (application_id),
@@ -687,7 +689,7 @@ create table stream_events (
   constraint stream_events_position UNIQUE ("position")
 );
 
-create table sync_run_pages (
+create unlogged table sync_run_pages (
   run_id uuid not null,
   page_num integer not null,
   kind text default 'listed'::text not null,
@@ -779,8 +781,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"ab67f057e1457e45fbb3e8cf440ccf81dee386b0e4314183671dfb68198a5c3a","created_at":1795509821388}'),
-  ('{"id":2,"hash":"f596de7d102195f6f8ea591c44bce48f1b452096e4079fb7b0f2fbb0f70c94b8","created_at":1795509822667}')
+  ('{"id":1,"hash":"a7bb32ade406897486b0ed28f047135276e47dbaff90719c7eb60e4a90180668","created_at":1795509821388}'),
+  ('{"id":2,"hash":"e312d75cb4659ea530a3a5cc967135837cb48fb77be97b590648bd20e9f27b45","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -795,8 +797,8 @@ insert into application_holds (application_id, reason, held_by, held_at) select 
   ('{"application_id":"acme","reason":"the rights are in doubt","held_by":"kim","held_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::application_holds, row::json) as r;
 
-insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, created_at, updated_at) select application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, created_at, updated_at from (values
-  (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"volatile_parameters":[],"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
+insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, details_due_at, details_full_at, created_at, updated_at) select application_id, name, query_game_list_webhook, query_game_detail_webhook, query_cp_kyc_webhook, access_token, access_token_keys, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate, volatile_parameters, status, failed_runs, failing_since, next_attempt_at, pause_reason, last_success_at, details_due_at, details_full_at, created_at, updated_at from (values
+  (E'{"application_id":"acme","name":"Acme Games","query_game_list_webhook":"http://127.0.0.1:9/list","query_game_detail_webhook":"http://127.0.0.1:9/detail","query_cp_kyc_webhook":"http://127.0.0.1:8/kyc","access_token":"\\\\x02a5a4f007abc4dfe1eb19f685b9af7729541f1a636c183456b39095d3fd3240df8b887a0ae92fecb3aed1fe817d743b95fbb769fc5082a807c3924c","access_token_keys":[{"key_id": "test", "wrapped": "AQiUbNSUosALDpMhr+wH2zaNf0QRZrtEkiEGdC7GFXhm2qAHSIcWrJWlU/iYtlWaStr3JS3DHT0aLwFjQw=="}],"every_ms":2592000000,"kyc_every_ms":2592000000,"detail_max_age_ms":86400000,"concurrency":16,"rate":100000,"volatile_parameters":[],"status":"active","failed_runs":0,"failing_since":null,"next_attempt_at":null,"pause_reason":null,"last_success_at":null,"details_due_at":null,"details_full_at":null,"created_at":"2026-01-01T00:00:00+00:00","updated_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::applications, row::json) as r;
 
 insert into approvals (approval_id, kind, subject, version, requested, reason, requested_by, requested_at, expires_at, approved_by, approved_at, used_at, closed_at, closed_as) select approval_id, kind, subject, version, requested, reason, requested_by, requested_at, expires_at, approved_by, approved_at, used_at, closed_at, closed_as from (values
@@ -2871,8 +2873,8 @@ grant select, insert, delete on application_holds to catalogue_console, catalogu
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status) on applications to catalogue_api, catalogue_kyc_desk;
 grant select (application_id, created_at, every_ms, failing_since, last_success_at, name, status, volatile_parameters) on applications to catalogue_media;
 grant select, insert, update on applications to catalogue_operator, catalogue_operator_api;
-grant select, update (concurrency, detail_max_age_ms, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
-grant select, update (failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
+grant select, update (concurrency, detail_max_age_ms, details_due_at, every_ms, failed_runs, failing_since, kyc_every_ms, last_success_at, name, next_attempt_at, pause_reason, rate, status, updated_at) on applications to catalogue_console;
+grant select, update (details_due_at, details_full_at, failed_runs, failing_since, last_success_at, next_attempt_at, pause_reason, status, updated_at) on applications to catalogue_worker;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (approved_at, approved_by, closed_as, closed_at, expires_at, used_at) on approvals to catalogue_console, catalogue_kyc_desk;
 grant select, insert (approval_id, expires_at, kind, reason, requested, requested_by, subject, version), update (closed_as, closed_at, used_at) on approvals to catalogue_operator_api;
 grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_operator;
