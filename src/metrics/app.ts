@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { coerceError, safeMessage } from '#src/errors.ts';
+import { coerceError, isUnreachable, safeMessage } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { explainServerFault } from '#src/server-faults.ts';
 
@@ -13,6 +13,13 @@ export type MetricsAppOptions = {
 
 /** Prometheus and the probes of an orchestrator need a few connections, and send no bodies. */
 const BOUNDS = { bodyMaxBytes: 1_024, connectionsMax: 100 };
+
+/** Redis's driver reports a lost server by errors of its own, so a code of a socket is from Postgres. */
+const explainUnreachable = (error: Error): string | undefined => {
+  if (!isUnreachable(error)) return undefined;
+  const { code } = error as NodeJS.ErrnoException;
+  return `Postgres is unreachable (${code}). Check the DATABASE_URL of this process, that the server runs, and the network to it.`;
+};
 
 /**
  * Builds the server of `GET /metrics` (Prometheus), `GET /healthz` (the process is alive) and `GET /readyz` (it can
@@ -34,7 +41,7 @@ export const buildMetricsApp = async ({
   app.get('/readyz', async (_request, reply) => {
     const fault = await findUnreachable().catch((thrown: unknown) => {
       const error = coerceError(thrown);
-      return explainServerFault(error) ?? safeMessage(error);
+      return explainServerFault(error) ?? explainUnreachable(error) ?? safeMessage(error);
     });
     return fault === undefined ? 'ready\n' : reply.code(503).send(`not ready: ${fault}\n`);
   });

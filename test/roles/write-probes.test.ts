@@ -74,6 +74,19 @@ test('a table that is locked leaves Postgres up, and the metrics name the login 
   await waiting.blocked;
 });
 
+test('a server that is gone is named', async () => {
+  const { redis, read } = await aProcess(database.databaseUrl);
+  expect(await read()).toMatchObject({ ready: 200 });
+  await redis.end();
+  const { queueUp, text } = await read();
+  expect([queueUp, text]).toEqual([
+    0,
+    'not ready: Redis is unreachable. Check REDIS_URL, that the server runs, and the network to it.\n',
+  ]);
+  const without = await aProcess('postgres://127.0.0.1:1/none');
+  expect((await without.read()).text).toMatch(/^not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/);
+});
+
 test('a Postgres that is read-only is not up, though it answers', async () => {
   const url = new URL(database.databaseUrl);
   url.searchParams.set('default_transaction_read_only', 'on');
