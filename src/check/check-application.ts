@@ -1,4 +1,4 @@
-import { type Case, FailCase, failed, SkipCase, skipped, type Finding } from '#src/check/case.ts';
+import { type Case, FailCase, type Finding, failed, SkipCase, skipped } from '#src/check/case.ts';
 import { addressCases } from '#src/check/cases/addresses.ts';
 import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';

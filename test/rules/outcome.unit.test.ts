@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type FinishedListing,
   isComplete,
-  planUnlisted,
   judgeRun,
+  planUnlisted,
   type VerifiedGames,
 } from '#src/rules/outcome.ts';
 

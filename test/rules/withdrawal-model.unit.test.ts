@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RunOutcome } from '#src/contract/words.ts';
 import { listingEnd } from '#src/rules/listing.ts';
-import { type FinishedListing, isComplete, planUnlisted, judgeRun } from '#src/rules/outcome.ts';
+import { type FinishedListing, isComplete, judgeRun, planUnlisted } from '#src/rules/outcome.ts';
 import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';
 
 type RunPlan = { events: ListEvent[]; failingDetails: number; acceptsSuspect: boolean };

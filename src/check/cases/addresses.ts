@@ -1,5 +1,5 @@
 /** Do addresses of icons, pictures and videos stay? An address that moves at each answer is a change at each run. */
-import { type Case, dataOf, failed, passed, SkipCase, skipped, type Finding } from '#src/check/case.ts';
+import { type Case, dataOf, type Finding, failed, passed, SkipCase, skipped } from '#src/check/case.ts';
 import { fetchDetails, fetchFirstPage, parsePage } from '#src/check/cases/queries.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameDetailSchema, applicationGameSummarySchema } from '#src/contract/application.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Case, failed, passed, type Finding } from '#src/check/case.ts';
+import { type Case, type Finding, failed, passed } from '#src/check/case.ts';
 import { at, explainIssue } from '#src/check/explain.ts';
 import { nameSome } from '#src/check/quote.ts';
 import type { Call, Session } from '#src/check/session.ts';
