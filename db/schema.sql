@@ -2126,7 +2126,8 @@ AS $function$
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
+  where s.datname = current_database() and s.usename is not null and s.pid <> pg_backend_pid()
+    and coalesce(s.backend_type, 'client backend') = 'client backend'
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()

@@ -11,6 +11,14 @@ const POSTGRES: Readonly<Record<string, Words>> = {
     'Postgres is read-only',
     'Point DATABASE_URL to the primary: this server is a replica, or its default_transaction_read_only is on.',
   ],
+  '28P01': [
+    'Postgres refuses the password of the role',
+    'Set the password in the URL of the process, or run catalogue migrate, which gives each role that of its URL.',
+  ],
+  '42501': [
+    'Postgres denies the role of the process a right',
+    'Check that the URL is not that of another process; catalogue migrate grants the rights.',
+  ],
   '53100': ['the disk of Postgres is full', 'Free or add disk space on the server of Postgres.'],
   '53200': ['Postgres has no free memory', 'Add memory to the server of Postgres, or lower its work_mem.'],
   '53300': [

@@ -1658,8 +1658,8 @@ $$;
 
 -- The sessions of this database: for how long each blocks another one, and whether it is to end, because it is one of our
 -- roles', and no process of ours keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts).
--- Who waits gives up after a minute, and begins to wait again. The function runs with the rights of the owner, who sees the
--- state of every session.
+-- Who waits gives up after a minute, and begins to wait again. The function runs with the rights of the owner. An owner who
+-- is no superuser sees neither type nor state of a superuser's session, but what it blocks.
 create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -1682,7 +1682,8 @@ as $$
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
+  where s.datname = current_database() and s.usename is not null and s.pid <> pg_backend_pid()
+    and coalesce(s.backend_type, 'client backend') = 'client backend'
 $$;
 
 -- Ends the sessions that are to end, and returns how many. Among them are those whose advisory lock outlives a transaction,

@@ -68,6 +68,25 @@ it('a session that is idle in a transaction and blocks others is named by its ro
   expect(await readBlocking(worker)).toEqual([]);
 });
 
+it('the metric names a superuser who blocks others, although the owner of the database is none', async () => {
+  const { sql } = database;
+  const owner = roleName('operator');
+  const former = await onlyValue(sql<{ name: string }[]>`select current_user as name`);
+  await sql.unsafe(`alter function process_sessions() owner to ${owner}`);
+  const waiter = database.as('console');
+  const waiting = sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${LOCKS.eventPositions})`;
+    const lock = waiter.begin((other) => other`select pg_advisory_xact_lock(${LOCKS.eventPositions})`);
+    await until('the metric names the superuser', async () => {
+      const [first] = await readBlocking(worker);
+      return first?.blocker === former && first.seconds > 0;
+    });
+    return { lock };
+  });
+  await (await waiting).lock;
+  await sql.unsafe(`alter function process_sessions() owner to ${former}`);
+});
+
 it('a session that keeps an advisory lock outside of a transaction is ended, although it blocks nobody yet', async () => {
   const pid = await pidOf(stolen);
   await stolen`select pg_advisory_lock(${LOCKS.reconcile})`;

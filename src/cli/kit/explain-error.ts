@@ -31,11 +31,10 @@ type ServerOfError = { hostname?: string; address?: string; port?: number };
 export const explainError = (error: Error): string => {
   if (error instanceof CatalogueError) return error.message;
   const fault = explainServerFault(error);
-  if (fault !== undefined) return `Failed because ${fault}`;
+  const next = isPostgresError(error) ? NEXT_STEPS[error.code] : undefined;
+  if (fault !== undefined && next === undefined) return `Failed because ${fault}`;
   if (isPostgresError(error))
-    return [`Postgres reported an error: ${error.message} (${error.code}).`, NEXT_STEPS[error.code] ?? '']
-      .join(' ')
-      .trim();
+    return [`Postgres reported an error: ${error.message} (${error.code}).`, next ?? ''].join(' ').trim();
   if (isUnreachable(error)) {
     const { code, hostname, address, port } = error as NodeJS.ErrnoException & ServerOfError;
     const where = hostname ?? (address === undefined ? undefined : `${address}:${port}`);

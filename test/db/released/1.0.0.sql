@@ -786,7 +786,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"3886b07e18f92574531562e9cd517b00782cfbcdb258ef1752e39937bf275bd2","created_at":1795509821388}'),
-  ('{"id":2,"hash":"2516a278d52aaac7d7631698772fe40c2b8933f4fbfd2fc1a3ef2625897713d6","created_at":1795509822667}')
+  ('{"id":2,"hash":"ad0fa582bb279429f55437dc0dfa640a850a6e37742b1c6c19821f6a9efd1975","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2496,7 +2496,8 @@ AS $function$
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.backend_type = 'client backend' and s.pid <> pg_backend_pid()
+  where s.datname = current_database() and s.usename is not null and s.pid <> pg_backend_pid()
+    and coalesce(s.backend_type, 'client backend') = 'client backend'
 $function$;
 
 CREATE OR REPLACE FUNCTION record_event()
