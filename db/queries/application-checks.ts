@@ -13,7 +13,7 @@ const PAUSE = '1 minute';
 /** Reports kept of an application. */
 const KEPT = 10;
 
-/** Opens a check, unless one is open or has just been. @returns whether it was opened */
+/** Opens a check, unless one is open, or one was requested within `PAUSE`. @returns whether it was opened */
 export const insertCheck = async (
   tx: Queryable,
   { check_id, application_id, requested_by }: Pick<CheckRow, 'check_id' | 'application_id' | 'requested_by'>,

@@ -35,8 +35,8 @@ export const listEventPage = (
 ) =>
   readListPage<EventItem>(sql, page, {
     columns: columns(sql),
-    // Only `events_application` has this order: db/queries/api-games.ts explains the array comparison. The primary key
-    // leads through the newer events of all other applications.
+    // Only `events_application` has this order: db/queries/api-games.ts explains the array comparison. By the
+    // primary key Postgres would read the newer events of all other applications.
     from: sql`events e left join event_deliveries d using (event_id) ${where(sql, [
       application_id !== undefined && sql`e.application_id = any (array[${application_id}])`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),

@@ -76,7 +76,7 @@ export const insertWaitingGames = async (
   return stored.count;
 };
 
-/** Of these ids of the platform: those that are of another game than this application's of the same name. */
+/** Lists those of these `game_id`s that another game already has. */
 export const listTakenIds = async (
   sql: Queryable,
   application_id: string,

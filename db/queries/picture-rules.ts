@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 
-/** An application whose pins have their pictures by another rule than that of now. */
+/** An application whose pins were identified by a former rule. */
 export type StaleRule = {
   application_id: string;
   volatile_parameters: string[];
@@ -40,7 +40,7 @@ export type StandingPin = {
 };
 
 /**
- * The pins of an application's standing decisions after one, of at most `limit` games.
+ * Reads the pins of an application's standing decisions, after a given decision, of at most `limit` games.
  * @returns the pins, and the last decision that was read; null if there was none
  */
 export const listStandingPins = async (
@@ -67,8 +67,8 @@ export const listStandingPins = async (
 };
 
 /**
- * Gives pins other pictures: what is known of the former one is known of the new one, unless that was requested itself.
- * Each new picture is due for a check.
+ * Binds pins to other pictures. A new picture takes over what is known of the former one, unless it was requested itself,
+ * and is due for a check.
  */
 export const movePins = async (
   tx: Queryable,

@@ -11,7 +11,7 @@ export type PictureView = {
   url: string;
   /** The last bytes: null before the first. */
   sha256: string | null;
-  /** Of the last request; null while none has ended. */
+  /** The outcome of the last request; null while none has ended. */
   outcome: PictureOutcome | null;
   http_status: number | null;
   note: string | null;

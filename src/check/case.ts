@@ -4,7 +4,7 @@ import { RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import type { Operation } from '#src/contract/words.ts';
 
 /** The result of one case. `call` is the call that shows the problem. */
-export type Verdict =
+export type Finding =
   /** `note`: what its developer should know all the same. */
   | { outcome: 'passed'; note?: string }
   | { outcome: 'failed'; problem: string; call: Call }
@@ -21,14 +21,14 @@ export type Case = {
   quote?: string;
   /** What is checked. */
   rule: string;
-  check: (session: Session) => Promise<Verdict>;
+  check: (session: Session) => Promise<Finding>;
 };
 
-export const passed: Verdict = { outcome: 'passed' };
-export const failed = (problem: string, call: Call): Verdict => ({ outcome: 'failed', problem, call });
-export const skipped = (problem: string): Verdict => ({ outcome: 'skipped', problem });
+export const passed: Finding = { outcome: 'passed' };
+export const failed = (problem: string, call: Call): Finding => ({ outcome: 'failed', problem, call });
+export const skipped = (problem: string): Finding => ({ outcome: 'skipped', problem });
 /** Passed if `isRight`, else failed. */
-export const judge = (isRight: boolean, problem: string, call: Call): Verdict =>
+export const judge = (isRight: boolean, problem: string, call: Call): Finding =>
   isRight ? passed : failed(problem, call);
 
 /** Thrown to skip a case that needs a response which another case reports as wrong. */

@@ -1,4 +1,4 @@
-import { type Case, FailCase, failed, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
+import { type Case, FailCase, type Finding, failed, SkipCase, skipped } from '#src/check/case.ts';
 import { addressCases } from '#src/check/cases/addresses.ts';
 import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
@@ -21,7 +21,7 @@ export const CASES: readonly Case[] = [
 
 /** The result of one case, as `--json` prints it. A failure has the request (`sent`) and the response (`came`). */
 export type CaseResult = Omit<Case, 'check'> & {
-  outcome: Verdict['outcome'];
+  outcome: Finding['outcome'];
   /** What is wrong, or why the case was skipped. */
   problem?: string;
   /** What a case that passed has found. */
@@ -33,7 +33,7 @@ export type CaseResult = Omit<Case, 'check'> & {
 /** Characters of a problem or of a request. */
 const TEXT_MAX = 1_000;
 
-const runCase = async (session: Session, { check }: Case): Promise<Verdict> => {
+const runCase = async (session: Session, { check }: Case): Promise<Finding> => {
   try {
     return await check(session);
   } catch (error) {
@@ -57,14 +57,14 @@ export const checkApplication = async (
   const results: CaseResult[] = [];
   try {
     for (const each of CASES) {
-      const verdict = await runCase(session, each);
+      const finding = await runCase(session, each);
       const { check: _, ...rule } = each;
-      const result: CaseResult = { ...rule, outcome: verdict.outcome };
-      if (verdict.outcome !== 'passed') result.problem = show(verdict.problem);
-      else if (verdict.note !== undefined) result.note = show(verdict.note);
-      if (verdict.outcome === 'failed') {
-        result.sent = show(describeRequest(verdict.call));
-        result.came = describeResponse(verdict.call, target.accessToken);
+      const result: CaseResult = { ...rule, outcome: finding.outcome };
+      if (finding.outcome !== 'passed') result.problem = show(finding.problem);
+      else if (finding.note !== undefined) result.note = show(finding.note);
+      if (finding.outcome === 'failed') {
+        result.sent = show(describeRequest(finding.call));
+        result.came = describeResponse(finding.call, target.accessToken);
       }
       results.push(result);
       onResult?.(result);

@@ -60,6 +60,10 @@ export const prose = z
   .transform((text) => text.replaceAll('\r\n', '\n').trim())
   .pipe(storableText(PROSE_MAX));
 
+const REASON_MAX = 1_000;
+/** Why an operator acts. @param needed who needs it, as the end of a message */
+export const reasonText = (needed: string) => storableText(REASON_MAX).trim().min(1, `is empty: ${needed}`);
+
 /** A non-empty identifier: `game_id`, `cp_id`. */
 export const identifier = storableText(IDENTIFIER_MAX).min(1, 'must not be empty');
 

@@ -29,7 +29,7 @@ export type JobDependencies = RunEndings & {
   openTarget: (application: TargetRow) => Promise<ApplicationTarget>;
   /** Keys that seal KYC records and access tokens. */
   keys: KeyRing;
-  /** PICTURE_KEEP */
+  /** How long unused pictures are kept, in milliseconds (PICTURE_KEEP). */
   pictureKeepMs: number;
   kycRetention: KycRetention;
   events: EventSender;

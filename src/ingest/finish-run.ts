@@ -25,7 +25,7 @@ import { explainUpdates } from '#src/ingest/explain-updates.ts';
 import { findUnchanged, recordPages, type Unrecorded } from '#src/ingest/record-page.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
-import { isComplete, planUnlisted, runVerdict, type VerifiedGames } from '#src/rules/outcome.ts';
+import { isComplete, judgeRun, planUnlisted, type VerifiedGames } from '#src/rules/outcome.ts';
 import { explainOverrun } from '#src/rules/run-budget.ts';
 
 /**
@@ -123,11 +123,11 @@ const endListing = async (
     if (verifying) return verifying;
   }
   // Whether a run is suspect does not depend on what becomes of the unlisted games.
-  const isSuspect = runVerdict(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
+  const isSuspect = judgeRun(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
   // The application before its games: a transaction that has locked the application may write games.
   if (plan !== 'keep') await lockBackoff(tx, application_id);
   const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
-  const { note, ...verdict } = runVerdict(listing, verified);
+  const { note, ...judged } = judgeRun(listing, verified);
   const moved = await explainUpdates(tx, run, sums);
   if (isSuspect && end === 'complete') await recordVanishingGames(tx, run_id, application_id);
   else if (sums.hasVanishing && isComplete(listing)) await forgetVanishingGames(tx, application_id);
@@ -135,7 +135,7 @@ const endListing = async (
     await clearUnlistedFailures(tx, run_id, application_id);
   const notes = [note, moved].filter((each) => each !== null).join('; ');
   const closing = {
-    ...verdict,
+    ...judged,
     note: notes || null,
     withdrawn,
     isComplete: !isSuspect && isComplete(listing),

@@ -12,12 +12,10 @@ import {
 } from '#db/queries/holds.ts';
 import { lockOpenRun } from '#db/queries/runs.ts';
 import { count } from '#src/contract/documents.ts';
-import { storableText } from '#src/contract/text.ts';
+import { reasonText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError } from '#src/errors.ts';
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
 import { defineOperation } from '#src/operations/operation.ts';
-
-const REASON_MAX = 1_000;
 
 /** Locks run, application and games in this order, as every other transaction. @throws NotFoundError */
 const lockApplication = async (tx: Queryable, application_id: string): Promise<void> => {
@@ -34,7 +32,7 @@ export const holdApplication = defineOperation({
   answer,
   input: oneApplication.extend({
     /** Its developer reads it. */
-    reason: storableText(REASON_MAX).trim().min(1, 'is empty: the developer and the audit log need it'),
+    reason: reasonText('the developer and the audit log need it'),
   }),
   subject: applicationSubject,
   isLong: true,

@@ -17,7 +17,7 @@ import {
 } from '#db/queries/kyc.ts';
 import { findDeveloper } from '#db/queries/kyc-list.ts';
 import { nothing } from '#src/contract/documents.ts';
-import { storableText } from '#src/contract/text.ts';
+import { reasonText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import type { KycView } from '#src/kyc/read-record.ts';
 import { openKycRecord } from '#src/kyc/record.ts';
@@ -28,9 +28,7 @@ import {
 } from '#src/operations/applications.ts';
 import { type Context, defineOperation } from '#src/operations/operation.ts';
 
-const REASON_MAX = 1_000;
-
-const reason = storableText(REASON_MAX).trim().min(1, 'is empty: the audit log needs it');
+const reason = reasonText('the audit log needs it');
 export const withReason = oneApplication.extend({ reason: reason.optional() });
 type WithReason = z.infer<typeof withReason>;
 

@@ -25,7 +25,7 @@ import {
 import { approvalDocument } from '#src/contract/documents.ts';
 import { roles } from '#src/contract/operators.ts';
 import { namesOfRoles } from '#src/contract/roles.ts';
-import { storableText } from '#src/contract/text.ts';
+import { reasonText } from '#src/contract/text.ts';
 import { CatalogueError } from '#src/errors.ts';
 import {
   noteRequest,
@@ -37,8 +37,6 @@ import {
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
 import { verdictTerms } from '#src/operations/verdicts.ts';
-
-const REASON_MAX = 1_000;
 
 const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
   reveal: 'There is no record to reveal.',
@@ -67,7 +65,7 @@ const requestOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]
       .toLowerCase(),
     /** The version that the page showed: refused if it has changed since. Absent: the present version. */
     seen: z.string().optional(),
-    reason: storableText(REASON_MAX).trim().min(1, 'is empty: the second person and the audit log need it'),
+    reason: reasonText('the second person and the audit log need it'),
   });
 
 export const requestApproval = defineOperation({

@@ -5,7 +5,7 @@ import { PICTURES_PATH } from '#src/api/pictures.ts';
 import { type Config, operatorApiUrl } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { StartRole } from '#src/roles/single-role.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
@@ -59,7 +59,7 @@ const openOperatorPlatform = (
  * Starts the API of the platform (interface document, group A), and the operator API where it has the right of it.
  * @throws UsageError if it cannot listen
  */
-export const startApi = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+export const startApi: StartRole = async (config, databaseUrl, logger) => {
   const { host, port } = config.api;
   const { store, publicUrl, isServedHere } = config.pictures;
   let pictureUrl = publicUrl;

@@ -1,15 +1,14 @@
-import type { Logger } from 'pino';
-import { addressOf, type Config } from '#src/config.ts';
+import { addressOf } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { StartRole } from '#src/roles/single-role.ts';
 
 const DATABASE_CONNECTIONS = 10;
 
 /** Starts the web console, with Bull Board for every queue of the fleet. */
-export const startConsole = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+export const startConsole: StartRole = async (config, databaseUrl, logger) => {
   const { host, port, trustedProxies, oidc, isPublic } = config.console;
   let { url } = config.console;
   await using started = new AsyncDisposableStack();

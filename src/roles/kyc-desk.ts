@@ -1,11 +1,9 @@
-import type { Logger } from 'pino';
 import { openDatabase } from '#db/client.ts';
-import type { Config } from '#src/config.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { StartRole } from '#src/roles/single-role.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 5;
@@ -13,7 +11,7 @@ const DATABASE_CONNECTIONS = 5;
 const CLOSE_S = 5;
 
 /** Starts the KYC desk: the only web process that has keys. */
-export const startKycDesk = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+export const startKycDesk: StartRole = async (config, databaseUrl, logger) => {
   const { host, port, url: publicUrl } = config.kycDesk;
   const { fourEyes } = config;
   await using started = new AsyncDisposableStack();

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Logger } from 'pino';
 import { readTime } from '#db/client.ts';
 import { mediaJobs } from '#jobs/index.ts';
-import type { Config } from '#src/config.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
 import { carryOverDecisions, mediaSpecs, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
@@ -17,7 +15,7 @@ import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { StartRole } from '#src/roles/single-role.ts';
 
 const DATABASE_CONNECTIONS = 10;
 /** Running jobs are aborted after it. Longer than one request with its decoding. */
@@ -31,7 +29,7 @@ const TIDY_EVERY_MS = 60 * 60_000;
  * Starts the worker of the picture jobs. It opens no key and no token: it decodes what applications send, in a process
  * of its own (src/pictures/decoder.ts). Waits until Redis is reachable.
  */
-export const startMedia = async (config: Config, databaseUrl: string, logger: Logger): Promise<Role> => {
+export const startMedia: StartRole = async (config, databaseUrl, logger) => {
   const { maxBytes, recheckMs, keepMs, store: location } = config.pictures;
   await using started = new AsyncDisposableStack();
   const { sql, backend, producer } = started.use(

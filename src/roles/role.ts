@@ -1,5 +1,5 @@
 /** A part of the fleet that this process runs. */
-export type Role = {
+export type FleetPart = {
   name: 'worker' | 'api' | 'console' | 'media' | 'kyc-desk';
   /** The URL of its HTTP server; null for worker and media, which have none. */
   address: string | null;

@@ -5,10 +5,10 @@ import type { Config } from '#src/config.ts';
 import { compareClock } from '#src/roles/compare-clock.ts';
 import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import { startTelemetry } from '#src/tracing/start.ts';
 
-export type StartRole = (config: Config, databaseUrl: string, logger: Logger) => Promise<Role>;
+export type StartRole = (config: Config, databaseUrl: string, logger: Logger) => Promise<FleetPart>;
 
 const CLOSE_S = 2;
 
@@ -28,17 +28,17 @@ export const checkDatabase = async (databaseUrl: string, logger: Logger): Promis
  * @throws CatalogueError if the database has another version of the schema
  */
 export const startSingleRole = async (
-  name: Role['name'],
+  name: FleetPart['name'],
   start: StartRole,
   config: Config,
   databaseUrl: string,
   logger: Logger,
-): Promise<{ role: Role; metrics: string; stop: () => Promise<void> }> => {
+): Promise<{ role: FleetPart; metrics: string; stop: () => Promise<void> }> => {
   await using started = new AsyncDisposableStack();
   started.use(await startTelemetry(config.telemetry));
   for (const warning of plainConnectionWarnings(databaseUrl, config.redisUrl)) logger.warn(warning);
   await checkDatabase(databaseUrl, logger);
-  let role: Role | undefined;
+  let role: FleetPart | undefined;
   let stopping = false;
   const metrics = await startMetrics(config, databaseUrl, logger, {
     role: name,

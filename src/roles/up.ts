@@ -7,14 +7,14 @@ import { startMedia } from '#src/roles/media.ts';
 import { STARTING, startMetrics } from '#src/roles/metrics.ts';
 import { migrateAll } from '#src/roles/migrate.ts';
 import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import { checkDatabase } from '#src/roles/single-role.ts';
 import { startWorker } from '#src/roles/worker.ts';
 import { startTelemetry } from '#src/tracing/start.ts';
 
 export type Everything = {
   databaseUrl: string;
-  roles: Role[];
+  roles: FleetPart[];
   /** URL of the process's metrics server. */
   metrics: string;
   stop: () => Promise<void>;
@@ -49,7 +49,7 @@ export const startEverything = async (
   await migrateAll(config, databaseUrl, logger);
   await checkDatabase(databaseUrl, logger);
   await beforeRoles(databaseUrl);
-  const roles: Role[] = [];
+  const roles: FleetPart[] = [];
   const fault = () =>
     roles.length === 0 ? STARTING : roles.map((role) => role.fault?.()).find((text) => text !== undefined);
   const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', fault });

@@ -20,7 +20,7 @@ import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
 import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
@@ -76,7 +76,7 @@ export const startWorker = async (
   databaseUrl: string,
   logger: Logger,
   timing: WorkerTiming = {},
-): Promise<Role> => {
+): Promise<FleetPart> => {
   const { drainMs = DRAIN_MS, reconcileMs = RECONCILE_MS, lockMs, idleMs, checkMs } = timing;
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
   await using started = new AsyncDisposableStack();

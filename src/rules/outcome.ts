@@ -30,7 +30,7 @@ export type FinishedListing = {
   acceptWithdrawals: boolean;
 };
 
-export type Verdict = { outcome: RunOutcome; reason: string | null; note: string | null };
+export type RunEnd = { outcome: RunOutcome; reason: string | null; note: string | null };
 
 const isTooMany = (gone: number, of: number): boolean =>
   gone > 0 && (gone >= of || (gone > WITHDRAW_FEW && gone > of * WITHDRAW_SHARE_MAX));
@@ -120,7 +120,7 @@ const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGam
 };
 
 /** The outcome of a finished run: a run that missed anything has not succeeded. */
-export const runVerdict = (run: FinishedListing, verified: VerifiedGames): Verdict => {
+export const judgeRun = (run: FinishedListing, verified: VerifiedGames): RunEnd => {
   if (run.end !== 'complete') return { outcome: 'suspect', reason: endReason(run.end), note: null };
   const why = run.unlisted > 0 ? doubt(run) : null;
   const notes: string[] = [];

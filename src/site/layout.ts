@@ -29,7 +29,7 @@ export type SiteFrame = {
 /** How many wait for a person, by the path of a place. */
 export type PlaceCounts = Readonly<Record<string, string>>;
 
-/** The console's. */
+/** The navigation of the console. */
 export const NAVIGATION: Navigation = [
   ['/', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z', 'view'],
   ['/review', 'Review', 'M4 12l5 5L20 6', 'view'],
@@ -100,7 +100,7 @@ export type Page = {
 /** What is around the pages of a person who is signed in. */
 type PageFrame = {
   name: string;
-  /** Of the paths of its overview and of signing out: "" for the root. */
+  /** The prefix of the paths of the overview and of sign-out; "" for the root. */
   base: string;
   places: readonly Place[];
   /** Who is signed in. */

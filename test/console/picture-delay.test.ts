@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchPictures } from '#src/ingest/specs.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
@@ -12,7 +12,7 @@ const database = useTestDatabase();
 const prefix = newPrefix();
 let served: TestConsole;
 let server: PictureServer;
-let media: Role | undefined;
+let media: FleetPart | undefined;
 let ids: string[];
 let cookie: string;
 

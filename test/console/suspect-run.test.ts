@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { withoutAdvice } from '#src/rules/answer.ts';
-import { runVerdict } from '#src/rules/outcome.ts';
+import { judgeRun } from '#src/rules/outcome.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -27,7 +27,7 @@ const listed = {
   unread: [],
   total: 2,
 };
-const verdict = runVerdict(
+const verdict = judgeRun(
   { ...gone, ...listed, end: 'complete', acceptWithdrawals: false },
   { kept: 0, unconfirmed: 0 },
 );

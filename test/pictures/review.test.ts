@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
@@ -16,7 +16,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
   const prefix = newPrefix();
   const browser = useBrowser();
   let served: TestConsole;
-  let media: Role;
+  let media: FleetPart;
   let server: PictureServer;
   let ids: string[];
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type FinishedListing,
   isComplete,
+  judgeRun,
   planUnlisted,
-  runVerdict,
   type VerifiedGames,
 } from '#src/rules/outcome.ts';
 
@@ -36,13 +36,13 @@ const NONE: VerifiedGames = { kept: 0, unconfirmed: 0 };
 
 describe('The outcome of a run', () => {
   it('is succeeded when everything landed, with nothing to note', () => {
-    expect(runVerdict(run(), NONE)).toEqual({ outcome: 'succeeded', reason: null, note: null });
+    expect(judgeRun(run(), NONE)).toEqual({ outcome: 'succeeded', reason: null, note: null });
   });
 
   it.for<Partial<FinishedListing>>([{ invalid: 1 }, { failed: 1 }, { invalid: 2, failed: 3 }])(
     'is partial when something was invalid or failed: %o',
     (changes) => {
-      const { outcome, reason } = runVerdict(run(changes), NONE);
+      const { outcome, reason } = judgeRun(run(changes), NONE);
       expect(outcome).toBe('partial');
       expect(reason).toBe(`${changes.invalid ?? 0} invalid, ${changes.failed ?? 0} failed: see failure list`);
     },
@@ -55,19 +55,19 @@ describe('The outcome of a run', () => {
     'is suspect, says why, and its unlisted games are kept, when the listing ended %s',
     ([end, reason]) => {
       const listing = without(5, { end });
-      expect(runVerdict(listing, NONE)).toEqual({ outcome: 'suspect', reason, note: null });
+      expect(judgeRun(listing, NONE)).toEqual({ outcome: 'suspect', reason, note: null });
       expect(planUnlisted(listing)).toBe('keep');
     },
   );
 
   it('is succeeded when an application without games lists none', () => {
     const empty = run({ listed: 0, total: 0, established: 0, present: 0 });
-    expect(runVerdict(empty, NONE)).toEqual({ outcome: 'succeeded', reason: null, note: null });
+    expect(judgeRun(empty, NONE)).toEqual({ outcome: 'succeeded', reason: null, note: null });
     expect(planUnlisted(empty)).toBe('keep');
   });
 
   it('notes a total that is too low, and trusts the pages', () => {
-    expect(runVerdict(run({ total: 90 }), NONE)).toEqual({
+    expect(judgeRun(run({ total: 90 }), NONE)).toEqual({
       outcome: 'succeeded',
       reason: null,
       note: 'data.total said 90, the pages named 100',
@@ -76,7 +76,7 @@ describe('The outcome of a run', () => {
 
   it('is partial when the listing names fewer games than its total, and says how many are missing', () => {
     const listing = run({ listed: 300, total: 500, present: 500, established: 500 });
-    expect(runVerdict(listing, NONE)).toEqual({
+    expect(judgeRun(listing, NONE)).toEqual({
       outcome: 'partial',
       reason: 'the listing names 300 of 500 games, 200 are missing',
       note: 'data.total said 500, the pages named 300',
@@ -85,33 +85,33 @@ describe('The outcome of a run', () => {
 
   it('is succeeded when rows that name a game again explain the total, unless a stored game is unlisted', () => {
     const listing = run({ listed: 99, total: 101, repeats: 2 });
-    expect(runVerdict(listing, NONE)).toEqual({
+    expect(judgeRun(listing, NONE)).toEqual({
       outcome: 'succeeded',
       reason: null,
       note: 'data.total said 101, the pages named 99; 2 rows name a game again',
     });
     expect(isComplete(listing)).toBe(false);
     for (const changes of [{ repeats: 1 }, { unlisted: 1 }])
-      expect(runVerdict({ ...listing, ...changes }, NONE).outcome).toBe('partial');
+      expect(judgeRun({ ...listing, ...changes }, NONE).outcome).toBe('partial');
   });
 
   it('is partial when a listed game has no detail, and says so', () => {
-    expect(runVerdict(run({ missing: 2 }), NONE)).toMatchObject({
+    expect(judgeRun(run({ missing: 2 }), NONE)).toMatchObject({
       outcome: 'partial',
       reason: 'the list names 2 games whose detail is null: see failure list',
     });
-    expect(runVerdict(run({ missing: 1, invalid: 1 }), NONE).reason).toBe(
+    expect(judgeRun(run({ missing: 1, invalid: 1 }), NONE).reason).toBe(
       '1 invalid, 0 failed: see failure list; the list names 1 game whose detail is null',
     );
   });
 
   it('is partial when an unlisted game still exists, and when one is withdrawn without confirmation', () => {
-    const verdict = (verified: VerifiedGames) => runVerdict(without(3), verified);
-    expect(verdict({ kept: 1, unconfirmed: 0 })).toMatchObject({
+    const judge = (verified: VerifiedGames) => judgeRun(without(3), verified);
+    expect(judge({ kept: 1, unconfirmed: 0 })).toMatchObject({
       outcome: 'partial',
       reason: '1 game that the listing does not name still exists or could not be checked',
     });
-    expect(verdict({ kept: 2, unconfirmed: 1 })).toMatchObject({
+    expect(judge({ kept: 2, unconfirmed: 1 })).toMatchObject({
       outcome: 'partial',
       reason:
         '2 games that the listing does not name still exist or could not be checked; withdrew 1 game that two listings in a row did not name',
@@ -120,7 +120,7 @@ describe('The outcome of a run', () => {
 
   it('is partial when a page could not be read, and names the first three', () => {
     const unread = (pages: number) =>
-      runVerdict(
+      judgeRun(
         run({ unread: [2, 4, 6, 8, 10].slice(0, pages).map((page) => `page ${page}: not_json`) }),
         NONE,
       );
@@ -135,11 +135,11 @@ describe('The outcome of a run', () => {
 
   it('counts no game as missing when it may be on a page that could not be read', () => {
     const listing = run({ listed: 90, total: 100, unread: ['page 12: not_json: in the text'] });
-    expect(runVerdict(listing, NONE).reason).toBe('page 12 could not be read: not_json: in the text');
+    expect(judgeRun(listing, NONE).reason).toBe('page 12 could not be read: not_json: in the text');
   });
 
   it('is partial when a page before the last was empty, and notes nothing if no game is unlisted', () => {
-    expect(runVerdict(run({ emptyPages: 1 }), NONE)).toEqual({
+    expect(judgeRun(run({ emptyPages: 1 }), NONE)).toEqual({
       outcome: 'partial',
       reason: 'a page before the last was empty',
       note: null,
@@ -147,7 +147,7 @@ describe('The outcome of a run', () => {
   });
 
   it('counts a row that names no game for the total', () => {
-    expect(runVerdict(run({ listed: 99, unnamed: 1, invalid: 1 }), NONE)).toEqual({
+    expect(judgeRun(run({ listed: 99, unnamed: 1, invalid: 1 }), NONE)).toEqual({
       outcome: 'partial',
       reason: '1 invalid, 0 failed: see failure list',
       note: null,
@@ -171,7 +171,7 @@ describe('The outcome of a run', () => {
     fc.assert(
       fc.property(listings, verified, (changes, games) => {
         const listing = run(changes as Partial<FinishedListing>);
-        const { outcome, reason } = runVerdict(listing, games);
+        const { outcome, reason } = judgeRun(listing, games);
         if (outcome === 'succeeded') {
           expect(changes).toMatchObject({
             end: 'complete',
@@ -225,28 +225,28 @@ describe('Unlisted games', () => {
 
   it('are kept when they are more than half, until an operator accepts that they are withdrawn', () => {
     expect(planUnlisted(without(50))).toBe('verify');
-    expect(runVerdict(without(50), NONE)).toMatchObject({ outcome: 'succeeded' });
+    expect(judgeRun(without(50), NONE)).toMatchObject({ outcome: 'succeeded' });
     expect(planUnlisted(without(51))).toBe('keep');
-    const guarded = runVerdict(without(51), NONE);
+    const guarded = judgeRun(without(51), NONE);
     expect(guarded.outcome).toBe('suspect');
     expect(guarded.reason).toContain('would withdraw 51 of 100 games');
     const accepted = without(51, { acceptWithdrawals: true });
     expect(planUnlisted(accepted)).toBe('withdraw');
-    expect(runVerdict(accepted, NONE)).toMatchObject({ outcome: 'succeeded' });
+    expect(judgeRun(accepted, NONE)).toMatchObject({ outcome: 'succeeded' });
   });
 
   it('are kept when they are more than half of all, though they came after the last run that came through', () => {
     const guarded = run({ present: 300, unlisted: 200 });
     expect(planUnlisted(guarded)).toBe('keep');
-    expect(runVerdict(guarded, NONE).reason).toContain('would withdraw 200 of 300 games');
+    expect(judgeRun(guarded, NONE).reason).toContain('would withdraw 200 of 300 games');
     expect(planUnlisted(run({ present: 300, unlisted: 150 }))).toBe('verify');
   });
 
   it('are kept when only newer games keep them below half of all', () => {
     const guarded = run({ lost: 51, present: 500, unlisted: 51 });
     expect(planUnlisted(guarded)).toBe('keep');
-    expect(runVerdict(guarded, NONE)).toMatchObject({ outcome: 'suspect' });
-    expect(runVerdict(guarded, NONE).reason).toContain('would withdraw 51 of 100 games');
+    expect(judgeRun(guarded, NONE)).toMatchObject({ outcome: 'suspect' });
+    expect(judgeRun(guarded, NONE).reason).toContain('would withdraw 51 of 100 games');
   });
 
   it('are verified when they are few, and kept when they are all games of however small an application', () => {
@@ -254,7 +254,7 @@ describe('Unlisted games', () => {
       run({ listed: of - gone, total: of - gone, established: of, lost: gone, present: of, unlisted: gone });
     for (const of of [1, 2, 10, 11]) {
       expect(planUnlisted(small(of, of))).toBe('keep');
-      expect(runVerdict(small(of, of), NONE).reason).toContain(`would withdraw ${of} of ${of} games`);
+      expect(judgeRun(small(of, of), NONE).reason).toContain(`would withdraw ${of} of ${of} games`);
     }
     expect(planUnlisted(small(10, 11))).toBe('verify');
     expect(planUnlisted(small(11, 12))).toBe('keep');
@@ -263,7 +263,7 @@ describe('Unlisted games', () => {
   it('are kept while rows named no game: one of them may be the game that seems gone', () => {
     const listing = without(5, { unnamed: 1, invalid: 1 });
     expect(planUnlisted(listing)).toBe('keep');
-    const { outcome, note } = runVerdict(listing, NONE);
+    const { outcome, note } = judgeRun(listing, NONE);
     expect(outcome).toBe('partial');
     expect(note).toContain('1 rows named no game');
   });
@@ -271,7 +271,7 @@ describe('Unlisted games', () => {
   it('are kept when a page before the last was empty', () => {
     const listing = without(5, { emptyPages: 1 });
     expect(planUnlisted(listing)).toBe('keep');
-    const { outcome, note } = runVerdict(listing, NONE);
+    const { outcome, note } = judgeRun(listing, NONE);
     expect(outcome).toBe('partial');
     expect(note).toContain('a page before the last was empty');
   });
@@ -279,7 +279,7 @@ describe('Unlisted games', () => {
   it('are kept when a page could not be read', () => {
     const listing = without(5, { unread: ['page 2: not_json'], total: 100 });
     expect(planUnlisted(listing)).toBe('keep');
-    expect(runVerdict(listing, NONE).note).toBe(
+    expect(judgeRun(listing, NONE).note).toBe(
       'data.total said 100, the pages named 95; a page could not be read, so none of 5 unlisted games was withdrawn',
     );
   });
@@ -287,7 +287,7 @@ describe('Unlisted games', () => {
   it('are kept without a guard when they may be on a page that could not be read', () => {
     const listing = without(60, { unread: ['page 2: not_json'] });
     expect(planUnlisted(listing)).toBe('keep');
-    expect(runVerdict(listing, NONE)).toMatchObject({
+    expect(judgeRun(listing, NONE)).toMatchObject({
       outcome: 'partial',
       reason: 'page 2 could not be read: not_json',
     });
@@ -296,6 +296,6 @@ describe('Unlisted games', () => {
   it('are kept when the listing is not complete, even if an operator accepts withdrawals', () => {
     const listing = without(60, { end: 'repeated', acceptWithdrawals: true });
     expect(planUnlisted(listing)).toBe('keep');
-    expect(runVerdict(listing, NONE)).toMatchObject({ outcome: 'suspect' });
+    expect(judgeRun(listing, NONE)).toMatchObject({ outcome: 'suspect' });
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { RunOutcome } from '#src/contract/words.ts';
 import { listingEnd } from '#src/rules/listing.ts';
-import { type FinishedListing, isComplete, planUnlisted, runVerdict } from '#src/rules/outcome.ts';
+import { type FinishedListing, isComplete, judgeRun, planUnlisted } from '#src/rules/outcome.ts';
 import { anApplication, type ListEvent, listEvent } from '#test/support/moving-list.ts';
 
 type RunPlan = { events: ListEvent[]; failingDetails: number; acceptsSuspect: boolean };
@@ -106,7 +106,7 @@ const simulate = (size: number, plans: readonly RunPlan[]): void => {
         verified.kept += 1;
       }
     }
-    const { outcome } = runVerdict(listing, verified);
+    const { outcome } = judgeRun(listing, verified);
     if (outcome !== 'suspect')
       established = new Set([...store].filter(([, g]) => !g.isWithdrawn).map(([id]) => id));
     const missed = known.filter((id) => liveThroughout.has(id) && !named.has(id));

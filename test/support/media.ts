@@ -5,7 +5,7 @@ import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { readConfig } from '#src/config.ts';
 import { startMedia } from '#src/roles/media.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import { fetchedGame } from '#test/support/factories.ts';
 import { aPicture, type PictureServer } from '#test/support/pictures.ts';
 
@@ -17,7 +17,7 @@ export const startTestMedia = (
   databaseUrl: string,
   prefix: string,
   env: Record<string, string> = {},
-): Promise<Role> => {
+): Promise<FleetPart> => {
   const config = readConfig({ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8', ...env });
   const redisUrl = inject('redisUrl') ?? undefined;
   return startMedia({ ...config, redisUrl, queuePrefix: prefix }, databaseUrl, pino({ level: 'silent' }));

@@ -1,5 +1,5 @@
 /** Do addresses of icons, pictures and videos stay? An address that moves at each answer is a change at each run. */
-import { type Case, dataOf, failed, passed, SkipCase, skipped, type Verdict } from '#src/check/case.ts';
+import { type Case, dataOf, type Finding, failed, passed, SkipCase, skipped } from '#src/check/case.ts';
 import { fetchDetails, fetchFirstPage, parsePage } from '#src/check/cases/queries.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameDetailSchema, applicationGameSummarySchema } from '#src/contract/application.ts';
@@ -17,7 +17,7 @@ const countOf = (pairs: readonly Pair[]): number => new Set(pairs.map(({ game_id
 
 const fieldsOf = (pairs: readonly Pair[]): string => [...new Set(pairs.map(({ field }) => field))].join(', ');
 
-const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Verdict => {
+const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Finding => {
   if (pairs.length === 0) return skipped('there is no address in two answers');
   const all = pairs.map((pair) => ({ ...pair, ...compareAddresses(pair.before, pair.after, target.rule) }));
   const ofKind = <Kind extends AddressDifference['kind']>(kind: Kind) =>

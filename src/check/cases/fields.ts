@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Case, failed, passed, type Verdict } from '#src/check/case.ts';
+import { type Case, type Finding, failed, passed } from '#src/check/case.ts';
 import { at, explainIssue } from '#src/check/explain.ts';
 import { nameSome } from '#src/check/quote.ts';
 import type { Call, Session } from '#src/check/session.ts';
@@ -28,7 +28,7 @@ const faultsOf = (schema: z.ZodType, item: Item, subject: string): Fault[] =>
 const WHATS_MAX = 4;
 
 /** Says of each fault once how many items have it, and which. */
-const judgeFaults = (faults: readonly Fault[], count: number, items: string | null): Verdict => {
+const judgeFaults = (faults: readonly Fault[], count: number, items: string | null): Finding => {
   const [first] = faults;
   if (first === undefined) return passed;
   const whats = [...Map.groupBy(faults, ({ what }) => what)].map(([what, those]) => {

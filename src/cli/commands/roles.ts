@@ -6,11 +6,11 @@ import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
 import { type Config, configFor } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { createLogger } from '#src/logger.ts';
-import type { Role } from '#src/roles/role.ts';
+import type { FleetPart } from '#src/roles/role.ts';
 import type { StartRole } from '#src/roles/single-role.ts';
 
 /** @returns the configuration with the URL of this process */
-const requireDatabaseUrl = (config: Config, command: Role['name']): Config & { databaseUrl: string } => {
+const requireDatabaseUrl = (config: Config, command: FleetPart['name']): Config & { databaseUrl: string } => {
   const role = command === 'kyc-desk' ? 'kyc_desk' : command;
   const own = configFor(config, role);
   const { databaseUrl } = own;
@@ -23,7 +23,7 @@ const requireDatabaseUrl = (config: Config, command: Role['name']): Config & { d
 const createRoleLogger = (config: Config, role: string) =>
   createLogger(config.logLevel, { pretty: process.stderr.isTTY, role, isSent: config.telemetry.logs });
 
-const ROLES: Record<Role['name'], () => Promise<StartRole>> = {
+const ROLES: Record<FleetPart['name'], () => Promise<StartRole>> = {
   worker: async () => (await import('#src/roles/worker.ts')).startWorker,
   api: async () => (await import('#src/roles/api.ts')).startApi,
   console: async () => (await import('#src/roles/console.ts')).startConsole,
