@@ -11,6 +11,8 @@ import type { PlaceCounts } from '#src/site/layout.ts';
 
 /** Pages of a process share what was read within this time. */
 const FRESH_MS = 5_000;
+/** Older counts are not shown. */
+const SHOWN_MS = 60_000;
 
 const toPlaces = ({ pending, requests, failures, applications }: NavigationCounts): PlaceCounts => {
   const shown = failures > FAILURES_COUNTED ? `${number(FAILURES_COUNTED)}+` : number(failures);
@@ -25,9 +27,10 @@ const toPlaces = ({ pending, requests, failures, applications }: NavigationCount
 /** What waits, by place, and how many games each operator has decided today. */
 type Counts = { places: PlaceCounts; decided: Record<string, number> };
 
-/** @returns the latest counts at once: no page waits for them, and one that is behind a decision is so for seconds */
+/** @returns the latest counts at once: no page waits for them. They are behind by seconds; the first page after a minute has none. */
 export const createNavigationCounts = (sql: Database): (() => Counts) => {
-  let counts: Counts = { places: {}, decided: {} };
+  const none: Counts = { places: {}, decided: {} };
+  let counts = none;
   let readAt = Number.NEGATIVE_INFINITY;
   const read = async (): Promise<void> => {
     try {
@@ -38,8 +41,11 @@ export const createNavigationCounts = (sql: Database): (() => Counts) => {
     }
   };
   return () => {
-    if (performance.now() - readAt < FRESH_MS) return counts;
-    readAt = performance.now();
+    const now = performance.now();
+    const age = now - readAt;
+    if (age < FRESH_MS) return counts;
+    if (age > SHOWN_MS) counts = none;
+    readAt = now;
     void read();
     return counts;
   };

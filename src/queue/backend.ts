@@ -25,7 +25,7 @@ export type QueueBackend = {
   redis: RedisConnection['client'] | undefined;
   /** Rejects if the backend does not answer; on Redis within seconds. */
   ping: () => Promise<void>;
-  /** Rejects if Redis does not accept writes: its memory is full, or it is a replica. On PostgreSQL it pings. */
+  /** Rejects if Redis does not accept writes (full memory, a replica), or evicts keys. On PostgreSQL it pings. */
   probe: () => Promise<void>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
@@ -98,7 +98,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     migrate: redis.check,
     redis: redis.client,
     ping: redis.ping,
-    probe: async () => void (await redis.client.set(`${prefix}:probe`, '', 'EX', 60)),
+    probe: () => redis.probe(`${prefix}:probe`),
     check: redis.check,
     freeMisdatedLocks: async () => 0,
     listDelayedAfter: (queue, moment, limit) =>

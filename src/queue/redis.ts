@@ -10,6 +10,8 @@ export type RedisConnection = {
   ping: () => Promise<void>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
+  /** Writes a key. @throws CatalogueError if Redis evicts keys (a cluster says that at the start of a process only) */
+  probe: (key: string) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -110,6 +112,11 @@ export const openRedis = (
       if (noDatabase !== undefined) throw explain(noDatabase);
       const servers = client instanceof Cluster ? client.nodes('master') : [client];
       for (const server of servers) checkServer(await server.info());
+    },
+    probe: async (key) => {
+      await client.set(key, '', 'EX', 60);
+      // A node of a cluster that hangs would delay what the others answer.
+      if (client instanceof Redis) checkServer(await client.info());
     },
     close: async () => {
       client.disconnect();

@@ -47,11 +47,8 @@ export const OWN_KINDS: Readonly<Record<string, string>> = {
   internal: 'The database or the queue failed.',
 };
 
-const explainKind = (kind: string): string => {
-  const own = OWN_KINDS[kind];
-  if (own !== undefined) return `A fault of the platform: ${own}`;
-  return (KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`;
-};
+const explainKind = (kind: string): string =>
+  (KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`;
 
 /** What is wrong with a field. */
 export const CODES: Readonly<Record<string, string>> = {
@@ -74,6 +71,8 @@ export const explainFailure = ({
   reasons,
   operation,
 }: Pick<FailureGroup, 'kind' | 'reasons' | 'operation'>): SafeHtml => {
+  const own = OWN_KINDS[kind];
+  if (own !== undefined) return html`A fault of the platform: ${own}<br><small>${operation}</small>`;
   const fields = reasons
     .slice(0, 5)
     .map(({ path, code }) => `${path === '' ? 'the answer' : path} is ${CODES[code] ?? code}`)

@@ -148,7 +148,7 @@ test('a developer finds the games that vanished, page by page, also when the las
   const first = await tab();
   expect(first.ids.toSorted()).toEqual(['fir-unlisted', 'fir-withdrawn']);
   expect(first.next).toBeUndefined();
-  expect(first.html).toContain('withdrawn <span class="badge">2</span></a>');
+  expect(first.html).toContain('withdrawn</span> <span class="badge">2</span></a>');
   expect(first.html).toContain('3\u00a0h ago');
   expect(first.html).toContain('Your list no longer names it.<');
   expect(first.html).toContain('Your list no longer names it: first missed ');
@@ -162,7 +162,7 @@ test('a developer finds the games that vanished, page by page, also when the las
   await sql`
     update games set withdrawn_at = now() - substr(application_game_id, 10)::int / 2 * interval '1 second'
     where application_id = 'fir' and application_game_id like 'fir-gone-%'`;
-  expect((await tab()).html).toContain('withdrawn <span class="badge">1,000+</span></a>');
+  expect((await tab()).html).toContain('withdrawn</span> <span class="badge">1,000+</span></a>');
   const seen: string[] = [];
   for (let page = await tab(); ; page = await tab(page.next)) {
     seen.push(...page.ids);

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { openQueueBackend } from '#src/queue/backend.ts';
 import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
@@ -71,5 +72,17 @@ describe.skipIf(inject('redisUrl') === null)('A Redis that evicts keys', () => {
       expect(stderr + stdout).toContain('maxmemory-policy allkeys-lru');
       expect(stderr + stdout).toContain('redis-cli config set maxmemory-policy noeviction');
     }
+  });
+
+  test('that was started without: the processes that run are no longer ready, and say what to do', async () => {
+    await using server = await startRedisServer();
+    const place = { databaseUrl: '', redisUrl: server.url, prefix: '{catalogue}' };
+    const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+    onTestFinished(backend.close);
+    await backend.probe();
+    await backend.redis?.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await expect(backend.probe()).rejects.toThrow('redis-cli config set maxmemory-policy noeviction');
+    await backend.redis?.config('SET', 'maxmemory-policy', 'noeviction');
+    await backend.probe();
   });
 });

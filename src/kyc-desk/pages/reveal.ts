@@ -36,6 +36,6 @@ export const sendReveal = (
     at: '/',
     body,
     parent: ['Back to the masked record', here],
-    lead: 'Shown once, for two minutes. The audit log has your name, the reason and the second person.',
+    lead: 'Shown once, for two minutes. The audit log has your name and the reason.',
   });
 };
