@@ -172,7 +172,7 @@ export const takeAttempt = async (sql: Queryable, key: string, delays: Delays): 
     on conflict (attempt_key) do update
       set attempts = case when a.window_ends_at <= now() then 1 else a.attempts + 1 end,
           window_ends_at = excluded.window_ends_at
-      where a.attempts < ${free} or a.window_ends_at <= now() or ${due} <= now()`);
+      where a.attempts < ${free} or ${due} <= now()`);
   if (taken) return 0;
   const wait = await readValue(sql<{ wait_s: number }[]>`
     select greatest(1, ceil(extract(epoch from ${due} - now())))::int as wait_s from sign_in_attempts a

@@ -7,7 +7,7 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
 import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
@@ -41,6 +41,12 @@ const whyCell = ({ reason }: RunRow): string | null => (reason === null ? null :
 const RUN_COLUMNS = [
   ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
 ];
+
+const statusCard = (status: AuditStatus, games: number): SafeHtml => {
+  const tone = status === 'rejected' && games > 0 ? ' bad' : null;
+  return html`<a class="stat${tone}" href="${link('/portal/games', { status })}"><span>${status}</span>
+<strong>${number(games)}</strong></a>`;
+};
 
 const rejection = ({ label, games, text }: RejectionCount): SafeHtml => html`<li>
 <strong>${number(games)}</strong> ${label ?? 'without a reason'}
@@ -94,12 +100,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
         ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
         : application && describeSchedule(application);
     const body = html`${findForm()}
-<div class="stats thirds">${AUDIT_STATUSES.map(
-      (
-        status,
-      ) => html`<a class="stat${status === 'rejected' && games.rejected > 0 ? ' bad' : null}" href="${link('/portal/games', { status })}"><span>${status}</span>
-<strong>${number(games[status])}</strong></a>`,
-    )}</div>
+<div class="stats thirds">${AUDIT_STATUSES.map((status) => statusCard(status, games[status]))}</div>
 ${rejectedSection(rejections)}${problemSection(groups)}
 ${section(
   'State',

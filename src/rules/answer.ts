@@ -125,12 +125,14 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
       text: `${before} ${describePlace(waiting)}${failedChange(failures)}`,
     };
   }
-  if (game.audit_status === 'rejected')
+  if (game.audit_status === 'rejected') {
+    const reason = describeRejection(decision ?? { reason_label: null, text: null });
     return {
       code: 'rejected',
       at: game.audit_time,
-      text: `The game was rejected: ${describeRejection(decision ?? { reason_label: null, text: null })} It returns to review when its content changes.${failedChange(failures)}`,
+      text: `The game was rejected: ${reason} It returns to review when its content changes.${failedChange(failures)}`,
     };
+  }
   return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
 };
 

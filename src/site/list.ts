@@ -71,6 +71,7 @@ const toTableColumn = <Row>(column: Column<Row>, linkTo: LinkTo, heads?: Heads):
     head: title,
     numeric: kind === 'number' || kind === 'duration',
     cell: (row) => showCell(column, row, linkTo),
+    // Applications are told apart by their ids, which their operators choose as names.
     ...((kind === 'text' || column.key === 'application_id') && { fit: 'words' as const }),
     ...(kind === 'word' && { fit: 'short' as const }),
     ...(label !== undefined && { fit: 'names' as const }),

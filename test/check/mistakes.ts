@@ -258,6 +258,10 @@ export const OF_A_READER: readonly Mistake[] = [
   },
 ];
 
+const CUT =
+  'the response is not JSON: it ends before the JSON does: ' +
+  'content-length is the number of bytes, not of characters';
+
 const GBK = Buffer.from([0x7b, 0x22, 0xd6, 0xd0, 0xce, 0xc4, 0x22, 0x7d]);
 
 /** Mistakes that frameworks and proxies make easy. */
@@ -342,13 +346,13 @@ export const OF_FRAMEWORKS: readonly Mistake[] = [
       reply.raw = whole.subarray(0, whole.toString().length);
     }),
     fails: ['list.envelope'],
-    says: /^the response is not JSON: it ends before the JSON does: content-length is the number of bytes, not of characters; it begins with "\{/,
+    says: new RegExp(`^${CUT}; it begins with "\\{`),
   },
   {
     planted: 'a KYC record is cut',
     after: kyc((reply) => Object.assign(reply, { raw: JSON.stringify(reply.json).slice(0, -9) })),
     fails: ['kyc.envelope'],
-    says: /^the response is not JSON: it ends before the JSON does: content-length is the number of bytes, not of characters$/,
+    says: new RegExp(`^${CUT}$`),
   },
   {
     planted: 'a number that JSON does not have',

@@ -9,6 +9,7 @@ const REPORTED_BY = 'detail.envelope and detail.listed-game';
 
 const SAYS = {
   items: 'details',
+  subject: 'data',
   type: ['4.5', 'data is the object of section 2.5.'],
   null: ['2.5', 'Empty string when there is no video.'],
   url: ['2.5', 'Icon URLs.'],

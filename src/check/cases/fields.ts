@@ -54,9 +54,10 @@ const CASES = {
 };
 type Kind = keyof typeof CASES;
 
-/** Section and words of the interface document for each kind; `items` is what several of them are called. */
+/** Section and words of the interface document for each kind; `items` is what several of them are called, `subject` one of them. */
 type Says = Record<Exclude<Kind, 'limit'>, readonly [section: string, quote: string]> & {
   items: string | null;
+  subject: string;
 };
 
 /** One case for each kind of invalid field. */
@@ -76,8 +77,7 @@ export const fieldCases = (
       rule: CASES[kind].rule,
       check: async (session) => {
         const items = await read(session);
-        const subject = says.items === 'rows' ? 'an element of data.list' : 'data';
-        const faults = items.flatMap((item) => faultsOf(schema, item, subject));
+        const faults = items.flatMap((item) => faultsOf(schema, item, says.subject));
         return judgeFaults(
           faults.filter((fault) => fault.kind === kind),
           items.length,

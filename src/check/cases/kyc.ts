@@ -8,7 +8,7 @@ const SAYS = ['4.3', 'data is the object of section 2.6.'] as const;
 export const kycCases: readonly Case[] = fieldCases(
   'kyc',
   kycRecordSchema,
-  { items: null, type: SAYS, null: SAYS, url: SAYS },
+  { items: null, subject: 'data', type: SAYS, null: SAYS, url: SAYS },
   async (session) => {
     const call = await session.call('query_cp_kyc', {});
     const value = dataOf(call, 'kyc.envelope');

@@ -19,6 +19,7 @@ import { applicationGameSummarySchema, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '
 
 const LIST_SAYS = {
   items: 'rows',
+  subject: 'an element of data.list',
   type: ['4.4', 'data.list | array | Game summaries as in section 2.4.'],
   null: ['2.4', 'Empty string when there is no icon.'],
   url: ['2.4', 'Single icon URL.'],

@@ -177,7 +177,8 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     const cards = html`<ul class="cards${isGallery ? ' with-shots' : null}">${shownGames.map((game) => card(game, view))}</ul>
 ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
-      ? html`<form method="post" action="/review" class="many">${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(reasons)}</form>`
+      ? html`<form method="post" action="/review" class="many">
+${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(reasons)}</form>`
       : cards;
     const said = filter.search === undefined ? laneList.empty : list.sentence;
     const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;
@@ -186,7 +187,8 @@ ${awaitIcons(games, pictures)}`;
       title: 'Review',
       at: '/review',
       body: html`${laneTabs(lane, filters, summary, appeals.open)}${list.filters}
-${games.length === 0 ? empty : shown}${isGallery ? PICTURE_VIEWER : null}${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
+${games.length === 0 ? empty : shown}${isGallery ? PICTURE_VIEWER : null}
+${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
       lead: due === null ? 'Nothing waits.' : html`The first game of this lane is due ${ago(due)}.`,
       actions: mayDecide
         ? html`${viewSwitch(filters, isGallery)}
