@@ -2022,19 +2022,19 @@ declare
 begin
   if log = 'events' then
     perform pg_advisory_xact_lock(7205311849);
-    update events e set position = w.position
-    from (
+    with numbered as materialized (
       select event_number, nextval('event_positions') as position
       from (select event_number from events where position is null order by event_number limit at_most) as waiting
-    ) as w
+    )
+    update events e set position = w.position from numbered w
     where e.position is null and e.event_number = w.event_number;
   else
     perform pg_advisory_xact_lock(7205311851);
-    update stream_events e set position = w.position
-    from (
+    with numbered as materialized (
       select event_number, nextval('stream_positions') + size - 1 as position
       from (select event_number, size from stream_events where position is null order by event_number limit at_most) as waiting
-    ) as w
+    )
+    update stream_events e set position = w.position from numbered w
     where e.position is null and e.event_number = w.event_number;
   end if;
   get diagnostics placed = row_count;

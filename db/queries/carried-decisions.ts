@@ -27,12 +27,12 @@ export const takeCarryCandidates = (
   leaseMs: number,
 ): Promise<CarryCandidate[]> =>
   sql<CarryCandidate[]>`
-    with taken as (
+    with due as materialized (
+      select game_id from changed_games where carry_at <= now()
+      order by carry_at limit ${limit} for update skip locked
+    ), taken as (
       update changed_games set carry_at = now() + ${leaseMs} * interval '1 millisecond'
-      where game_id in (
-        select game_id from changed_games where carry_at <= now()
-        order by carry_at limit ${limit} for update skip locked
-      )
+      where game_id in (select game_id from due)
       returning game_id, since, carry_at
     )
     select g.game_id, g.application_id, g.revision, a.audit_id, to_jsonb(r) as decided, to_jsonb(g) as now,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { insertPositions } from '#db/queries/events.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { pruneStream } from '#db/queries/stream.ts';
@@ -185,6 +186,22 @@ it('a row of many events is read in pages of any size, each event once and with 
   expect(await waiting(Number(place))).toBe(0);
   expect(await waiting(begin)).toBe(2_301);
   expect(await waiting(begin + 1_400)).toBe(901);
+});
+
+it('draws each position once, in the order of the log, also where statistics say that no row waits', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'plans');
+  const { readAll } = await aReader();
+  await sql`analyze stream_events`;
+  for (let row = 0; row < 5; row += 1) {
+    await addGames(sql, 'plans', 1);
+  }
+  expect(await insertPositions(sql, 'stream_events', 5)).toBe(5);
+  const rows = await sql<{ position: number }[]>`
+    select position from stream_events order by event_number desc limit 5`;
+  const last = rows[0]?.position ?? 0;
+  expect(rows.map(({ position }) => last - position)).toEqual([0, 1_000, 2_000, 3_000, 4_000]);
+  expect(await readAll()).toHaveLength(5);
 });
 
 it('refuses a place before the oldest event that is kept, and one that was never given', async () => {

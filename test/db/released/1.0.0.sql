@@ -786,7 +786,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"3886b07e18f92574531562e9cd517b00782cfbcdb258ef1752e39937bf275bd2","created_at":1795509821388}'),
-  ('{"id":2,"hash":"ad0fa582bb279429f55437dc0dfa640a850a6e37742b1c6c19821f6a9efd1975","created_at":1795509822667}')
+  ('{"id":2,"hash":"af80182a5e3f518b086a1238922d61fa34e40862fc7dad2673a20b492b37bc47","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2392,19 +2392,19 @@ declare
 begin
   if log = 'events' then
     perform pg_advisory_xact_lock(7205311849);
-    update events e set position = w.position
-    from (
+    with numbered as materialized (
       select event_number, nextval('event_positions') as position
       from (select event_number from events where position is null order by event_number limit at_most) as waiting
-    ) as w
+    )
+    update events e set position = w.position from numbered w
     where e.position is null and e.event_number = w.event_number;
   else
     perform pg_advisory_xact_lock(7205311851);
-    update stream_events e set position = w.position
-    from (
+    with numbered as materialized (
       select event_number, nextval('stream_positions') + size - 1 as position
       from (select event_number, size from stream_events where position is null order by event_number limit at_most) as waiting
-    ) as w
+    )
+    update stream_events e set position = w.position from numbered w
     where e.position is null and e.event_number = w.event_number;
   end if;
   get diagnostics placed = row_count;
