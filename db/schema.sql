@@ -232,6 +232,7 @@ create table events (
   created_at timestamp with time zone not null,
   "position" bigint,
   constraint events_pkey PRIMARY KEY (event_id),
+  constraint events_application UNIQUE (application_id, event_id),
   constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text]))
 );
 
@@ -2544,7 +2545,6 @@ CREATE INDEX changed_games_lane ON changed_games USING btree (since, game_id, ap
 CREATE UNIQUE INDEX content_providers_one_current ON content_providers USING btree (application_id) WHERE replaced_at IS NULL;
 CREATE INDEX event_deliveries_due ON event_deliveries USING btree (application_id, next_attempt_at) WHERE state = 'pending'::text;
 CREATE INDEX event_deliveries_failed ON event_deliveries USING btree (application_id) WHERE state = 'failed'::text;
-CREATE INDEX events_application ON events USING btree (application_id, event_id);
 CREATE INDEX events_created ON events USING brin (created_at);
 CREATE INDEX events_game ON events USING btree (game_id);
 CREATE UNIQUE INDEX events_position ON events USING btree (application_id, "position");
@@ -2605,7 +2605,7 @@ alter table application_holds add constraint application_holds_application_id_ap
 alter table approvals add constraint approvals_approved_by_operators_login_fk FOREIGN KEY (approved_by) REFERENCES operators(login);
 alter table approvals add constraint approvals_requested_by_operators_login_fk FOREIGN KEY (requested_by) REFERENCES operators(login);
 alter table content_providers add constraint content_providers_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
-alter table event_deliveries add constraint event_deliveries_event_id_events_event_id_fk FOREIGN KEY (event_id) REFERENCES events(event_id) ON DELETE CASCADE;
+alter table event_deliveries add constraint event_deliveries_event FOREIGN KEY (application_id, event_id) REFERENCES events(application_id, event_id) ON DELETE CASCADE;
 alter table event_webhooks add constraint event_webhooks_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table game_audits add constraint game_audits_keep_revision FOREIGN KEY (game_id, revision) REFERENCES game_revisions(game_id, revision);
 alter table game_audits add constraint game_audits_reason_reasons_code_fk FOREIGN KEY (reason) REFERENCES reasons(code);

@@ -135,6 +135,7 @@ CREATE TABLE "events" (
 	"data" jsonb NOT NULL,
 	"created_at" timestamp with time zone NOT NULL,
 	"position" bigint,
+	CONSTRAINT "events_application" UNIQUE("application_id","event_id"),
 	CONSTRAINT "events_type" CHECK ("events"."type" in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld'))
 );
 --> statement-breakpoint
@@ -724,7 +725,7 @@ ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_application_id_applications_
 ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_login_operators_login_fk" FOREIGN KEY ("login") REFERENCES "public"."operators"("login") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_requested_by_operators_login_fk" FOREIGN KEY ("requested_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "approvals" ADD CONSTRAINT "approvals_approved_by_operators_login_fk" FOREIGN KEY ("approved_by") REFERENCES "public"."operators"("login") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_event_id_events_event_id_fk" FOREIGN KEY ("event_id") REFERENCES "public"."events"("event_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "event_deliveries" ADD CONSTRAINT "event_deliveries_event" FOREIGN KEY ("application_id","event_id") REFERENCES "public"."events"("application_id","event_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "event_webhooks" ADD CONSTRAINT "event_webhooks_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ingest_failures" ADD CONSTRAINT "ingest_failures_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "game_audits" ADD CONSTRAINT "game_audits_reason_reasons_code_fk" FOREIGN KEY ("reason") REFERENCES "public"."reasons"("code") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -763,7 +764,6 @@ CREATE INDEX "event_deliveries_failed" ON "event_deliveries" USING btree ("appli
 CREATE UNIQUE INDEX "events_position" ON "events" USING btree ("application_id","position");--> statement-breakpoint
 CREATE INDEX "events_without_position" ON "events" USING btree ("event_number") WHERE "events"."position" is null;--> statement-breakpoint
 CREATE INDEX "events_game" ON "events" USING btree ("game_id");--> statement-breakpoint
-CREATE INDEX "events_application" ON "events" USING btree ("application_id","event_id");--> statement-breakpoint
 CREATE INDEX "events_created" ON "events" USING brin ("created_at");--> statement-breakpoint
 CREATE INDEX "ingest_failures_last" ON "ingest_failures" USING btree ("last_at");--> statement-breakpoint
 CREATE INDEX "game_audits_game" ON "game_audits" USING btree ("game_id");--> statement-breakpoint

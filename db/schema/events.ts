@@ -2,12 +2,14 @@ import { sql } from 'drizzle-orm';
 import {
   bigint,
   check,
+  foreignKey,
   index,
   integer,
   jsonb,
   pgSequence,
   pgTable,
   text,
+  unique,
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
@@ -61,7 +63,7 @@ export const events = pgTable(
     uniqueIndex('events_position').on(table.application_id, table.position),
     index('events_without_position').on(table.event_number).where(sql`${table.position} is null`),
     index('events_game').on(table.game_id),
-    index('events_application').on(table.application_id, table.event_id),
+    unique('events_application').on(table.application_id, table.event_id),
     index('events_created').using('brin', table.created_at),
     check(
       'events_type',
@@ -89,9 +91,7 @@ export const eventWebhooks = pgTable(
 export const eventDeliveries = pgTable(
   'event_deliveries',
   {
-    event_id: uuid()
-      .primaryKey()
-      .references(() => events.event_id, { onDelete: 'cascade' }),
+    event_id: uuid().primaryKey(),
     application_id: text().notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
     attempts: integer().notNull().default(0),
@@ -107,6 +107,12 @@ export const eventDeliveries = pgTable(
     delivered_at: moment('delivered_at'),
   },
   (table) => [
+    // Both columns: no process sends an event to another application.
+    foreignKey({
+      name: 'event_deliveries_event',
+      columns: [table.application_id, table.event_id],
+      foreignColumns: [events.application_id, events.event_id],
+    }).onDelete('cascade'),
     index('event_deliveries_due')
       .on(table.application_id, table.next_attempt_at)
       .where(sql`state = 'pending'`),

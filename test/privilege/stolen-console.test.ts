@@ -199,3 +199,18 @@ it('a console with its own role sets the address that a developer gives, and kee
   await operate(removeEventAddress, { application_id: 'acme' }, caller, platform);
   expect(await sql`select from event_webhooks`).toEqual([]);
 });
+
+it('a stolen console delivers the events of an application to no address of another', async () => {
+  const { sql } = database;
+  await sql`truncate events cascade`;
+  await sql`
+    insert into events (event_id, application_id, type, game_id, data, created_at)
+    values (gen_random_uuid(), 'acme', 'game.passed', gen_random_uuid(), '{}', now())`;
+  const login = database.as('console');
+  const deliverTo = (id: string) => login`
+    insert into event_deliveries (event_id, application_id) select event_id, ${id} from events`;
+  const refused = { constraint_name: 'event_deliveries_event' };
+  await expect(deliverTo('bolt')).rejects.toMatchObject(refused);
+  await deliverTo('acme');
+  await expect(login`update event_deliveries set application_id = 'bolt'`).rejects.toMatchObject(refused);
+});
