@@ -1,5 +1,6 @@
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { send } from '@fastify/send';
+import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError } from '#src/api/api-error.ts';
 import { pathInArea } from '#src/picture-store/file-store.ts';
@@ -14,9 +15,38 @@ const SEND_MS = 2 * 60_000;
 
 /** The bytes of a name never change, and a browser runs nothing of them. */
 const HEADERS = {
+  'accept-ranges': 'bytes',
   'cache-control': 'public, max-age=31536000, immutable',
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
+};
+
+/** What is there instead of a picture: nothing, a link, a file instead of a directory, a socket. */
+const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
+
+/**
+ * Opens a picture. The media process writes the store: if it is compromised, a link there could name any file that this
+ * process may read, and a pipe could block it.
+ * @returns undefined if there is no file of this name
+ */
+const openPicture = async (path: string): Promise<{ file: FileHandle; size: number } | undefined> => {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stats = await file.stat();
+    if (stats.isFile() && stats.size > 0) return { file, size: stats.size };
+    await file.close();
+  } catch (error) {
+    if (!NO_PICTURE.has((error as NodeJS.ErrnoException).code)) throw error;
+  }
+  return undefined;
+};
+
+/** @returns the bytes that a request wants; `end` is below `start` if they are none (RFC 9110, section 14.1.2) */
+const partOf = (range: string | undefined, size: number): { start: number; end: number } => {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  if (first === '') return { start: last === '' ? 0 : Math.max(0, size - Number(last)), end: size - 1 };
+  return { start: Number(first), end: Math.min(last === '' ? size : Number(last), size - 1) };
 };
 
 /** Ends the response of a client that reads too slowly. */
@@ -45,18 +75,22 @@ export const addPictureRoutes = (app: FastifyInstance, directory: string): void 
     cutOffLate(reply, () => {
       sending -= 1;
     });
-    const file = await send(request.raw, pathInArea(nameOfPicture(picture)), {
-      root,
-      cacheControl: false,
-      contentType: false,
-      index: false,
-    });
-    if (file.statusCode === 404) throw new ApiError('noSuchPath', 'There is no such picture.');
-    if (file.statusCode >= 500) throw new Error(`a picture of the store cannot be read (${file.statusCode})`);
-    const { contentType } = PICTURE_TYPES[picture.format];
+    const { sha256, format } = picture;
+    const found = await openPicture(join(root, pathInArea(nameOfPicture(picture))));
+    if (found === undefined) throw new ApiError('noSuchPath', 'There is no such picture.');
+    const { file, size } = found;
+    const { method, headers } = request;
+    const etag = `"${sha256}"`;
+    const { start, end } = partOf(headers.range, size);
+    const isCurrent = headers['if-none-match']?.includes(etag) ?? false;
+    if (isCurrent || end < start || method === 'HEAD') await file.close();
+    if (end < start && !isCurrent) return reply.code(416).header('content-range', `bytes */${size}`).send();
+    reply.headers({ ...HEADERS, etag });
+    if (isCurrent) return reply.code(304).send();
+    if (end - start + 1 < size) reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`);
     return reply
-      .code(file.statusCode)
-      .headers({ ...file.headers, ...(file.type === 'file' && { ...HEADERS, 'content-type': contentType }) })
-      .send(file.stream);
+      .header('content-type', PICTURE_TYPES[format].contentType)
+      .header('content-length', end - start + 1)
+      .send(method === 'HEAD' ? Readable.from([]) : file.createReadStream({ start, end }));
   });
 };

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,7 +66,10 @@ test('HEAD, a part, a part beyond the end, and a copy that is current', async ()
   expect(part.status).toBe(206);
   expect(part.headers.get('content-range')).toBe(`bytes 8-15/${bytes.length}`);
   expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(8, 16));
-  expect((await get(name, { headers: { range: 'bytes=99999999-' } })).status).toBe(416);
+  const tail = await get(name, { headers: { range: 'bytes=-3' } });
+  expect(Buffer.from(await tail.arrayBuffer())).toEqual(bytes.subarray(-3));
+  const beyond = await get(name, { headers: { range: 'bytes=99999999-' } });
+  expect([beyond.status, beyond.headers.get('cache-control')]).toEqual([416, 'no-store']);
   const etag = head.headers.get('etag') ?? '';
   // Without it fetch sends `no-cache`.
   const current = await get(name, { headers: { 'if-none-match': etag, 'cache-control': 'max-age=0' } });
@@ -107,6 +111,22 @@ test('what is not a picture of a passed game is not there, by whatever name', as
   const { status, headers } = await get(`${'0'.repeat(64)}.png`);
   expect([status, headers.get('cache-control')]).toEqual([404, 'no-store']);
   expect((await get(nameOfPicture(passed), { method: 'POST' })).status).toBeOneOf([404, 405]);
+});
+
+test('links and pipes that another process has put into the store are no pictures', async () => {
+  const named = async (first: string) => {
+    await mkdir(join(directory, 'passed', first.repeat(2)), { recursive: true });
+    const name = `${first.repeat(64)}.png`;
+    return { name, path: join(directory, 'passed', first.repeat(2), name) };
+  };
+  const [link, pipe, folder] = [await named('b'), await named('c'), await named('d')];
+  await symlink(join(directory, 'secret.png'), link.path);
+  execFileSync('mkfifo', [pipe.path]);
+  await mkdir(folder.path);
+  for (const { name } of [link, pipe, folder]) {
+    const response = await get(name, { signal: AbortSignal.timeout(10_000) });
+    expect([name, response.status, await response.text()]).toEqual([name, 404, expect.any(String)]);
+  }
 });
 
 test('a server without a directory serves no pictures', async () => {
