@@ -705,13 +705,13 @@ create unlogged table sync_run_pages (
   unnamed integer default 0 not null,
   open_games jsonb not null,
   answered integer default 0 not null,
-  listed integer default 0 not null,
   inserted integer default 0 not null,
   updated integer default 0 not null,
-  unchanged integer default 0 not null,
   invalid integer default 0 not null,
   failed integer default 0 not null,
   missing integer default 0 not null,
+  listed integer default 0 not null,
+  unchanged integer default 0 not null,
   withdrawn integer default 0 not null,
   listed_at timestamp with time zone default now() not null,
   constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num)
@@ -724,33 +724,33 @@ create table sync_runs (
   trigger text not null,
   "full" boolean default false not null,
   accept_withdrawals boolean default false not null,
+  started_at timestamp with time zone default now() not null,
+  fence integer default 1 not null,
+  stored_bytes bigint default 0 not null,
+  storable_bytes bigint,
+  storable_games integer,
+  withdrawn integer default 0 not null,
+  inserted integer default 0 not null,
+  updated integer default 0 not null,
+  invalid integer default 0 not null,
+  failed integer default 0 not null,
+  missing integer default 0 not null,
+  listed integer default 0 not null,
+  unchanged integer default 0 not null,
   outcome text,
   fault text,
   reason text,
   note text,
-  fence integer default 1 not null,
-  next_page integer default 1 not null,
+  finished_at timestamp with time zone,
   listing_end text,
-  row_count integer default 0 not null,
-  largest_page integer default 0 not null,
   total_first bigint,
   total_last bigint,
   total_max bigint,
-  listed integer default 0 not null,
-  inserted integer default 0 not null,
-  updated integer default 0 not null,
-  unchanged integer default 0 not null,
-  invalid integer default 0 not null,
-  failed integer default 0 not null,
-  missing integer default 0 not null,
-  withdrawn integer default 0 not null,
+  largest_page integer default 0 not null,
+  row_count integer default 0 not null,
+  next_page integer default 1 not null,
   listed_bytes bigint default 0 not null,
-  stored_bytes bigint default 0 not null,
-  storable_bytes bigint,
-  storable_games integer,
-  started_at timestamp with time zone default now() not null,
   progress_at timestamp with time zone default now() not null,
-  finished_at timestamp with time zone,
   constraint sync_runs_pkey PRIMARY KEY (run_id),
   constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL))
 );
@@ -2589,7 +2589,7 @@ CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
 CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
 CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
-CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
+CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at) WHERE finished_at IS NOT NULL;
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
@@ -2625,7 +2625,6 @@ alter table operator_sessions add constraint operator_sessions_login_operators_l
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
-alter table sync_run_pages add constraint sync_run_pages_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
 alter table sync_runs add constraint sync_runs_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
 
@@ -2636,7 +2635,7 @@ CREATE TRIGGER api_tokens_ended BEFORE UPDATE OF revoked_at ON api_tokens
   WHEN (old.revoked_at IS NOT NULL AND new.revoked_at IS DISTINCT FROM old.revoked_at)
   EXECUTE FUNCTION refuse_to_roles('revive a token');
 
-CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
+CREATE TRIGGER applications_removed AFTER UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
   EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');

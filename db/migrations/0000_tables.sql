@@ -596,13 +596,13 @@ CREATE TABLE "sync_run_pages" (
 	"unnamed" integer DEFAULT 0 NOT NULL,
 	"open_games" jsonb NOT NULL,
 	"answered" integer DEFAULT 0 NOT NULL,
-	"listed" integer DEFAULT 0 NOT NULL,
 	"inserted" integer DEFAULT 0 NOT NULL,
 	"updated" integer DEFAULT 0 NOT NULL,
-	"unchanged" integer DEFAULT 0 NOT NULL,
 	"invalid" integer DEFAULT 0 NOT NULL,
 	"failed" integer DEFAULT 0 NOT NULL,
 	"missing" integer DEFAULT 0 NOT NULL,
+	"listed" integer DEFAULT 0 NOT NULL,
+	"unchanged" integer DEFAULT 0 NOT NULL,
 	"withdrawn" integer DEFAULT 0 NOT NULL,
 	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num")
@@ -615,33 +615,33 @@ CREATE TABLE "sync_runs" (
 	"trigger" text NOT NULL,
 	"full" boolean DEFAULT false NOT NULL,
 	"accept_withdrawals" boolean DEFAULT false NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"fence" integer DEFAULT 1 NOT NULL,
+	"stored_bytes" bigint DEFAULT 0 NOT NULL,
+	"storable_bytes" bigint,
+	"storable_games" integer,
+	"withdrawn" integer DEFAULT 0 NOT NULL,
+	"inserted" integer DEFAULT 0 NOT NULL,
+	"updated" integer DEFAULT 0 NOT NULL,
+	"invalid" integer DEFAULT 0 NOT NULL,
+	"failed" integer DEFAULT 0 NOT NULL,
+	"missing" integer DEFAULT 0 NOT NULL,
+	"listed" integer DEFAULT 0 NOT NULL,
+	"unchanged" integer DEFAULT 0 NOT NULL,
 	"outcome" text,
 	"fault" text,
 	"reason" text,
 	"note" text,
-	"fence" integer DEFAULT 1 NOT NULL,
-	"next_page" integer DEFAULT 1 NOT NULL,
+	"finished_at" timestamp with time zone,
 	"listing_end" text,
-	"row_count" integer DEFAULT 0 NOT NULL,
-	"largest_page" integer DEFAULT 0 NOT NULL,
 	"total_first" bigint,
 	"total_last" bigint,
 	"total_max" bigint,
-	"listed" integer DEFAULT 0 NOT NULL,
-	"inserted" integer DEFAULT 0 NOT NULL,
-	"updated" integer DEFAULT 0 NOT NULL,
-	"unchanged" integer DEFAULT 0 NOT NULL,
-	"invalid" integer DEFAULT 0 NOT NULL,
-	"failed" integer DEFAULT 0 NOT NULL,
-	"missing" integer DEFAULT 0 NOT NULL,
-	"withdrawn" integer DEFAULT 0 NOT NULL,
+	"largest_page" integer DEFAULT 0 NOT NULL,
+	"row_count" integer DEFAULT 0 NOT NULL,
+	"next_page" integer DEFAULT 1 NOT NULL,
 	"listed_bytes" bigint DEFAULT 0 NOT NULL,
-	"stored_bytes" bigint DEFAULT 0 NOT NULL,
-	"storable_bytes" bigint,
-	"storable_games" integer,
-	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"progress_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"finished_at" timestamp with time zone,
 	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null))
 );
 --> statement-breakpoint
@@ -749,7 +749,6 @@ ALTER TABLE "portal_sessions" ADD CONSTRAINT "portal_sessions_token_id_api_token
 ALTER TABLE "application_holds" ADD CONSTRAINT "application_holds_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "vanishing_games" ADD CONSTRAINT "vanishing_games_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "run_days" ADD CONSTRAINT "run_days_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "sync_run_pages" ADD CONSTRAINT "sync_run_pages_run_id_sync_runs_run_id_fk" FOREIGN KEY ("run_id") REFERENCES "public"."sync_runs"("run_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sync_runs" ADD CONSTRAINT "sync_runs_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "api_tokens_login" ON "api_tokens" USING btree ("login");--> statement-breakpoint
 CREATE INDEX "applications_prioritized" ON "applications" USING btree ("application_id") WHERE "applications"."review_priority" <> 'normal';--> statement-breakpoint
@@ -805,7 +804,7 @@ CREATE INDEX "sync_run_pages_open" ON "sync_run_pages" USING btree ("run_id","pa
 CREATE UNIQUE INDEX "sync_runs_one_open" ON "sync_runs" USING btree ("application_id") WHERE "sync_runs"."finished_at" is null;--> statement-breakpoint
 CREATE UNIQUE INDEX "sync_runs_by_number" ON "sync_runs" USING btree ("run_number");--> statement-breakpoint
 CREATE INDEX "sync_runs_by_application" ON "sync_runs" USING btree ("application_id","run_number");--> statement-breakpoint
-CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at");--> statement-breakpoint
+CREATE INDEX "sync_runs_by_finish" ON "sync_runs" USING btree ("finished_at") WHERE "sync_runs"."finished_at" is not null;--> statement-breakpoint
 CREATE INDEX "sync_runs_stored" ON "sync_runs" USING btree ("application_id","started_at") WHERE "sync_runs"."stored_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "sync_runs_by_outcome" ON "sync_runs" USING btree ("outcome","run_number") WHERE "sync_runs"."outcome" <> 'succeeded';--> statement-breakpoint
 CREATE INDEX "stream_events_without_position" ON "stream_events" USING btree ("event_number") WHERE "stream_events"."position" is null;--> statement-breakpoint

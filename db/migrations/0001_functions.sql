@@ -1481,7 +1481,8 @@ create trigger games_content_kept
         (old.revision, old.game_name, old.game_icon, old.game_desc, old.game_store_pic, old.game_store_video))
   execute function keep_content();
 
-create trigger applications_removed before update of status on applications for each row
+-- After the update: a trigger before it would lock the row at every end of a run, and locks are logged.
+create trigger applications_removed after update of status on applications for each row
   when ((new.status = 'removed') <> (old.status = 'removed'))
   execute function refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');
 

@@ -219,8 +219,8 @@ export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;
 export const BEFORE_ALL_PAGES: PageKey = { run_id: '00000000-0000-0000-0000-000000000000', page_num: 0 };
 
 /**
- * Deletes the pages of runs that finished more than `ageMs` ago. One call reads the `limit` pages after `after`, so
- * that successive calls read every page once.
+ * Deletes the pages of runs that finished more than `ageMs` ago, or are gone. One call reads the `limit` pages after
+ * `after`, so that successive calls read every page once.
  * @returns the number of deleted pages, and the last page that was read: undefined when there was none
  */
 export const prunePages = async (
@@ -234,13 +234,14 @@ export const prunePages = async (
       select run_id, page_num from sync_run_pages
       where (run_id, page_num) > (${after.run_id}, ${after.page_num})
       order by run_id, page_num limit ${limit}
-    ), ended as materialized (
+    ), kept as materialized (
       select run_id from sync_runs
       where run_id = any(array(select distinct run_id from batch))
-        and finished_at < now() - ${ageMs} * interval '1 millisecond'
+        and (finished_at is null or finished_at >= now() - ${ageMs} * interval '1 millisecond')
     ), deleted as (
-      delete from sync_run_pages p using batch join ended using (run_id)
+      delete from sync_run_pages p using batch
       where p.run_id = batch.run_id and p.page_num = batch.page_num
+        and not exists (select from kept where kept.run_id = batch.run_id)
       returning 1
     )
     select run_id, page_num, (select count(*)::int from deleted) as deleted

@@ -19,16 +19,19 @@ import { LISTING_ENDS, PAGE_KINDS, RUN_FAULTS, RUN_OUTCOMES, RUN_TRIGGERS } from
 
 /** Counters of a page or a run. A listed game counts under exactly one of the others. */
 const counters = () => ({
-  listed: integer().notNull().default(0),
   inserted: integer().notNull().default(0),
   updated: integer().notNull().default(0),
-  unchanged: integer().notNull().default(0),
   invalid: integer().notNull().default(0),
   failed: integer().notNull().default(0),
   missing: integer().notNull().default(0),
+  listed: integer().notNull().default(0),
+  unchanged: integer().notNull().default(0),
 });
 
-/** One pass over one application's games: the source of truth of its progress, not the queue. */
+/**
+ * One pass over one application's games: the source of truth of its progress, not the queue. Its columns stand in the order
+ * of how often they change: for an update, Postgres logs the bytes from the first to the last that changed.
+ */
 export const syncRuns = pgTable(
   'sync_runs',
   {
@@ -43,6 +46,16 @@ export const syncRuns = pgTable(
     full: boolean().notNull().default(false),
     /** An operator accepts that this run may withdraw more than half of the games. */
     accept_withdrawals: boolean().notNull().default(false),
+    started_at: moment('started_at').notNull().defaultNow(),
+    /** Raised when the run is recovered: a job with an older fence writes nothing. */
+    fence: integer().notNull().default(1),
+    /** Bytes of content that it wrote, and may write: what its application's runs of 24 hours left (null: no limit). */
+    stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
+    storable_bytes: bigint({ mode: 'number' }),
+    /** New games that it may still insert (null: no limit). */
+    storable_games: integer(),
+    withdrawn: integer().notNull().default(0),
+    ...counters(),
     /** Null while open. */
     outcome: text({ enum: RUN_OUTCOMES }),
     /** Null unless the run failed. */
@@ -51,37 +64,27 @@ export const syncRuns = pgTable(
     reason: text(),
     /** Observations without effect, such as a wrong total. */
     note: text(),
-    /** Raised when the run is recovered: a job with an older fence writes nothing. */
-    fence: integer().notNull().default(1),
-    /** Pages before this one are recorded. */
-    next_page: integer().notNull().default(1),
+    finished_at: moment('finished_at'),
     /** Null until the listing ends. */
     listing_end: text({ enum: LISTING_ENDS }),
-    /** Rows on the recorded pages, and the most on one of them. */
-    row_count: integer().notNull().default(0),
-    largest_page: integer().notNull().default(0),
     /** `data.total` of the first and the latest page, and the largest. */
     total_first: bigint({ mode: 'number' }),
     total_last: bigint({ mode: 'number' }),
     total_max: bigint({ mode: 'number' }),
-    ...counters(),
-    withdrawn: integer().notNull().default(0),
+    /** Rows on the recorded pages, and the most on one of them. */
+    largest_page: integer().notNull().default(0),
+    row_count: integer().notNull().default(0),
+    /** Pages before this one are recorded. */
+    next_page: integer().notNull().default(1),
     /** Bytes of the ids that its listing named. */
     listed_bytes: bigint({ mode: 'number' }).notNull().default(0),
-    /** Bytes of content that it wrote, and may write: what its application's runs of 24 hours left (null: no limit). */
-    stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
-    storable_bytes: bigint({ mode: 'number' }),
-    /** New games that it may still insert (null: no limit). */
-    storable_games: integer(),
-    started_at: moment('started_at').notNull().defaultNow(),
     progress_at: moment('progress_at').notNull().defaultNow(),
-    finished_at: moment('finished_at'),
   },
   (table) => [
     uniqueIndex('sync_runs_one_open').on(table.application_id).where(sql`${table.finished_at} is null`),
     uniqueIndex('sync_runs_by_number').on(table.run_number),
     index('sync_runs_by_application').on(table.application_id, table.run_number),
-    index('sync_runs_by_finish').on(table.finished_at),
+    index('sync_runs_by_finish').on(table.finished_at).where(sql`${table.finished_at} is not null`),
     // Runs that stored something, for the budget of a day. Most store nothing.
     index('sync_runs_stored')
       .on(table.application_id, table.started_at)
@@ -120,13 +123,14 @@ export const runDays = pgTable(
   ],
 );
 
-/** One page of one run: the games that it named, the details that it waits for, its counters. */
+/**
+ * One page of one run: the games that it named, the details that it waits for, its counters. It has no foreign key: each
+ * transaction that adds pages would lock the run's row once more, which is logged.
+ */
 export const syncRunPages = pgTable(
   'sync_run_pages',
   {
-    run_id: uuid()
-      .notNull()
-      .references(() => syncRuns.run_id, { onDelete: 'cascade' }),
+    run_id: uuid().notNull(),
     page_num: integer().notNull(),
     kind: text({ enum: PAGE_KINDS }).notNull().default('listed'),
     /** Why the page could not be read; null for the other kinds. */

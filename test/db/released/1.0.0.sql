@@ -705,13 +705,13 @@ create unlogged table sync_run_pages (
   unnamed integer default 0 not null,
   open_games jsonb not null,
   answered integer default 0 not null,
-  listed integer default 0 not null,
   inserted integer default 0 not null,
   updated integer default 0 not null,
-  unchanged integer default 0 not null,
   invalid integer default 0 not null,
   failed integer default 0 not null,
   missing integer default 0 not null,
+  listed integer default 0 not null,
+  unchanged integer default 0 not null,
   withdrawn integer default 0 not null,
   listed_at timestamp with time zone default now() not null,
   constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num)
@@ -724,33 +724,33 @@ create table sync_runs (
   trigger text not null,
   "full" boolean default false not null,
   accept_withdrawals boolean default false not null,
+  started_at timestamp with time zone default now() not null,
+  fence integer default 1 not null,
+  stored_bytes bigint default 0 not null,
+  storable_bytes bigint,
+  storable_games integer,
+  withdrawn integer default 0 not null,
+  inserted integer default 0 not null,
+  updated integer default 0 not null,
+  invalid integer default 0 not null,
+  failed integer default 0 not null,
+  missing integer default 0 not null,
+  listed integer default 0 not null,
+  unchanged integer default 0 not null,
   outcome text,
   fault text,
   reason text,
   note text,
-  fence integer default 1 not null,
-  next_page integer default 1 not null,
+  finished_at timestamp with time zone,
   listing_end text,
-  row_count integer default 0 not null,
-  largest_page integer default 0 not null,
   total_first bigint,
   total_last bigint,
   total_max bigint,
-  listed integer default 0 not null,
-  inserted integer default 0 not null,
-  updated integer default 0 not null,
-  unchanged integer default 0 not null,
-  invalid integer default 0 not null,
-  failed integer default 0 not null,
-  missing integer default 0 not null,
-  withdrawn integer default 0 not null,
+  largest_page integer default 0 not null,
+  row_count integer default 0 not null,
+  next_page integer default 1 not null,
   listed_bytes bigint default 0 not null,
-  stored_bytes bigint default 0 not null,
-  storable_bytes bigint,
-  storable_games integer,
-  started_at timestamp with time zone default now() not null,
   progress_at timestamp with time zone default now() not null,
-  finished_at timestamp with time zone,
   constraint sync_runs_pkey PRIMARY KEY (run_id),
   constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL))
 );
@@ -786,8 +786,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"5376be83c0b3d208edf4394454f02bdbeb3e7233a1cf0545dcda6fe645318d44","created_at":1795509821388}'),
-  ('{"id":2,"hash":"af80182a5e3f518b086a1238922d61fa34e40862fc7dad2673a20b492b37bc47","created_at":1795509822667}')
+  ('{"id":1,"hash":"724b3106f0262330dfe8024763a81e89c31e3f4c41df2df9a360405b2482fb5c","created_at":1795509821388}'),
+  ('{"id":2,"hash":"6dc85ecbb0d6cdd483ce56187ad9208e8a0c16d9206109b420ecd71883cc8984","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1114,13 +1114,13 @@ insert into stream_events (event_number, event_id, type, application_id, size, g
   ('{"event_number":9,"event_id":"019b7620-0000-7000-8000-000000000006","type":"game.pending","application_id":"acme","size":1,"game_ids":["019b76da-a811-7000-8000-000000000011"],"revisions":[2],"facts":null,"created_at":"2026-01-01T00:00:00+00:00","position":8001}')
 ) as v (row), json_populate_record(null::stream_events, row::json) as r;
 
-insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at) select run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_at from (values
-  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
+insert into sync_run_pages (run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, inserted, updated, invalid, failed, missing, listed, unchanged, withdrawn, listed_at) select run_id, page_num, kind, reason, row_count, total, application_game_ids, unnamed, open_games, answered, inserted, updated, invalid, failed, missing, listed, unchanged, withdrawn, listed_at from (values
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","page_num":1,"kind":"listed","reason":null,"row_count":1,"total":1,"application_game_ids":[],"unnamed":0,"open_games":{},"answered":0,"inserted":0,"updated":0,"invalid":0,"failed":0,"missing":0,"listed":1,"unchanged":0,"withdrawn":0,"listed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sync_run_pages, row::json) as r;
 
-insert into sync_runs (run_id, run_number, application_id, trigger, "full", accept_withdrawals, outcome, fault, reason, note, fence, next_page, listing_end, row_count, largest_page, total_first, total_last, total_max, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_bytes, stored_bytes, storable_bytes, storable_games, started_at, progress_at, finished_at) select run_id, run_number, application_id, trigger, "full", accept_withdrawals, outcome, fault, reason, note, fence, next_page, listing_end, row_count, largest_page, total_first, total_last, total_max, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn, listed_bytes, stored_bytes, storable_bytes, storable_games, started_at, progress_at, finished_at from (values
-  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"fence":1,"next_page":2,"listing_end":"complete","row_count":1,"largest_page":1,"total_first":1,"total_last":1,"total_max":1,"listed":1,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":9,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":"2026-01-01T00:00:00+00:00"}'),
-  ('{"run_id":"019b76da-a81d-7000-8000-00000000001d","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"outcome":null,"fault":null,"reason":null,"note":null,"fence":1,"next_page":1,"listing_end":null,"row_count":0,"largest_page":0,"total_first":null,"total_last":null,"total_max":null,"listed":0,"inserted":0,"updated":0,"unchanged":0,"invalid":0,"failed":0,"missing":0,"withdrawn":0,"listed_bytes":0,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"started_at":"2026-01-01T00:00:00+00:00","progress_at":"2026-01-01T00:00:00+00:00","finished_at":null}')
+insert into sync_runs (run_id, run_number, application_id, trigger, "full", accept_withdrawals, started_at, fence, stored_bytes, storable_bytes, storable_games, withdrawn, inserted, updated, invalid, failed, missing, listed, unchanged, outcome, fault, reason, note, finished_at, listing_end, total_first, total_last, total_max, largest_page, row_count, next_page, listed_bytes, progress_at) select run_id, run_number, application_id, trigger, "full", accept_withdrawals, started_at, fence, stored_bytes, storable_bytes, storable_games, withdrawn, inserted, updated, invalid, failed, missing, listed, unchanged, outcome, fault, reason, note, finished_at, listing_end, total_first, total_last, total_max, largest_page, row_count, next_page, listed_bytes, progress_at from (values
+  ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","run_number":1,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"started_at":"2026-01-01T00:00:00+00:00","fence":1,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"withdrawn":0,"inserted":0,"updated":0,"invalid":0,"failed":0,"missing":0,"listed":1,"unchanged":0,"outcome":"suspect","fault":null,"reason":"would withdraw 1 game","note":null,"finished_at":"2026-01-01T00:00:00+00:00","listing_end":"complete","total_first":1,"total_last":1,"total_max":1,"largest_page":1,"row_count":1,"next_page":2,"listed_bytes":9,"progress_at":"2026-01-01T00:00:00+00:00"}'),
+  ('{"run_id":"019b76da-a81d-7000-8000-00000000001d","run_number":2,"application_id":"acme","trigger":"manual","full":false,"accept_withdrawals":false,"started_at":"2026-01-01T00:00:00+00:00","fence":1,"stored_bytes":0,"storable_bytes":2147483648,"storable_games":4999994,"withdrawn":0,"inserted":0,"updated":0,"invalid":0,"failed":0,"missing":0,"listed":0,"unchanged":0,"outcome":null,"fault":null,"reason":null,"note":null,"finished_at":null,"listing_end":null,"total_first":null,"total_last":null,"total_max":null,"largest_page":0,"row_count":0,"next_page":1,"listed_bytes":0,"progress_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::sync_runs, row::json) as r;
 
 insert into vanishing_games (run_id, game_id) select run_id, game_id from (values
@@ -2959,7 +2959,7 @@ CREATE INDEX sign_in_links_login ON sign_in_links USING btree (login);
 CREATE INDEX stream_events_without_position ON stream_events USING btree (event_number) WHERE "position" IS NULL;
 CREATE INDEX sync_run_pages_open ON sync_run_pages USING btree (run_id, page_num) WHERE open_games <> '{}'::jsonb;
 CREATE INDEX sync_runs_by_application ON sync_runs USING btree (application_id, run_number);
-CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at);
+CREATE INDEX sync_runs_by_finish ON sync_runs USING btree (finished_at) WHERE finished_at IS NOT NULL;
 CREATE UNIQUE INDEX sync_runs_by_number ON sync_runs USING btree (run_number);
 CREATE INDEX sync_runs_by_outcome ON sync_runs USING btree (outcome, run_number) WHERE outcome <> 'succeeded'::text;
 CREATE UNIQUE INDEX sync_runs_one_open ON sync_runs USING btree (application_id) WHERE finished_at IS NULL;
@@ -2995,7 +2995,6 @@ alter table operator_sessions add constraint operator_sessions_login_operators_l
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
-alter table sync_run_pages add constraint sync_run_pages_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
 alter table sync_runs add constraint sync_runs_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table vanishing_games add constraint vanishing_games_run_id_sync_runs_run_id_fk FOREIGN KEY (run_id) REFERENCES sync_runs(run_id) ON DELETE CASCADE;
 
@@ -3006,7 +3005,7 @@ CREATE TRIGGER api_tokens_ended BEFORE UPDATE OF revoked_at ON api_tokens
   WHEN (old.revoked_at IS NOT NULL AND new.revoked_at IS DISTINCT FROM old.revoked_at)
   EXECUTE FUNCTION refuse_to_roles('revive a token');
 
-CREATE TRIGGER applications_removed BEFORE UPDATE OF status ON applications
+CREATE TRIGGER applications_removed AFTER UPDATE OF status ON applications
   FOR EACH ROW
   WHEN ((new.status = 'removed'::text) <> (old.status = 'removed'::text))
   EXECUTE FUNCTION refuse_to_roles('remove applications or add them again', 'catalogue_operator', 'catalogue_operator_api');
