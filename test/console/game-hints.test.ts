@@ -23,7 +23,7 @@ test('the page of a game shows its application’s record, similar names of othe
   await land('mine', { passed: 'Kite', rejected: 'Boat <b>', again: 'Harbour Hollow' });
   await land(
     'mine',
-    { game: 'Harb\u043Er Hollow', plain: 'Harbor Hollow 2' },
+    { game: 'Harb\u043Er Hollow', plain: 'Harbor Hollow 2', whole: '\u0421\u04BB\u0435\u0455\u0455' },
     'Write to me@example.com <script>',
   );
   const ids = Object.fromEntries(
@@ -55,4 +55,7 @@ test('the page of a game shows its application’s record, similar names of othe
   expect(page).toContain('Boat &lt;b&gt;');
   expect(page).not.toContain('<script>Write');
   expect(await read(ids.game)).toContain('Name mixes alphabets that look alike');
+  const whole = await read(ids.whole);
+  expect(whole).toContain('Name reads in Latin letters as');
+  expect(whole).toContain('Another application has a similar name');
 });

