@@ -100,7 +100,10 @@ test.for<[who: string, scope: Scope]>([
   await own.close();
 });
 
-/** Run a statement with the plan of the API's pool. @returns the plan, with the rows and pages that were read */
+/**
+ * Run a statement with the plan of the API's pool. What planning reads depends on which catalogs the session knows by then.
+ * @returns the plan, with the rows and pages that were read
+ */
 const explain = (sql: Database, statement: string, parameters: unknown[]): Promise<string[]> =>
   sql.begin(async (tx) => {
     const literals = parameters.map((value) =>
@@ -111,17 +114,17 @@ const explain = (sql: Database, statement: string, parameters: unknown[]): Promi
       `explain (analyze, buffers, costs off, timing off, summary off) execute explained (${literals.join(', ')})`,
     );
     await tx.unsafe('deallocate explained');
-    return plan.map((line): string => line['QUERY PLAN']);
+    const lines = plan.map((line): string => line['QUERY PLAN']);
+    const planning = lines.indexOf('Planning:');
+    return planning < 0 ? lines : lines.slice(0, planning);
   });
 
 test('a game of another application, an unknown id and a malformed id get one response, by the same statements and plans', async () => {
   const api = await startApi({ pictures: { url: () => 'https://pictures.example', directory: undefined } });
   for (const application_id of ['one', 'two']) await addApplication(api.sql, application_id);
   const { token } = await addToken(api.sql, 'one');
-  const [mine = '', gone = ''] = await addGames(api.sql, 'one', 300);
+  const [mine = ''] = await addGames(api.sql, 'one', 300);
   const [theirs = ''] = await addGames(api.sql, 'two', 300);
-  // Each planning reads a page of an index that is empty: games_withdrawn must not be.
-  await api.sql`update games set withdrawn_at = now() where game_id = ${gone}`;
   await api.sql`vacuum analyze`;
   const pool = openDatabase(api.databaseUrl, { max: 1, planOnce: true });
   const statements: [text: string, parameters: unknown[]][] = [];
@@ -140,7 +143,6 @@ test('a game of another application, an unknown id and a malformed id get one re
       .map((line) => line.replace(/ dirtied=\d+/, ''));
     return { status, body, statements: sent.map(([text]) => text), plans, buffers };
   };
-  // The first execution also reads the system catalogs.
   expect((await readWork(mine)).body.data.game_id).toBe(mine);
   const { buffers, ...unknown } = await readWork(randomUUIDv7());
   expect(unknown).toMatchObject({ status: 200, body: { ret_code: 0, data: null } });

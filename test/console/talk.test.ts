@@ -101,13 +101,11 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await rui.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await rui.keyboard.press('o');
     await rui.getByLabel('Why, for the developer').first().fill('The register has it.');
-    const pressed = performance.now();
     await rui.keyboard.press('Control+Enter');
     await rui.getByText('The rejection is overturned: the game is passed.').waitFor();
     await developer.goto(at('/portal/game?id=g-0'));
     await developer.getByText('The game is live.').waitFor();
     expect((await findGame(sql, won))?.audit_status).toBe('passed');
-    expect(performance.now() - pressed).toBeLessThan(10_000);
     await developer.getByText('The register has it.').waitFor();
 
     await rui.getByRole('heading', { name: 'The developer appeals the rejection' }).waitFor();
