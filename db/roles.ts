@@ -29,6 +29,7 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = [
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],
+  'clear_kyc_failure(text)': ['worker', 'kyc_desk', 'operator', 'operator_api'],
   'count_appeals()': DATABASE_ROLES,
   'count_due_games()': DATABASE_ROLES,
   'count_refusal(text)': ['console', 'kyc_desk', 'operator', 'operator_api'],

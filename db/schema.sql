@@ -1207,6 +1207,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION clear_kyc_failure(of_application text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  delete from ingest_failures
+  where application_id = of_application and operation = 'query_cp_kyc' and application_game_id = ''
+$function$;
+
 CREATE OR REPLACE FUNCTION count_after_a_day()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2934,6 +2944,8 @@ revoke execute on function check_appeal_decision() from public;
 revoke execute on function check_decided_content() from public;
 revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
+grant execute on function clear_kyc_failure(text) to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function clear_kyc_failure(text) from public;
 grant execute on function count_appeals() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_appeals() from public;
 grant execute on function count_due_games() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -3000,9 +3012,9 @@ grant select, update (audit_status, audit_time, updated_at) on games to catalogu
 grant select, insert, delete on held_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on imported_games to catalogue_console, catalogue_worker;
 grant select, insert on imported_games to catalogue_operator;
-grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
+grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select on ingest_failures to catalogue_console;
-grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert, update, delete on ingest_failures to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
 grant select (application_id, changed_fields, received_at, record_id, replaced_at) on kyc_former_records to catalogue_operator_api;
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;

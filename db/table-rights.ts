@@ -127,7 +127,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     api: FLEET_OF_FAILURES,
     console: 'select',
     media: FLEET_OF_FAILURES,
-    kyc_desk: EVERYTHING,
+    kyc_desk: FLEET_OF_FAILURES,
     operator: EVERYTHING,
   },
   kyc_access_log: { kyc_desk: ADD, operator: ADD },

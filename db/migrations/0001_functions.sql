@@ -1866,6 +1866,15 @@ create trigger kyc_verdicts_stream_update after update of ended_at on kyc_verdic
   when (old.ended_at is null and new.ended_at is not null and new.ended_as <> 'replaced')
   execute function stream_verdict();
 
+-- Ends the failure of an application's KYC pull. The KYC desk calls it, which reads and deletes no failure of a game.
+create function clear_kyc_failure(of_application text) returns void
+language sql volatile security definer
+set search_path = public, pg_temp
+as $$
+  delete from ingest_failures
+  where application_id = of_application and operation = 'query_cp_kyc' and application_game_id = ''
+$$;
+
 -- Ends the verdicts whose time is over. They are void from their time on; this writes it down, for the stream. The worker
 -- calls it, which may write no verdict.
 create function end_expired_verdicts() returns integer

@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { isAsSeen, type SealedTarget } from '#db/queries/applications.ts';
-import { clearFailures, type Failure, recordFailures } from '#db/queries/failures.ts';
+import { type Failure, recordFailures } from '#db/queries/failures.ts';
 import { firstRow, isOneRow, onlyRow, readColumn, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
@@ -58,7 +58,7 @@ export const saveKycState = async (
         reason = ${state === 'failed' ? (failure?.kind ?? null) : null},
         refused_cp_id = ${refused_cp_id === undefined ? tx`refused_cp_id` : refused_cp_id}
     where application_id = ${application_id}`;
-  if (failure === undefined) await clearFailures(tx, application_id, 'query_cp_kyc', [NO_GAME]);
+  if (failure === undefined) await tx`select clear_kyc_failure(${application_id})`;
   else
     await recordFailures(tx, application_id, 'query_cp_kyc', [{ application_game_id: NO_GAME, ...failure }]);
 };

@@ -1,8 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recordFailures } from '#db/queries/failures.ts';
 import type { Site } from '#src/contract/roles.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
@@ -105,5 +108,30 @@ it('a stolen KYC desk writes no act of the console to the audit log', async () =
   await expectRefused('console', [
     entry('operator', 'kyc.reveal'),
     entry('system', 'kyc.reveal', 'catalogue'),
+  ]);
+});
+
+it('a stolen KYC desk reads no failure of a game, and ends those of KYC pulls alone', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'acme');
+  for (const operation of ['query_game_list', 'query_game_detail', 'query_cp_kyc'] as const) {
+    const failure = {
+      application_game_id: operation === 'query_cp_kyc' ? NO_GAME : 'g1',
+      kind: 'invalid',
+      reasons: [],
+    };
+    await recordFailures(sql, 'acme', operation, [failure]);
+  }
+  await expectRefused('kyc_desk', [
+    'select application_game_id from ingest_failures',
+    'select reasons from ingest_failures',
+    'delete from ingest_failures',
+    "update ingest_failures set kind = 'x'",
+    "insert into ingest_failures (application_id, operation, application_game_id, kind, reasons) values ('acme', 'query_game_list', 'g2', 'x', '[]')",
+  ]);
+  expect(await attempt('kyc_desk', "select clear_kyc_failure('acme')")).toBe(1);
+  expect(await sql`select operation from ingest_failures order by 1`).toEqual([
+    { operation: 'query_game_detail' },
+    { operation: 'query_game_list' },
   ]);
 });

@@ -787,7 +787,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"724b3106f0262330dfe8024763a81e89c31e3f4c41df2df9a360405b2482fb5c","created_at":1795509821388}'),
-  ('{"id":2,"hash":"6dc85ecbb0d6cdd483ce56187ad9208e8a0c16d9206109b420ecd71883cc8984","created_at":1795509822667}')
+  ('{"id":2,"hash":"fcb8ec23d8e4b56387198e78390e1880233958798fc38a552477f428579a165d","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1575,6 +1575,16 @@ begin
     else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
     using errcode = 'GC001';
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION clear_kyc_failure(of_application text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  delete from ingest_failures
+  where application_id = of_application and operation = 'query_cp_kyc' and application_game_id = ''
 $function$;
 
 CREATE OR REPLACE FUNCTION count_after_a_day()
@@ -3304,6 +3314,8 @@ revoke execute on function check_appeal_decision() from public;
 revoke execute on function check_decided_content() from public;
 revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
+grant execute on function clear_kyc_failure(text) to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function clear_kyc_failure(text) from public;
 grant execute on function count_appeals() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function count_appeals() from public;
 grant execute on function count_due_games() to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -3370,9 +3382,9 @@ grant select, update (audit_status, audit_time, updated_at) on games to catalogu
 grant select, insert, delete on held_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on imported_games to catalogue_console, catalogue_worker;
 grant select, insert on imported_games to catalogue_operator;
-grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_media;
+grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select on ingest_failures to catalogue_console;
-grant select, insert, update, delete on ingest_failures to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert, update, delete on ingest_failures to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
 grant select (application_id, changed_fields, received_at, record_id, replaced_at) on kyc_former_records to catalogue_operator_api;
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
