@@ -27,7 +27,7 @@ export const insertCheck = async (
     select ${check_id}, ${application_id}, ${requested_by}
     where not exists (
       select from application_checks
-      where application_id = ${application_id} and requested_at > now() - ${PAUSE}::interval and error is null)
+      where application_id = ${application_id} and requested_at > now() - ${PAUSE}::interval)
     on conflict (application_id) where finished_at is null do nothing`);
 };
 

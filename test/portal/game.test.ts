@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { listAudit } from '#db/queries/audit.ts';
 import { findPictures } from '#db/queries/pictures.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
@@ -28,6 +29,15 @@ test('a developer has a game pulled: a flood of requests is one, and moves nothi
   await database.sql`update applications set status = 'paused' where application_id = 'ash'`;
   expect(await said('/portal/game', { id: 'two' })).toMatch(/^bad The platform has paused your application/);
   expect(await requests('ash')).toHaveLength(2);
+});
+
+test('a developer has one check a minute, also if it ends without a report: each is an entry of the audit log', async () => {
+  const { sql } = database;
+  const { said } = await arrive(sql, portal.url, 'alder');
+  expect(await said('/portal/checks', {})).toMatch(/^good The checks have begun/);
+  await sql`update application_checks set finished_at = now(), error = 'no key'`;
+  expect(await said('/portal/checks', {})).toMatch(/^bad Not started/);
+  expect(await listAudit(sql, { action: 'application.check', limit: 10 })).toHaveLength(1);
 });
 
 test('a developer finds games by a part of their name in every status, and rejected ones first', async () => {
