@@ -22,3 +22,11 @@ export const readSecretFiles = (
   }
   return read;
 };
+
+/** Secrets of the platform itself, which no application gets as its token. */
+const OWN =
+  /^(DATABASE_URL|(REDIS_URL|ENCRYPTION_KEYS|WEBHOOK_PROXY|OIDC_CLIENT_SECRET|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN)$)/;
+
+/** Is this text a secret of the platform in this environment? */
+export const isOwnSecret = (text: string, env: Record<string, string | undefined>): boolean =>
+  Object.entries(readSecretFiles(env, [])).some(([name, value]) => OWN.test(name) && value === text);

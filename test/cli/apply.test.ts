@@ -16,6 +16,7 @@ let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'catalogue-apply-'));
   await writeFile(join(home, 'acme.token'), 'the-token-of-acme\n');
+  await writeFile(join(home, 'password'), `${asOperator(database.databaseUrl).DATABASE_URL_OPERATOR}\n`);
 });
 afterAll(async () => {
   await rm(home, { recursive: true });
@@ -89,6 +90,23 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     'acme: access_token_file none.token cannot be read (ENOENT)',
   ],
   ['an unset variable', FILE.replace('OTHERS_TOKEN', 'NO_TOKEN'), 'mizu: access_token_env NO_TOKEN is empty'],
+  [
+    'a setting of the platform as a token, which would be sent to the application',
+    FILE.replace('OTHERS_TOKEN', 'DATABASE_URL_OPERATOR'),
+    'mizu: access_token_env DATABASE_URL_OPERATOR is a setting of the platform',
+  ],
+  [
+    'the file of such a setting',
+    FILE.replace('acme.token', 'password'),
+    'acme: access_token_file password is a setting of the platform',
+  ],
+  [
+    'aliases of aliases',
+    Array.from({ length: 9 }, (_, n) => `k${n}: &k${n} [${n === 0 ? 'x' : `*k${n - 1},`.repeat(9)}]\n`).join(
+      '',
+    ),
+    'catalogue.yaml: Excessive alias count',
+  ],
   [
     'a new application without a token',
     `${application('new')}`.replace(/^/, 'applications:\n'),

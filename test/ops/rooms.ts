@@ -296,6 +296,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/identity',
       'src/embedded',
       'src/logger.ts',
+      'src/config-secrets.ts',
       'src/config.ts',
       'src/api',
       'src/roles',

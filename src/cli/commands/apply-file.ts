@@ -1,10 +1,11 @@
 /** The file of `apply`: what applications and reasons should be. */
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { isMap, isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { isOwnSecret } from '#src/config-secrets.ts';
 import { accessToken, applicationId } from '#src/contract/application-settings.ts';
-import { UsageError } from '#src/errors.ts';
+import { coerceError, UsageError } from '#src/errors.ts';
 import { addApplication } from '#src/operations/applications.ts';
 import { addReason } from '#src/operations/reasons.ts';
 
@@ -45,6 +46,15 @@ export type Wanted = {
   reasons: { code: string; label: string; text: string }[];
 };
 
+/** @throws UsageError for aliases that would fill the memory */
+const toPlain = (path: string, document: Document): ReturnType<Document['toJS']> => {
+  try {
+    return document.toJS();
+  } catch (error) {
+    throw new UsageError(`${path}: ${coerceError(error).message}. Nothing was changed.`, { cause: error });
+  }
+};
+
 /** @throws UsageError that names the file, the line and the field */
 const parseFile = (
   path: string,
@@ -57,7 +67,7 @@ const parseFile = (
     const line = lines.linePos(broken.pos[0]).line;
     throw new UsageError(`${path}, line ${line}: ${broken.message.split('\n')[0]}`);
   }
-  const plain = document.toJS() ?? {};
+  const plain = toPlain(path, document) ?? {};
   const parsed = fileSchema.safeParse(plain);
   if (parsed.success) return { file: parsed.data, plain };
   const lineOf = (fields: readonly PropertyKey[]): number => {
@@ -99,10 +109,10 @@ const tokenReader = (
         : await readFile(resolve(directory, file), 'utf8').catch((error: NodeJS.ErrnoException) =>
             fail(`cannot be read (${error.code})`, error),
           );
-    const parsed = accessToken.safeParse(text.trim());
-    return parsed.success
-      ? parsed.data
-      : fail(text === '' ? 'is empty' : 'is not one line of visible ASCII characters');
+    const { data } = accessToken.safeParse(text.trim());
+    if (data === undefined)
+      return fail(text === '' ? 'is empty' : 'is not one line of visible ASCII characters');
+    return isOwnSecret(data, env) ? fail('is a setting of the platform') : data;
   };
 };
 
