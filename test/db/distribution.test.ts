@@ -77,11 +77,9 @@ const KEYS: Record<string, string> = {
 
 /** Foreign keys without `application_id` between tables that are distributed by it. */
 const REFERENCES: Record<string, string> = Object.fromEntries(
-  [
-    'event_deliveries (event_id) -> events',
-    'kyc_former_records (cp_id) -> content_providers',
-    'kyc_records (cp_id) -> content_providers',
-  ].map((key) => [key, 'both tables have the column: the reference gets it']),
+  ['kyc_former_records (cp_id) -> content_providers', 'kyc_records (cp_id) -> content_providers'].map(
+    (key) => [key, 'both tables have the column: the reference gets it'],
+  ),
 );
 
 /** Columns by which queries join tables, without `application_id`. */
