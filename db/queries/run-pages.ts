@@ -146,6 +146,9 @@ export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num
       and a.status <> 'removed' and (r.storable_bytes is null or r.stored_bytes < r.storable_bytes)
     for update of r, p`);
 
+/** The time of progress of a run is this exact: to show progress alone, its row is not written more often. */
+const PROGRESS_STEP_MS = 10_000;
+
 /** Removes games from a page's open games and adds to its counters. The caller has locked the run. */
 export const countDetails = async (
   sql: Queryable,
@@ -167,7 +170,9 @@ export const countDetails = async (
     )
     update sync_runs set progress_at = now(), stored_bytes = stored_bytes + ${counts.stored_bytes ?? 0},
       storable_games = storable_games - ${counts.inserted}
-    where run_id = ${run_id} and ${application_game_ids.length > 0}`;
+    where run_id = ${run_id} and ${application_game_ids.length > 0}
+      and (${counts.inserted + (counts.stored_bytes ?? 0) > 0}
+        or progress_at < now() - ${PROGRESS_STEP_MS} * interval '1 millisecond')`;
 };
 
 /**

@@ -12,8 +12,8 @@ import type { Placement, Producer } from '#src/queue/producer.ts';
  * Pages without wanted details follow each other in one job, because such a page costs less than a job: at most this
  * many, as long as each begins within this time. Other applications wait no longer than for one slow page.
  */
-export const PAGES_A_JOB = 16;
-export const CONTINUE_MS = 200;
+export const PAGES_A_JOB = 32;
+export const CONTINUE_MS = 500;
 
 /** Result of a job whose run was closed, or recovered under a newer fence: it wrote nothing. */
 export const STALE_FENCE = { skipped: 'stale fence' } as const;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { findPage } from '#db/queries/run-pages.ts';
 import { raiseFence } from '#db/queries/runs.ts';
+import { onlyRow } from '#db/rows.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import type { DetailCounts } from '#src/contract/words.ts';
 import { CallError } from '#src/egress/errors.ts';
@@ -231,4 +232,19 @@ it('keeps what has come when the next turn cannot be taken, and says why', async
   }
   await expect(results).rejects.toThrow('the database is down');
   expect(written).toEqual([...calls.pending.keys()]);
+});
+
+it('writes the row of the run for a batch that stores nothing only to show progress', async () => {
+  const { run_id, fence } = await aRecordedRun();
+  const readRun = async () =>
+    onlyRow(database.sql<{ ctid: string; is_recent: boolean }[]>`
+      select ctid::text, progress_at > now() - interval '5 seconds' as is_recent from sync_runs where run_id = ${run_id}`);
+  const before = await readRun();
+  await writePageDetails(database.sql, { run_id, fence }, 1, batchOf([], ['g-1']));
+  expect((await readRun()).ctid).toBe(before.ctid);
+  await writePageDetails(database.sql, { run_id, fence }, 1, batchOf(['g-2']));
+  expect((await readRun()).ctid).not.toBe(before.ctid);
+  await database.sql`update sync_runs set progress_at = now() - interval '1 minute' where run_id = ${run_id}`;
+  await writePageDetails(database.sql, { run_id, fence }, 1, batchOf([], ['g-3']));
+  expect(await readRun()).toMatchObject({ is_recent: true });
 });
