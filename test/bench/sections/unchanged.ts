@@ -19,6 +19,18 @@ const readWritten = async (sql: Database): Promise<Written> => {
     from pg_stat_user_tables where relname = 'games'`);
 };
 
+/** Ends autovacuum until the scope ends: it logs new statistics, which are no part of a run. */
+const pauseAutovacuum = async (sql: Database): Promise<AsyncDisposable> => {
+  await sql`alter system set autovacuum = off`;
+  await sql`select pg_reload_conf()`;
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await sql`alter system reset autovacuum`;
+      await sql`select pg_reload_conf()`;
+    },
+  };
+};
+
 /** What runs of a catalogue of one application write to the WAL: the first one, and those that find nothing changed. */
 export const measureUnchanged = async (servers: Servers, games: number): Promise<Row[]> => {
   await using applications = await startApplications({ applications: 1, games, latencyMs: 0 });
@@ -34,8 +46,8 @@ export const measureUnchanged = async (servers: Servers, games: number): Promise
     return { wal: (after.wal - before.wal) / games, dead: (after.dead - before.dead) / games };
   };
   const first = await measure();
-  // No vacuum of what the first pull wrote falls into a measurement. After a checkpoint the first change of a page writes
-  // the whole page.
+  await using _paused = await pauseAutovacuum(sql);
+  // After a checkpoint the first change of a page writes the whole page.
   await sql`vacuum (freeze, analyze)`;
   await sql`checkpoint`;
   await measure();
