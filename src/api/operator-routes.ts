@@ -1,4 +1,4 @@
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { STATEMENT_MS } from '#db/client.ts';
 import { callerOf } from '#src/api/authenticate.ts';
 import { type ApiPlatform, ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
@@ -14,20 +14,22 @@ export const addOperatorRoutes = (
   app: FastifyInstance,
   { platform, onRequest }: { platform: ApiPlatform; onRequest: onRequestAsyncHookHandler[] },
 ): void => {
+  /** Whose token is refused hears so before the body is read: it may have megabytes of keys. */
+  const requireOperator = async (request: FastifyRequest): Promise<void> => {
+    operatorOf(callerOf(request));
+  };
   for (const { path, request: schema, answer, isLong, run } of ENDPOINTS) {
     const options = {
-      onRequest,
+      onRequest: [...onRequest, requireOperator],
       bodyLimit: OPERATOR_BODY_MAX_BYTES,
       config: { deadlineMs: isLong ? STATEMENT_MS.long : STATEMENT_MS.default },
       ...(answer !== undefined && { schema: { response: { 200: successOf(answer) } } }),
     };
     app.post(path, options, async (request) => {
-      // Whose token is refused hears so before what is wrong with the body.
-      const caller = operatorOf(callerOf(request));
       // The operation gets the body as it was sent, and converts it itself.
       checkBody(schema, request.body);
       try {
-        return success(await run(request.body, caller, platform));
+        return success(await run(request.body, operatorOf(callerOf(request)), platform));
       } catch (thrown) {
         throw toFailure(thrown);
       }

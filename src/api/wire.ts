@@ -9,7 +9,7 @@ import { coerceError } from '#src/errors.ts';
 export const BODY_MAX_BYTES = 16 * 1024;
 /** Room for 100 ids of the greatest length. */
 export const REFRESH_BODY_MAX_BYTES = 64 * 1024;
-/** Room for 10,000 addresses of packages. Only calls with a valid token are read. */
+/** Room for 10,000 addresses of packages. Only calls with an operator's token are read. */
 export const OPERATOR_BODY_MAX_BYTES = 4 * 1024 * 1024;
 
 export const JSON_UTF8 = 'application/json; charset=utf-8';
