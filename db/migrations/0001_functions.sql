@@ -1406,9 +1406,17 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
-      -- Requests about records are of the desk, those about runs of the others.
+      -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
-        or new.subject !~ case role when 'catalogue_kyc_desk' then '^run:' else '^application:' end)
+        or role = any(case
+          when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
+          when new.subject like 'application:%' then array['catalogue_kyc_desk']
+          when new.subject like 'operator:%' then case
+            when new.details ->> 'kind' = 'officer' and new.action in ('approval.approve', 'approval.decline')
+            then array['catalogue_kyc_desk']
+            when new.details ->> 'kind' in ('officer', 'reviewer') then array['catalogue_console']
+          end
+        end))
   ) then
     raise exception 'The role % may not write to the audit log that % (%) did %.',
       current_user, new.actor, new.actor_kind, new.action

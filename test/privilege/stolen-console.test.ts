@@ -109,8 +109,10 @@ it.each(['console', 'operator_api', 'operator'] as const)('a stolen %s revives n
 it.each(['console', 'operator_api'] as const)(
   'a stolen %s writes no act of the desk to the audit log',
   async (role) => {
-    const entry = (action: string, subject = 'application:acme') =>
-      `insert into audit_log (actor, actor_kind, action, subject) values ('kim', 'operator', '${action}', '${subject}')`;
+    const entry = (action: string, subject = 'application:acme', details = {}) =>
+      `insert into audit_log (actor, actor_kind, action, subject, details)
+       values ('kim', 'operator', '${action}', '${subject}', '${JSON.stringify(details)}')`;
+    const officer = { kind: 'officer', act: 'add' };
     await expectRefused(role, [
       entry('kyc.reveal'),
       entry('kyc.reveal '),
@@ -118,7 +120,14 @@ it.each(['console', 'operator_api'] as const)(
       entry('kyc.retain'),
       entry('approval.approve'),
       entry('approval.request'),
+      entry('approval.approve', 'Application:acme', { kind: 'reveal' }),
+      entry('approval.approve', 'operator:olga', officer),
+      entry('approval.approve', 'operator:olga'),
+      entry('approval.decline', 'operator:olga', officer),
     ]);
+    const own = role === 'console' ? 1 : 'refused';
+    expect(await attempt(role, entry('approval.use', 'operator:olga', officer))).toBe(own);
+    expect(await attempt(role, entry('approval.approve', 'operator:olga', { kind: 'reviewer' }))).toBe(own);
     expect(await attempt(role, entry('kyc.pull'))).toBe(1);
     expect(await attempt(role, entry('approval.request', 'run:1'))).toBe(1);
   },

@@ -104,6 +104,15 @@ it('a stolen KYC desk writes no act of the console to the audit log', async () =
     entry('command_line', 'kyc.reveal'),
     entry('system', 'kyc.reveal'),
   ]);
+  const approval = (action: string, kind: string) =>
+    `insert into audit_log (actor, actor_kind, action, subject, details)
+     values ('kim', 'operator', 'approval.${action}', 'operator:olga', '{"kind": "${kind}"}')`;
+  await expectRefused('kyc_desk', [
+    approval('approve', 'reviewer'),
+    approval('request', 'officer'),
+    approval('use', 'officer'),
+  ]);
+  expect(await attempt('kyc_desk', approval('approve', 'officer'))).toBe(1);
   // And the console none of the desk.
   await expectRefused('console', [
     entry('operator', 'kyc.reveal'),
