@@ -1864,7 +1864,9 @@ begin
   end if;
   select * into operator from operators o where o.login = new.login;
   if operator.oidc_subject is not null
-    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, 'link', null)
+      -- Who is added gets a link at once.
+      and not (operator.created_at = now() and uses_officer_request(new.login, 'add', operator.roles)) then
     raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
       using errcode = 'insufficient_privilege';
   end if;
@@ -2000,9 +2002,10 @@ declare
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
-      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (not is_officer or was_officer
+        or uses_officer_request(new.login, case tg_op when 'INSERT' then 'add' else 'roles' end, new.roles))
       and (same_password or not is_officer and not was_officer)
-      and (not is_enabled or not is_officer or uses_officer_request(new.login, array['enable']))
+      and (not is_enabled or not is_officer or uses_officer_request(new.login, 'enable', null))
     or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
@@ -2526,7 +2529,7 @@ AS $function$
                 and g.withdrawn_at is null)
 $function$;
 
-CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
+CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, of_act text, with_roles text[])
  RETURNS boolean
  LANGUAGE sql
  STABLE
@@ -2534,7 +2537,9 @@ CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
 AS $function$
   select exists (
     select from approvals
-    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = of_act
+      and (with_roles is null
+        or requested -> 'roles' <@ to_jsonb(with_roles) and requested -> 'roles' @> to_jsonb(with_roles))
       and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
 $function$;
 

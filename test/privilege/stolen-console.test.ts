@@ -85,6 +85,27 @@ it('a stolen console approves no officer, and uses no approval twice, late, or f
   await expectRefused('console', [`${use}; ${link('kim')}`, `update approvals set used_at = null ${row}`]);
 });
 
+it('a stolen console uses the approval of an operator for what it says alone', async () => {
+  const adam = operatorCaller('adam', 'admin');
+  const platform = testPlatform(database.sql);
+  const useOf = async (login: string, act: 'add' | 'roles', roles: ('reviewer' | 'kyc_officer')[]) => {
+    const asked = { kind: 'officer', subject: `operator:${login}`, act, roles, reason: 'new' } as const;
+    const { approval_id } = await operate(requestApproval, asked, adam, platform);
+    await operate(approve, { approval_id, kind: 'officer' }, operatorCaller('kai', 'kyc_officer'), platform);
+    return `update approvals set used_at = now() where approval_id = '${approval_id}'`;
+  };
+  const asOfficer = (login: string) =>
+    `update operators set roles = '{kyc_officer}' where login = '${login}'`;
+  // Who approves that somebody is added does not open the sign-in of an officer whose login it is.
+  await expectRefused('console', [`${await useOf('kim', 'add', ['kyc_officer'])}; ${link('kim')}`]);
+  await expectRefused('console', [`${await useOf('olga', 'roles', ['reviewer'])}; ${asOfficer('olga')}`]);
+  await expectRefused('console', [`${await useOf('adam', 'add', ['kyc_officer'])}; ${asOfficer('adam')}`]);
+  const add = "insert into operators (login, name, roles) values ('nora', 'N', '{kyc_officer}')";
+  expect(
+    await attempt('console', `${await useOf('nora', 'add', ['kyc_officer'])}; ${add}; ${link('nora')}`),
+  ).not.toBe('refused');
+});
+
 it('who is enabled by the console counts as the second person after a day, and is no KYC officer', async () => {
   await database.sql`update operators set status = 'disabled' where login in ('kim', 'olga')`;
   await attempt(

@@ -787,7 +787,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"724b3106f0262330dfe8024763a81e89c31e3f4c41df2df9a360405b2482fb5c","created_at":1795509821388}'),
-  ('{"id":2,"hash":"fcb8ec23d8e4b56387198e78390e1880233958798fc38a552477f428579a165d","created_at":1795509822667}')
+  ('{"id":2,"hash":"b141486406f69e12f7f71470908b6b22b25002b7dd64bbcfe5fe3d12f7c598a6","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1283,9 +1283,17 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
-      -- Requests about records are of the desk, those about runs of the others.
+      -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
-        or new.subject !~ case role when 'catalogue_kyc_desk' then '^run:' else '^application:' end)
+        or role = any(case
+          when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
+          when new.subject like 'application:%' then array['catalogue_kyc_desk']
+          when new.subject like 'operator:%' then case
+            when new.details ->> 'kind' = 'officer' and new.action in ('approval.approve', 'approval.decline')
+            then array['catalogue_kyc_desk']
+            when new.details ->> 'kind' in ('officer', 'reviewer') then array['catalogue_console']
+          end
+        end))
   ) then
     raise exception 'The role % may not write to the audit log that % (%) did %.',
       current_user, new.actor, new.actor_kind, new.action
@@ -2226,7 +2234,9 @@ begin
   end if;
   select * into operator from operators o where o.login = new.login;
   if operator.oidc_subject is not null
-    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, array['add', 'link']) then
+    or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, 'link', null)
+      -- Who is added gets a link at once.
+      and not (operator.created_at = now() and uses_officer_request(new.login, 'add', operator.roles)) then
     raise exception 'The role % may not open the sign-in of the operator %.', current_user, new.login
       using errcode = 'insufficient_privilege';
   end if;
@@ -2362,9 +2372,10 @@ declare
 begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
-      and (not is_officer or was_officer or uses_officer_request(new.login, array['add', 'roles']))
+      and (not is_officer or was_officer
+        or uses_officer_request(new.login, case tg_op when 'INSERT' then 'add' else 'roles' end, new.roles))
       and (same_password or not is_officer and not was_officer)
-      and (not is_enabled or not is_officer or uses_officer_request(new.login, array['enable']))
+      and (not is_enabled or not is_officer or uses_officer_request(new.login, 'enable', null))
     or 'catalogue_operator_api' = any(roles) and not is_enabled
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'INSERT' and by_oidc and new.roles <@ array['kyc_officer']
     or 'catalogue_kyc_desk' = any(roles) and tg_op = 'UPDATE'
@@ -2888,7 +2899,7 @@ AS $function$
                 and g.withdrawn_at is null)
 $function$;
 
-CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
+CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, of_act text, with_roles text[])
  RETURNS boolean
  LANGUAGE sql
  STABLE
@@ -2896,7 +2907,9 @@ CREATE OR REPLACE FUNCTION uses_officer_request(of_login text, acts text[])
 AS $function$
   select exists (
     select from approvals
-    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = any(acts)
+    where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = of_act
+      and (with_roles is null
+        or requested -> 'roles' <@ to_jsonb(with_roles) and requested -> 'roles' @> to_jsonb(with_roles))
       and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
 $function$;
 
