@@ -68,7 +68,7 @@ const fillVerdicts = async (sql: Database): Promise<void> => {
   await sql`
     update games set audit_status = 'passed', audit_time = now() where game_id in (
       select distinct on (application_id) game_id from games where audit_status = 'pending' and withdrawn_at is null
-      order by application_id, game_id desc)`;
+      order by application_id, application_game_id desc)`;
   await sql`
     update kyc_verdicts set expires_at = now() where application_id = 'lantern-works' and ended_at is null`;
   await setNeedsVerdict(sql, true);
@@ -117,7 +117,7 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
   await sql`
     update games set withdrawn_at = now(), unlisted_at = now() - interval '1 hour'
     where game_id in (select game_id from games where application_id = 'lantern-works' and audit_status = 'pending'
-                      order by game_id desc limit 5)`;
+                      order by application_game_id desc limit 5)`;
   const reveal = {
     action: 'kyc.reveal',
     subject: 'application:lantern-works',
