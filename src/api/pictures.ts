@@ -45,6 +45,8 @@ const openPicture = async (path: string): Promise<{ file: FileHandle; size: numb
 /** @returns the bytes that a request wants; `end` is below `start` if they are none (RFC 9110, section 14.1.2) */
 const partOf = (range: string | undefined, size: number): { start: number; end: number } => {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
+  // A range that ends before it begins is invalid, and counts as none.
+  if (last !== '' && Number(last) < Number(first)) return { start: 0, end: size - 1 };
   if (first === '') return { start: last === '' ? 0 : Math.max(0, size - Number(last)), end: size - 1 };
   return { start: Number(first), end: Math.min(last === '' ? size : Number(last), size - 1) };
 };

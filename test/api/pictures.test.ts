@@ -68,6 +68,8 @@ test('HEAD, a part, a part beyond the end, and a copy that is current', async ()
   expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(8, 16));
   const tail = await get(name, { headers: { range: 'bytes=-3' } });
   expect(Buffer.from(await tail.arrayBuffer())).toEqual(bytes.subarray(-3));
+  const invalid = await get(name, { headers: { range: 'bytes=5-2' } });
+  expect([invalid.status, (await invalid.arrayBuffer()).byteLength]).toEqual([200, bytes.length]);
   const beyond = await get(name, { headers: { range: 'bytes=99999999-' } });
   expect([beyond.status, beyond.headers.get('cache-control')]).toEqual([416, 'no-store']);
   const etag = head.headers.get('etag') ?? '';
