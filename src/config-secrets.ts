@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 
+/** Variables that hold secrets of the platform, whatever an operator names theirs. */
+const OWN = /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$|OIDC_CLIENT_SECRET$)/;
+
 /** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */
-const isSecret = (name: string): boolean =>
-  /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$)|_(PASSWORD|SECRET)$/.test(name);
+const isSecret = (name: string): boolean => OWN.test(name) || /_(PASSWORD|SECRET)$/.test(name);
 
 /** Replaces each `…_FILE` of a secret by the text of its file, without the white space around it. */
 export const readSecretFiles = (
@@ -23,10 +25,11 @@ export const readSecretFiles = (
   return read;
 };
 
-/** Secrets of the platform itself, which no application gets as its token. */
-const OWN =
-  /^(DATABASE_URL|(REDIS_URL|ENCRYPTION_KEYS|WEBHOOK_PROXY|OIDC_CLIENT_SECRET|AWS_SECRET_ACCESS_KEY|AWS_SESSION_TOKEN)$)/;
+/** What libraries read of the platform's environment themselves. */
+const OF_LIBRARIES = /^AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN)$/;
 
-/** Is this text a secret of the platform in this environment? */
+/** Is this text a secret of the platform in this environment? No application gets one as its token. */
 export const isOwnSecret = (text: string, env: Record<string, string | undefined>): boolean =>
-  Object.entries(readSecretFiles(env, [])).some(([name, value]) => OWN.test(name) && value === text);
+  Object.entries(readSecretFiles(env, [])).some(
+    ([name, value]) => (OWN.test(name) || OF_LIBRARIES.test(name)) && value === text,
+  );

@@ -31,14 +31,13 @@ const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 
  */
 const openPicture = async (path: string): Promise<{ file: FileHandle; size: number } | undefined> => {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  try {
-    const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const stats = await file.stat();
-    if (stats.isFile() && stats.size > 0) return { file, size: stats.size };
-    await file.close();
-  } catch (error) {
-    if (!NO_PICTURE.has((error as NodeJS.ErrnoException).code)) throw error;
-  }
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (NO_PICTURE.has(error.code)) return undefined;
+    throw error;
+  });
+  const stats = await file?.stat();
+  if (file !== undefined && stats?.isFile() && stats.size > 0) return { file, size: stats.size };
+  await file?.close();
   return undefined;
 };
 

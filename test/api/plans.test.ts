@@ -101,7 +101,7 @@ test.for<[who: string, scope: Scope]>([
 });
 
 /**
- * Run a statement with the plan of the API's pool. What planning reads depends on which catalogs the session knows by then.
+ * Runs a statement with the plan of the API's pool. What planning reads depends on which catalogs the session knows by then.
  * @returns the plan, with the rows and pages that were read
  */
 const explain = (sql: Database, statement: string, parameters: unknown[]): Promise<string[]> =>

@@ -11,7 +11,7 @@ const database = useTestDatabase();
 const ownApplication = () => addApplication(database.sql, `app-${randomUUIDv7()}`);
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A run with one page that finished so many days ago. */
+/** A run with one page that finished this number of days ago. */
 const finished = async (days: number): Promise<string> => {
   const application = await ownApplication();
   const run = await anOpenRun(database.sql, application.application_id);

@@ -84,11 +84,10 @@ describe('Pages that nothing has changed on', () => {
   });
 
   it('are no longer followed by the next one in the same job when they are slow to come', async () => {
-    instead = (page_num) => (page_num <= 2 ? sleep(CONTINUE_MS + 10) : undefined);
+    instead = () => sleep(CONTINUE_MS + 10);
     const run = await sync();
     expect(run).toMatchObject({ outcome: 'succeeded', unchanged: GAMES });
-    const pages = (await jobsOf(run)).map((job) => job.returnvalue?.pages);
-    expect(pages.slice(0, 2)).toEqual([1, 1]);
+    expect(await jobsOf(run)).toHaveLength(PAGES);
   });
 
   it('are requested five times each at most, in all jobs together', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Debian's headless shell takes a third of the CPU time of its Chromium, which draws a window that nobody sees. */
+/** Debian's headless shell takes a third of the CPU time of its Chromium, which draws a window that is not shown. */
 const PATHS = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'];
 
 export const BROWSER_PATH =

@@ -787,7 +787,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"724b3106f0262330dfe8024763a81e89c31e3f4c41df2df9a360405b2482fb5c","created_at":1795509821388}'),
-  ('{"id":2,"hash":"b141486406f69e12f7f71470908b6b22b25002b7dd64bbcfe5fe3d12f7c598a6","created_at":1795509822667}')
+  ('{"id":2,"hash":"a574e88bba67f2a4f9be5a4fed7f7faf104e944f24f9a553c5c90b54ce75d0aa","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
