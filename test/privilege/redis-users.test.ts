@@ -88,6 +88,12 @@ test.skipIf(without)('no user reads keys of others, or changes, stops or empties
     ['save'],
     ['slowlog', 'get'],
     ['get', 'another-program:key'],
+    ['scan', '0'],
+    ['randomkey'],
+    ['dbsize'],
+    ['client', 'tracking', 'off'],
+    ['script', 'debug', 'no'],
+    ['fcall_ro', 'f', '0'],
   ] as const)
     expect([command, await whoMay(...(command as unknown as [string]))]).toEqual([command, []]);
 });
