@@ -3,10 +3,17 @@
  * picture that is being decoded. It confines itself before the first picture: a flaw of a decoder then reaches no file,
  * network, program or other process. It receives one picture at a time and answers each.
  */
+import { readSync, writeSync } from 'node:fs';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import { confine } from '#src/pictures/confine.ts';
-import type { Decoded, DecodeRequest, DecoderReply } from '#src/pictures/decoder.ts';
+import {
+  type Decoded,
+  type DecodeRequest,
+  encodeReply,
+  parseRequest,
+  REQUEST_BYTES,
+} from '#src/pictures/decoder-messages.ts';
 import { differenceHash, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
@@ -96,14 +103,29 @@ try {
   unconfined = (error as Error).message;
 }
 
-process.on('message', (request: DecodeRequest) => {
-  decode(request)
-    .catch(
-      (error: Error): Decoded => ({
-        outcome: /pixel limit/i.test(error.message) ? 'too_many_pixels' : 'broken',
-      }),
-    )
-    .then((decoded) => process.send?.({ decoded, unconfined } satisfies DecoderReply));
-});
-// Without its parent it has no work.
-process.on('disconnect', () => process.exit());
+const [INPUT, OUTPUT] = [0, 1];
+
+/** Ends this process when its parent has ended: without it, there is no work. */
+const read = (length: number): Buffer => {
+  const bytes = Buffer.alloc(length);
+  for (let filled = 0; filled < length; ) {
+    const count = readSync(INPUT, bytes, filled, length - filled, null);
+    if (count === 0) process.exit();
+    filled += count;
+  }
+  return bytes;
+};
+
+const write = (bytes: Buffer): void => {
+  for (let written = 0; written < bytes.length; ) written += writeSync(OUTPUT, bytes, written);
+};
+
+for (;;) {
+  const { length, format } = parseRequest(read(REQUEST_BYTES));
+  const decoded = await decode({ bytes: read(length), format }).catch(
+    (error: Error): Decoded => ({
+      outcome: /pixel limit/i.test(error.message) ? 'too_many_pixels' : 'broken',
+    }),
+  );
+  write(encodeReply({ decoded, unconfined }));
+}

@@ -1,26 +1,18 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcessByStdio, spawn as spawnProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
-import type { ThumbnailWidth } from '#src/contract/pictures.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { refuseIoUring } from '#src/pictures/confine.ts';
-import { type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
-
-export type DecodeRequest = { bytes: Buffer; format: ImageFormat };
-
-export type Thumbnail = { width: ThumbnailWidth; webp: Buffer };
-/** A picture with its thumbnails, or why there are none. `undecodable`: the process crashed or was killed. */
-export type Decoded =
-  | {
-      outcome: 'shown';
-      width: number;
-      height: number;
-      frames: number;
-      dhash: bigint | null;
-      thumbnails: Thumbnail[];
-    }
-  | { outcome: 'broken' | 'too_many_pixels' | 'undecodable' };
+import {
+  type Decoded,
+  type DecodeRequest,
+  type DecoderReply,
+  encodeRequest,
+  readReply,
+} from '#src/pictures/decoder-messages.ts';
+import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 export type Decoder = {
   /** Decodes one picture after another. Never rejects. */
@@ -54,10 +46,9 @@ const HEAP_MIB = 64;
 /** The first answer of a process, which a busy machine starts slowly. */
 const CHECK_MS = 60_000;
 
-const PROGRAM = fileURLToPath(new URL('./decoder-process.ts', import.meta.url));
+type DecoderProcess = ChildProcessByStdio<Writable, Readable, null>;
 
-/** `unconfined`: why the process could not confine itself. */
-export type DecoderReply = { decoded: Decoded; unconfined: string | undefined };
+const PROGRAM = fileURLToPath(new URL('./decoder-process.ts', import.meta.url));
 
 /** A PNG of one pixel. */
 const SAMPLE: DecodeRequest = {
@@ -68,49 +59,49 @@ const SAMPLE: DecodeRequest = {
   format: 'png',
 };
 
-/** Without our environment, which has the address of the database. */
-const spawnDecoder = (): ChildProcess => {
+/** Runs a program as the decoder is run: without our environment, which has the address of the database. */
+export const spawnDecoder = (program = PROGRAM, args: readonly string[] = []): DecoderProcess => {
   refuseIoUring();
-  return fork(PROGRAM, [], {
+  return spawnProcess(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, program, ...args], {
     env: { MALLOC_ARENA_MAX: '2', VIPS_CONCURRENCY: '1' },
-    execArgv: [`--max-old-space-size=${HEAP_MIB}`],
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['pipe', 'pipe', 'ignore'],
   });
 };
 
 /** @returns 0 if the process has ended, or this is not Linux */
-const readRss = async ({ pid }: ChildProcess): Promise<number> => {
+const readRss = async ({ pid }: DecoderProcess): Promise<number> => {
   const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '0 0');
   return Number(text.split(' ')[1]) * PAGE_BYTES;
 };
 
-/** Kills a process that needs too much memory. */
-const watchMemory = (child: ChildProcess): NodeJS.Timeout =>
-  setInterval(async () => {
+/** Kills a process that needs too much memory, also between two pictures. */
+const watchMemory = (child: DecoderProcess): void => {
+  const watch = setInterval(async () => {
     if ((await readRss(child)) > DECODING_MAX_BYTES) child.kill('SIGKILL');
-  }, WATCH_MS);
+  }, WATCH_MS).unref();
+  child.once('exit', () => clearInterval(watch));
+};
 
-/** @returns the reply to one request; undefined if the process ended, or did not reply in time */
-const askOnce = (
-  child: ChildProcess,
+/** @returns the reply to one request; undefined if the process ended, or did not reply in time, or replied anything else */
+const askOnce = async (
+  child: DecoderProcess,
   request: DecodeRequest,
   withinMs: number,
 ): Promise<DecoderReply | undefined> => {
-  const { promise, resolve } = Promise.withResolvers<DecoderReply | undefined>();
-  const onMessage = (message: unknown) => resolve(message as DecoderReply);
-  const onEnd = () => resolve(undefined);
+  const over = new AbortController();
+  const onEnd = () => over.abort();
   const deadline = setTimeout(onEnd, withinMs);
-  const watch = watchMemory(child);
-  child.once('message', onMessage).once('exit', onEnd).once('error', onEnd);
-  child.send(request, (error) => {
-    if (error !== null) onEnd();
-  });
-  return promise.finally(() => {
+  child.once('exit', onEnd).once('error', onEnd);
+  child.stdin.write(encodeRequest(request));
+  child.stdin.write(request.bytes);
+  try {
+    return await readReply(child.stdout, over.signal);
+  } catch {
+    return undefined;
+  } finally {
     clearTimeout(deadline);
-    clearInterval(watch);
-    child.off('message', onMessage).off('exit', onEnd).off('error', onEnd);
-  });
+    child.off('exit', onEnd).off('error', onEnd);
+  }
 };
 
 /**
@@ -119,12 +110,12 @@ const askOnce = (
  */
 export const createDecoder = ({
   decodeMs = PICTURE_BOUNDS.decodeMs,
-  spawn = spawnDecoder,
+  spawn = () => spawnDecoder(),
 }: {
   decodeMs?: number;
-  spawn?: () => ChildProcess;
+  spawn?: () => DecoderProcess;
 } = {}): Decoder => {
-  let child: ChildProcess | undefined;
+  let child: DecoderProcess | undefined;
   let idle: NodeJS.Timeout | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   let lost = 0;
@@ -135,14 +126,15 @@ export const createDecoder = ({
     child = undefined;
   };
 
-  const start = (): ChildProcess => {
+  const start = (): DecoderProcess => {
     const started = spawn();
     // A process that ends between two pictures fails neither of them.
     started.once('exit', () => {
       if (child === started) child = undefined;
     });
     // Errors of a process that is being killed have no consequence.
-    started.on('error', () => {});
+    for (const each of [started, started.stdin, started.stdout]) each.on('error', () => {});
+    watchMemory(started);
     return started;
   };
 

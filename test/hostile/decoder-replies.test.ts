@@ -1,0 +1,53 @@
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { createDecoder, type Decoder, spawnDecoder } from '#src/pictures/decoder.ts';
+import { aPicture } from '#test/support/pictures.ts';
+import { until } from '#test/support/until.ts';
+
+const TAKEN_OVER = fileURLToPath(new URL('./decoder-taken-over.ts', import.meta.url));
+
+/** A decoder that a picture has taken over. */
+const takenOver = (way: string): Decoder => {
+  const decoder = createDecoder({ spawn: () => spawnDecoder(TAKEN_OVER, [way]) });
+  onTestFinished(decoder.close);
+  return decoder;
+};
+const decode = async (decoder: Decoder) => decoder.decode({ bytes: await aPicture(1), format: 'png' });
+
+test.each([
+  'a message of the protocol of Node',
+  'a reply without end',
+  'thumbnails without end',
+  'an outcome that there is not',
+  'a hash that is no number',
+  'thumbnails of other lengths',
+  'a header that is no JSON',
+])(
+  'a decoder that a picture has taken over writes %s: the picture is undecodable, and the decoder ends',
+  async (way) => {
+    const decoder = takenOver(way);
+    expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });
+    expect([decoder.lost(), decoder.pid()]).toEqual([1, undefined]);
+  },
+);
+
+test('a decoder that a picture has taken over names no other picture', async () => {
+  const thumbnails = [64, 256, 1024].map((width, index) => ({
+    width,
+    webp: Buffer.from('abc'[index] ?? ''),
+  }));
+  expect(await decode(takenOver('another picture'))).toEqual({
+    outcome: 'shown',
+    width: 1,
+    height: 1,
+    frames: 1,
+    dhash: 1n,
+    thumbnails,
+  });
+});
+
+test('a decoder that a picture has taken over is killed for its memory between two pictures too', async () => {
+  const decoder = takenOver('memory between two pictures');
+  expect(await decode(decoder)).toEqual({ outcome: 'broken' });
+  await until('it is killed', () => decoder.pid() === undefined);
+});

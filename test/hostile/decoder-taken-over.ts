@@ -1,0 +1,48 @@
+// Stands for a decoder that a picture has taken over: started as the decoder is, it writes what an attacker would. Its
+// argument says what.
+import { readSync, writeSync } from 'node:fs';
+import { serialize } from 'node:v8';
+import { encodeReply } from '#src/pictures/decoder-messages.ts';
+
+const write = (bytes: Buffer): void => {
+  for (let written = 0; written < bytes.length; ) written += writeSync(1, bytes, written);
+};
+const withLength = (bytes: Buffer): Buffer => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+};
+/** A reply of any form: the lengths, the header, what follows. */
+const forge = (header: unknown, more = Buffer.alloc(0)): Buffer => {
+  const text = Buffer.from(typeof header === 'string' ? header : JSON.stringify(header));
+  const prefix = Buffer.alloc(8);
+  prefix.writeUInt32LE(text.length, 0);
+  prefix.writeUInt32LE(more.length, 4);
+  return Buffer.concat([prefix, text, more]);
+};
+const endless = (first: Buffer): void => {
+  write(first);
+  for (const piece = Buffer.alloc(65_536); ; ) write(piece);
+};
+const shown = { outcome: 'shown', width: 1, height: 1, frames: 1, dhash: '1', thumbnails: [1, 1, 1] };
+const webps = Buffer.from('abc');
+
+const WAYS: Record<string, () => void> = {
+  'a message of the protocol of Node': () => write(withLength(serialize({ cmd: 'NODE_HANDLE_ACK' }))),
+  'a reply without end': () => endless(Buffer.alloc(8, 0xff)),
+  'thumbnails without end': () => endless(forge({ decoded: shown })),
+  'another picture': () =>
+    write(forge({ decoded: { ...shown, sha256: 'ab', format: '../..', bytes: -1 } }, webps)),
+  'an outcome that there is not': () => write(forge({ decoded: { outcome: 'passed' } })),
+  'a hash that is no number': () => write(forge({ decoded: { ...shown, dhash: '1e999999999' } }, webps)),
+  'thumbnails of other lengths': () =>
+    write(forge({ decoded: { ...shown, thumbnails: [1, 1, 9_000] } }, webps)),
+  'a header that is no JSON': () => write(forge('[['.repeat(500))),
+  'memory between two pictures': () => {
+    write(encodeReply({ decoded: { outcome: 'broken' }, unconfined: undefined }));
+    for (const kept: Buffer[] = []; ; ) kept.push(Buffer.alloc(10_000_000, 1));
+  },
+};
+
+readSync(0, Buffer.alloc(8));
+WAYS[process.argv[2] ?? '']?.();
