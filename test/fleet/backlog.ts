@@ -1,23 +1,29 @@
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { startFleetApplication } from '#test/fleet/application.ts';
-import { addApplications, poll, scheduled } from '#test/fleet/schedules.ts';
+import { addApplications, poll } from '#test/fleet/schedules.ts';
 import type { World } from '#test/fleet/world.ts';
 
 const CLOCK = fileURLToPath(new URL('./wrong-clock.ts', import.meta.url));
+const SET_SCHEDULES = fileURLToPath(new URL('./set-schedules.ts', import.meta.url));
 const DAY_MS = 24 * 60 * 60_000;
+const run = promisify(execFile);
 
 /**
- * Register applications without games whose schedules are overdue by one tick, as after a day without workers: a worker
+ * Register applications without games whose schedules are overdue by one tick, as after a day without workers: a process
  * whose clock is a day behind sets them. Their server answers until the world ends, for they tick again meanwhile.
  */
 export const addBacklog = async (world: World, count: number): Promise<void> => {
+  const { sql, databaseUrl, queue } = world;
   const { url } = world.use(await startFleetApplication('many', { games: 0 }));
   await addApplications(world, url, count);
-  await world.sql`update applications set every_ms = ${DAY_MS}`;
-  const behind = await world.startWorker({ preload: `${CLOCK}?-24` });
-  if (world.queue.kind === 'postgres') await analyzeSchedulers(world);
-  await scheduled(world);
-  await behind.stop();
+  await sql`update applications set every_ms = ${DAY_MS}`;
+  const urls = [databaseUrl, ...(queue.redisUrl === undefined ? [] : [queue.redisUrl])];
+  await Promise.all([
+    run(process.execPath, ['--import', `${CLOCK}?-24`, SET_SCHEDULES, ...urls]),
+    queue.kind === 'postgres' && analyzeSchedulers(world),
+  ]);
 };
 
 /**
