@@ -74,6 +74,37 @@ const DRIVERS: readonly (readonly [pattern: RegExp, ...words: Words])[] = [
   ],
 ];
 
+/** By the code of an error of a TLS connection. */
+const TLS: readonly (readonly [pattern: RegExp, ...words: Words])[] = [
+  [
+    /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/,
+    'no authority that this process knows made the certificate of the server',
+    'Name the file with the certificate of its authority in NODE_EXTRA_CA_CERTS.',
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    'the certificate of the server does not name the host of the URL',
+    'Write a host in the URL that the certificate names.',
+  ],
+  [
+    /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/,
+    'the certificate of the server is not valid now',
+    'Renew it, and check the clocks.',
+  ],
+  [
+    /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/,
+    'the server does not speak TLS at this port',
+    'Switch TLS on at the server, or check the port of the URL.',
+  ],
+];
+
+/** Finds why a TLS connection to Postgres or Redis was not made. @returns undefined for other errors */
+export const findTlsFault = (error: Error): ServerFault | undefined => {
+  const { code } = error as { code?: unknown };
+  const found = typeof code === 'string' ? TLS.find(([pattern]) => pattern.test(code)) : undefined;
+  return found && { what: `${found[1]} (${code})`, next: found[2] };
+};
+
 /** @returns the code of an error of Postgres or Redis: a SQLSTATE, or the first word of a reply */
 const replyCode = (error: Error): string | undefined => {
   if (error.name === 'ReplyError') return /^[A-Z]+/.exec(error.message)?.[0];
@@ -86,6 +117,8 @@ export const findServerFault = (error: Error): ServerFault | undefined => {
   const code = replyCode(error);
   const words = code === undefined ? undefined : (REDIS[code] ?? POSTGRES[code]);
   if (words !== undefined) return { what: `${words[0]} (${code})`, next: words[1] };
+  const tls = findTlsFault(error);
+  if (tls !== undefined) return tls;
   const text = `${error.name}: ${error.message}`;
   const found = DRIVERS.find(([pattern]) => pattern.test(text));
   return found && { what: found[1], next: found[2] };

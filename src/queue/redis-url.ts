@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { RedisOptions } from 'ioredis';
 import { UsageError } from '#src/errors.ts';
 
@@ -56,8 +57,10 @@ export const parseRedisUrl = (redisUrl: string): RedisTarget => {
   const [node, ...others] = parseNodes(hosts, DEFAULT_PORT);
   if (others.length > 0)
     throw new UsageError('REDIS_URL names several hosts: write redis+cluster:// or redis+sentinel://.');
-  const servername = scheme === 'rediss' && node !== undefined ? { tls: { servername: node.host } } : {};
-  return { kind: 'single', options: { ...options, ...servername, ...node, db: parseDatabase(segments[0]) } };
+  // Node refuses an IP address as the name that a client asks for.
+  const named = scheme === 'rediss' && node !== undefined && isIP(node.host) === 0;
+  const tls = named ? { tls: { servername: node.host } } : {};
+  return { kind: 'single', options: { ...options, ...tls, ...node, db: parseDatabase(segments[0]) } };
 };
 
 const splitUserinfo = (userinfo: string): [string, string] => {

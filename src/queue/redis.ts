@@ -2,7 +2,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import pTimeout from 'p-timeout';
 import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
 import { parseRedisUrl, type RedisTarget } from '#src/queue/redis-url.ts';
-import { explainServerFault } from '#src/server-faults.ts';
+import { explainServerFault, findTlsFault } from '#src/server-faults.ts';
 
 export type RedisConnection = {
   client: Redis | Cluster;
@@ -124,11 +124,12 @@ export const openRedis = (
   };
 };
 
-/** The servers of REDIS_URL: `host:port`, with commas. */
+/** The servers of REDIS_URL: `host:port`, with commas, and whether with TLS. */
 const listServers = (target: RedisTarget): string => {
   const { host = '', port = 0, sentinels = [{ host, port }] } = target.options;
   const servers = target.kind === 'cluster' ? target.nodes : sentinels;
-  return servers.map((server) => `${server.host}:${server.port}`).join(', ');
+  const named = servers.map((server) => `${server.host}:${server.port}`).join(', ');
+  return target.options.tls === undefined ? named : `${named} with TLS`;
 };
 
 /**
@@ -141,7 +142,7 @@ const explainSilence = (
   last: Error | undefined,
 ): CatalogueError => {
   for (const each of [error, last]) {
-    if (each?.name !== 'ReplyError') continue;
+    if (each === undefined || (each.name !== 'ReplyError' && findTlsFault(each) === undefined)) continue;
     const fault = explainServerFault(each);
     return new CatalogueError(
       fault === undefined

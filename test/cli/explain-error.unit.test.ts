@@ -19,3 +19,18 @@ test('a password that is refused: the log says so in words, a command names the 
   expect(safeMessage(error)).toBe('Postgres refuses the password of the role (28P01)');
   expect(explainError(error)).toContain('Check the user and the password of DATABASE_URL_OPERATOR');
 });
+
+test.for([
+  [
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    /^Failed because no authority .* made the certificate .* NODE_EXTRA_CA_CERTS\.$/,
+  ],
+  [
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    /^Failed because the certificate of the server does not name the host of the URL /,
+  ],
+  ['CERT_HAS_EXPIRED', /^Failed because the certificate of the server is not valid now .* clocks\.$/],
+  ['ECONNRESET', /and that the servers run, with TLS where a URL asks for it\.$/],
+] as const)('a TLS connection that fails with %s: a command says what to do', ([code, sentence]) => {
+  expect(explainError(Object.assign(new Error(code), { code }))).toMatch(sentence);
+});

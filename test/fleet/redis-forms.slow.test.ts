@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -8,7 +7,7 @@ import { startRedisCluster } from '#test/fleet/redis-cluster.ts';
 import { startRedisSentinel } from '#test/fleet/redis-sentinel.ts';
 import { openWorld } from '#test/fleet/world.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
-import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
+import { writeTlsConfig } from '#test/support/self-signed.ts';
 
 const run = promisify(execFile);
 
@@ -33,25 +32,9 @@ const wholeRun = async (env: Record<string, string>, disturb: () => Promise<void
 
 describe.skipIf(withoutRedis('forms of REDIS_URL'))('a whole run goes through', () => {
   test('a Redis with a user, a password and TLS, whose authority NODE_EXTRA_CA_CERTS names', async () => {
-    const certificates = async (directory: string, port: number) => {
-      await writeFile(join(directory, 'cert.pem'), CERTIFICATE);
-      await writeFile(join(directory, 'key.pem'), KEY);
-      const file = join(directory, 'redis.conf');
-      const lines = [
-        `port 0`,
-        `tls-port ${port}`,
-        'bind 127.0.0.1',
-        `tls-cert-file ${join(directory, 'cert.pem')}`,
-        `tls-key-file ${join(directory, 'key.pem')}`,
-        'tls-auth-clients no',
-        'save ""',
-        'user default off',
-        'user fleet on >pass%word ~* &* +@all',
-      ];
-      await writeFile(file, lines.join('\n'));
-      return file;
-    };
-    await using server = await startRedisServer({ config: certificates });
+    const config = (directory: string, port: number) =>
+      writeTlsConfig(directory, port, ['user default off', 'user fleet on >pass%word ~* &* +@all']);
+    await using server = await startRedisServer({ config });
     const said = await wholeRun({
       REDIS_URL: `rediss://fleet:pass%25word@localhost:${server.port}`,
       NODE_EXTRA_CA_CERTS: join(server.directory, 'cert.pem'),

@@ -4,6 +4,7 @@ import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { runCli } from '#test/support/cli.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
+import { trustCertificate, writeTlsConfig } from '#test/support/self-signed.ts';
 
 describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () => {
   const catalogue = (env: Record<string, string>) =>
@@ -49,6 +50,23 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
       stderr: expect.stringMatching(/Failed because Redis .* \((WRONGPASS|NOAUTH)\)\. .* REDIS_URL/),
     });
     expect(said.stderr).not.toContain('wrong-word');
+  });
+
+  test('that no authority it knows made the certificate, and connects by IP address once it knows one', async () => {
+    await using server = await startRedisServer({ config: writeTlsConfig });
+    const REDIS_URL = `rediss://127.0.0.1:${server.port}`;
+    const said = await catalogue({ REDIS_URL });
+    expect(said.stderr).toMatch(/no authority .* \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .* NODE_EXTRA_CA_CERTS/);
+    trustCertificate();
+    const redis = openRedis(REDIS_URL, { prefix: 'fleet', role: 'producer', onError: () => {} });
+    onTestFinished(() => redis.close());
+    await redis.ping();
+  });
+
+  test('that it tried TLS, if its Redis has none at this port', async () => {
+    await using server = await startRedisServer();
+    const said = await catalogue({ REDIS_URL: `rediss://127.0.0.1:${server.port}` });
+    expect(said.stderr).toContain(`does not answer at 127.0.0.1:${server.port} with TLS (ETIMEDOUT)`);
   });
 
   test('that its Redis is a replica, also while it connects again', async () => {

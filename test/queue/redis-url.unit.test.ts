@@ -22,6 +22,7 @@ it.for<[url: string, target: ReturnType<typeof parseRedisUrl>]>([
       },
     },
   ],
+  ['rediss://10.1.2.3:6380', { kind: 'single', options: { tls: {}, host: '10.1.2.3', port: 6380, db: 0 } }],
   [
     'redis+sentinel://:s3cret@a,b:26380/mymaster/2',
     {

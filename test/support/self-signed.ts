@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
@@ -29,6 +31,30 @@ export const trustCertificate = (): void => {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, CERTIFICATE]);
   onTestFinished(() => setDefaultCACertificates(trusted));
+};
+
+/** Writes a configuration of Redis with the certificate and these further lines. @returns its path */
+export const writeTlsConfig = async (
+  directory: string,
+  port: number,
+  more: readonly string[] = [],
+): Promise<string> => {
+  const [cert, key, file] = ['cert.pem', 'key.pem', 'redis.conf'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(cert, CERTIFICATE);
+  await writeFile(key, KEY);
+  const lines = [
+    'port 0',
+    `tls-port ${port}`,
+    'bind 127.0.0.1',
+    `tls-cert-file ${cert}`,
+    `tls-key-file ${key}`,
+  ];
+  await writeFile(file, [...lines, 'tls-auth-clients no', 'save ""', ...more].join('\n'));
+  return file;
 };
 
 /** A server with the certificate that responds to every request with this body. Returns its URL. */

@@ -39,7 +39,9 @@ export const explainError = (error: Error): string => {
     const { code, hostname, address, port } = error as NodeJS.ErrnoException & ServerOfError;
     const where = hostname ?? (address === undefined ? undefined : `${address}:${port}`);
     const server = where === undefined ? 'A server' : `The server at ${where}`;
-    return `${server} is unreachable (${code}): check ${URL_OF_PROCESS}, and REDIS_URL, and that the servers run.`;
+    // What a Postgres without TLS does to a connection with sslmode=verify-full.
+    const tls = code === 'ECONNRESET' ? ', with TLS where a URL asks for it' : '';
+    return `${server} is unreachable (${code}): check ${URL_OF_PROCESS}, and REDIS_URL, and that the servers run${tls}.`;
   }
   return `Internal error, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
 };
