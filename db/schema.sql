@@ -540,6 +540,7 @@ create table operators (
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text]))
 );
 

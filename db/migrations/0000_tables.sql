@@ -269,7 +269,8 @@ CREATE TABLE "operators" (
 	"single_keys" boolean DEFAULT true NOT NULL,
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
-	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled'))
+	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
+	CONSTRAINT "operators_roles" CHECK ("operators"."roles" <@ array['viewer', 'reviewer', 'kyc_officer', 'admin'])
 );
 --> statement-breakpoint
 CREATE TABLE "sign_in_attempts" (

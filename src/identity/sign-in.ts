@@ -69,7 +69,7 @@ export const openSession = async (
   await deleteExpired(tx);
   await insertSession(tx, hashSecret(session), { login, site, confirmed });
   await updateOperator(tx, login, { last_sign_in_at: new Date() });
-  const details = { by, address, ...(confirmed && { confirmed }) };
+  const details = { by, site, address, ...(confirmed && { confirmed }) };
   await recordOperator(tx, operatorActor(login), 'session.sign_in', login, details);
   return session;
 };

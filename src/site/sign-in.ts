@@ -29,12 +29,14 @@ export const setSessionCookie = (reply: FastifyReply, session: string): FastifyR
 
 const FORM_FIELD_MAX = 1_024;
 const field = z.string().max(FORM_FIELD_MAX);
-const form = z.object({
-  login: field.default(''),
-  password: field,
-  next: field.default('/'),
-  link: field.optional(),
-});
+const form = z
+  .object({
+    login: field.default(''),
+    password: field.optional(),
+    next: field.default('/'),
+    link: field.optional(),
+  })
+  .refine(({ password, link }) => password !== undefined || link !== undefined);
 
 /**
  * @returns the path if it belongs to this console and has at most `FORM_FIELD_MAX` characters, else `/`: sign-in must
@@ -89,6 +91,12 @@ ${input('New password', { ...password, required: true, autofocus: true, ...flawO
 <button class="button primary">Set password and sign in</button></form>`;
 };
 
+/** A link alone signs in by this form: an address that somebody else gives to a browser must not sign it in. */
+const enterForm = (secret: string, login: string, next: string): SafeHtml => html`<h1>Sign in as ${login}</h1>
+<p>This link signs in once.</p>
+<form method="post" action="/sign-in">${hiddenFields({ next, link: secret })}
+<button class="button primary" autofocus>Sign in</button></form>`;
+
 const endedLink = html`<h1>This link has ended</h1>
 <p>A sign-in link works once, for 15 minutes. Sign in with your password, or ask an administrator for a new link.</p>
 <p><a href="/sign-in">Sign in</a></p>`;
@@ -127,12 +135,10 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     const secret = request.query.link;
     if (typeof secret === 'string') {
       const found = await readLink(sql, secret);
-      if (found?.sets_password) return sendLinkForm(reply, secret, found.login, next);
-      return enter(
-        reply,
-        found && (await signInByLink(sql, secret, null, { site, address: request.ip })),
-        next,
-      );
+      if (found === undefined) return enter(reply, found, next);
+      return found.sets_password
+        ? sendLinkForm(reply, secret, found.login, next)
+        : sendPlain(reply, 'Sign in', enterForm(secret, found.login, next));
     }
     if ((await readSession(sql, readSessionCookie(request), site, false)) !== undefined)
       return reply.redirect(next, 303);
@@ -148,14 +154,14 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     if (secret !== undefined) {
       try {
         const visit = { site, address: request.ip };
-        return await enter(reply, await signInByLink(sql, secret, password, visit), next);
+        return await enter(reply, await signInByLink(sql, secret, password ?? null, visit), next);
       } catch (error) {
         if (!(error instanceof CatalogueError)) throw error;
         return sendLinkForm(reply.code(422), secret, login, next, error.message);
       }
     }
     const visit = { site, address: request.ip, browser: readCookie(request, BROWSER[site]) };
-    const result = await signInByPassword(sql, { login, password }, visit);
+    const result = await signInByPassword(sql, { login, password: password ?? '' }, visit);
     if (result.kind === 'signed_in') return enter(reply, result, next);
     if (result.kind === 'refused')
       return sendForm(reply.code(401), next, 'The login or the password is wrong.', login);

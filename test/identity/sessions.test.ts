@@ -160,3 +160,17 @@ test('refusals are logged: a page without the right, another origin, too many si
   expect(lines('too many sign-ins')[0]).toMatchObject({ address: '127.0.0.1' });
   expect(logged.join('')).not.toMatch(/wrong-|catalogue_session/);
 });
+
+test('a link of somebody else that a browser opens signs nobody in: the person does it by a button', async () => {
+  const link = await linkOperator(database.sql, TESTS, 'kim', false);
+  const opened = await fetch(`${served.url}/sign-in?link=${link}&next=/review`, { redirect: 'manual' });
+  expect([opened.status, opened.headers.getSetCookie()]).toEqual([200, []]);
+  expect(await opened.text()).toMatch(/Sign in as .*kim.*<button/s);
+  const forged = { origin: 'https://evil.example' };
+  expect((await post('/sign-in', { link, next: '/review' }, forged)).status).toBe(403);
+  const entered = await post('/sign-in', { link, next: '/review' });
+  expect([entered.status, entered.headers.get('location')]).toEqual([303, '/review']);
+  expect((await post('/sign-in', { link, next: '/review' })).status).toBe(410);
+  const [entry] = await listAudit(database.sql, { limit: 1 });
+  expect(entry).toMatchObject({ action: 'session.sign_in', details: { by: 'link', site: 'console' } });
+});

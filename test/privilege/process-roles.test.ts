@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
-import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
+import { CHECK_VIOLATION, INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -113,4 +113,11 @@ describe.each([
     for (const kind of ['reveal', 'erase', 'cp-id'])
       expect(await whoMay(nameOf, ask(kind))).toEqual(['kyc_desk']);
   });
+});
+
+it('no operator has a role that is no value, which would hide a new role from the triggers that compare them', async () => {
+  for (const roles of [['admin', null], [null], ['root']])
+    await expect(
+      database.sql`update operators set roles = ${roles as string[]}::text[] where login = 'kim'`,
+    ).rejects.toMatchObject({ code: CHECK_VIOLATION });
 });

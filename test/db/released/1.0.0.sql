@@ -540,6 +540,7 @@ create table operators (
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text]))
 );
 
@@ -786,7 +787,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"724b3106f0262330dfe8024763a81e89c31e3f4c41df2df9a360405b2482fb5c","created_at":1795509821388}'),
+  ('{"id":1,"hash":"1db5c50432828db17c6784bd2daf263d6685d2bbeba5852baa8bd57325fc89bb","created_at":1795509821388}'),
   ('{"id":2,"hash":"a574e88bba67f2a4f9be5a4fed7f7faf104e944f24f9a553c5c90b54ce75d0aa","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
