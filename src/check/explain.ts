@@ -59,6 +59,7 @@ export const envelopeOf = ({ response }: Call) =>
 const HINTS: Record<number, string> = {
   404: '; is the address right?',
   405: '; the platform calls with POST',
+  415: '; the platform sends Content-Type: application/json; charset=utf-8',
 };
 
 /** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
@@ -82,7 +83,9 @@ export const whyNoData = (call: Call): string | undefined => {
     const message = retMsg === undefined ? '' : `, ret_msg "${retMsg}"`;
     const hint =
       data === undefined || data === null ? '' : ', and data has content: a success has ret_code 0';
-    return `${http}ret_code is ${ret_code}${message}${hint}`;
+    // An application that has an envelope for its 404 is at the right address.
+    const cause = status === 404 ? '' : (HINTS[status] ?? '');
+    return `${http}ret_code is ${ret_code}${message}${hint}${cause}`;
   }
   if (data !== undefined) return undefined;
   return call.operation === 'query_game_list'

@@ -6,13 +6,14 @@ export const hideToken = (text: string, accessToken: string): string => {
   return forms.reduce((rest, form) => rest.replaceAll(form, '[access token]'), text);
 };
 
-/** A text that an application chose: one line without the token, cut to `max` characters. */
+/** A text that an application chose: one line without the token, cut to `max` characters, in quotes if spaces are around it. */
 export const quote = (text: string, accessToken: string, max: number): string => {
   // The token goes first: half of it may remain otherwise.
   const whole = hideToken(text, accessToken);
   const characters = [...whole.slice(0, 2 * max + 2).toWellFormed()];
   const line = toPrintable(characters.slice(0, max).join(''));
-  return characters.length > max ? `${line}…` : line;
+  const shown = characters.length > max ? `${line}…` : line;
+  return shown === shown.trim() ? shown : `"${shown}"`;
 };
 
 const NAMED_MAX = 5;

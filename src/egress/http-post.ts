@@ -43,8 +43,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
       if (signal.aborted) throw aborted();
       const exchange = startExchange(agent, verdict.url, request);
       const timer = setTimeout(() => {
-        const what = exchange.hasArrived() ? 'memory for the' : 'whole';
-        exchange.abort(new CallError('timeout', `no ${what} response within ${callTimeoutMs} ms`));
+        exchange.abort(new CallError('timeout', `no ${exchange.awaits()} within ${callTimeoutMs} ms`));
       }, callTimeoutMs);
       const stopWaiting = whenAborted(signal, () => exchange.abort(aborted()));
       let received: Received;
@@ -79,8 +78,8 @@ type Received = {
 type Exchange = {
   /** Rejects with a CallError. */
   response: Promise<Received>;
-  /** Has the whole response arrived? Then it waits for memory at most. */
-  hasArrived: () => boolean;
+  /** What has not come yet: the response, or memory for it. */
+  awaits: () => string;
   /** Rejects with this error. Destroys the connection, or forgets a request that waits for one. */
   abort: (reason: CallError) => void;
 };
@@ -233,7 +232,12 @@ const startExchange = (
 
   return {
     response,
-    hasArrived: () => hasArrived,
+    awaits: () => {
+      if (hasArrived) return 'memory for the response';
+      const length = Number(headers['content-length']);
+      const came = `${body.length()} of the ${length} bytes that content-length says`;
+      return Number.isNaN(length) ? 'whole response' : `whole response (${came})`;
+    },
     abort: (reason) => {
       reject(reason);
       isAborted = true;

@@ -18,8 +18,8 @@ export class KeyError extends CatalogueError {
   override readonly name = 'KeyError';
   readonly code: KeyErrorCode;
 
-  constructor(code: KeyErrorCode, message: string) {
-    super(message);
+  constructor(code: KeyErrorCode, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
     this.code = code;
   }
 

@@ -29,7 +29,16 @@ export const localKey = (key_id: string, key: Uint8Array): KeyProvider => {
   return {
     key_id,
     wrap: async (dataKey, record) => sealValue(secret, { ...record, column }, dataKey),
-    unwrap: async (wrapped, record) => openValue(secret, { ...record, column }, wrapped),
+    unwrap: async (wrapped, record) => {
+      try {
+        return openValue(secret, { ...record, column }, wrapped);
+      } catch (cause) {
+        if (!(cause instanceof KeyError) || cause.code !== 'does_not_open') throw cause;
+        const why = 'this process has another key of that id, or the row was changed';
+        const message = `The data key of the ${nameRecord(record)} does not open under key ${key_id}: ${why}.`;
+        throw new KeyError('does_not_open', message, { cause });
+      }
+    },
   };
 };
 

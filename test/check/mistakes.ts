@@ -18,23 +18,23 @@ const inReply =
   (reply, call) => {
     if (call.operation === operation && !call.isRefused) change(reply, call);
   };
-const list = inReply('query_game_list');
-const detail = inReply('query_game_detail');
+export const list = inReply('query_game_list');
+export const detail = inReply('query_game_detail');
 const kyc = inReply('query_cp_kyc');
-const every =
+export const every =
   (change: Change): Change =>
   (reply, call) => {
     if (!call.isRefused) change(reply, call);
   };
-const rows = (change: (row: Json) => void): Change =>
+export const rows = (change: (row: Json) => void): Change =>
   list(({ json }) => {
     for (const row of json.data?.list ?? []) change(row);
   });
-const details = (change: (data: Json) => void): Change =>
+export const details = (change: (data: Json) => void): Change =>
   detail(({ json }) => {
     if (json.data !== null) change(json.data);
   });
-const data = (change: (data: Json, call: PlantedCall) => void): Change =>
+export const data = (change: (data: Json, call: PlantedCall) => void): Change =>
   list(({ json }, call) => {
     if (json.data !== null) change(json.data, call);
   });

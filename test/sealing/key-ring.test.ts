@@ -164,7 +164,11 @@ describe('a wrapped data key', () => {
   it('does not open under a key that another key took the id of', async () => {
     const [wrap] = await wrapDataKey(keys.records, keyBytes('data'), RECORD);
     const renamed = [{ key_id: 'k1', wrapped: wrap?.wrapped ?? '' }];
-    expect((await keyErrorOf(() => unwrapDataKey(keys.records, renamed, RECORD))).code).toBe('does_not_open');
+    expect(await keyErrorOf(() => unwrapDataKey(keys.records, renamed, RECORD))).toMatchObject({
+      code: 'does_not_open',
+      message:
+        'The data key of the row acme/r1 of kyc_records does not open under key k1: this process has another key of that id, or the row was changed.',
+    });
   });
 });
 

@@ -44,7 +44,8 @@ const ORDER = ': the order of the list changes from call to call';
 /** What to say of a list whose first games are others on a page of another size; else nothing. */
 const hintOrder = async (session: Session): Promise<string> => {
   const [large, small] = [await fetchFirstPage(session), await fetchPage(session, 1, PAGE_SIZE_DEFAULT)];
-  return small.ids.some((id, index) => id !== large.ids[index]) ? ORDER : '';
+  const begin = small.ids.slice(0, PAGE_SIZE_DEFAULT);
+  return begin.some((id, index) => id !== large.ids[index]) ? ORDER : '';
 };
 
 /** The application-side game.queryList, section 4.4. */
@@ -145,7 +146,8 @@ export const listCases: readonly Case[] = [
     check: async (session) => {
       const call = await fetchFarPage(session);
       const list = at(dataOf(call), ['list']);
-      const came = Array.isArray(list) ? `has ${list.length} rows` : `is ${typeName(list)}`;
+      const rows = Array.isArray(list) && list.length === 1 ? '1 row' : `${at(list, ['length'])} rows`;
+      const came = Array.isArray(list) ? `has ${rows}` : `is ${typeName(list)}`;
       const problem = `data.list ${came} on page ${FAR_PAGE}, and must be an empty array []`;
       return judge(isEmptyPage(call), problem, call);
     },

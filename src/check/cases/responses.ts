@@ -91,6 +91,9 @@ const errorEnvelopeCase: Case = {
     if (refused.length === 0) return skipped('no call was refused');
     for (const call of refused) {
       const envelope = envelopeOf(call);
+      const { response, status } = call;
+      if ('code' in response && response.code === 'redirect')
+        return failed(`the refusal of a wrong token is a redirect: HTTP ${status} ${response.details}`, call);
       if (envelope === undefined) return failed(`the refusal of a wrong token: ${whyNoData(call)}`, call);
       if (envelope.ret_msg.trim() === '')
         return failed('the refusal of a wrong token has an empty ret_msg', call);

@@ -1,0 +1,90 @@
+import { data, details, every, list, type Mistake, rows } from '#test/check/mistakes.ts';
+
+/** Mistakes that a second reader has planted, in a server of Python. */
+export const OF_A_SECOND_READER: readonly Mistake[] = [
+  {
+    planted: 'Content-Type is compared with application/json alone',
+    after: every((reply) => {
+      reply.status = 415;
+      reply.json = { ret_code: 415, ret_msg: 'unsupported media type', data: null };
+    }),
+    fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
+    says: /^HTTP 415, ret_code is 415, ret_msg "unsupported media type"; the platform sends Content-Type: application\/json; charset=utf-8$/,
+  },
+  {
+    planted: 'ret_code is a text',
+    after: list(({ json }) => Object.assign(json, { ret_code: '0' })),
+    fails: ['list.envelope'],
+    says: /^the response is not an envelope: ret_code must be an integer, not a string$/,
+  },
+  {
+    planted: 'the body is encoded twice',
+    after: list((reply) => Object.assign(reply, { json: JSON.stringify(reply.json) })),
+    fails: ['list.envelope'],
+    says: /^the response is not an envelope: it must be an object, not a string that holds JSON$/,
+  },
+  {
+    planted: 'no picture is an empty text in the list',
+    after: details((game) => Object.assign(game, { game_store_pic: [''] })),
+    fails: ['detail.urls'],
+    says: /^an element of game_store_pic is not a valid http or https URL: 10 of 10 details \(g-0, /,
+  },
+  {
+    planted: 'an unknown game is a failure',
+    after: (reply, { operation }) => {
+      if (operation !== 'query_game_detail' || reply.json.data !== null || reply.json.ret_code !== 0) return;
+      reply.json = { ret_code: 1_004, ret_msg: 'game not found', data: null };
+    },
+    fails: ['detail.unknown-game'],
+    says: /^ret_code is 1004, ret_msg "game not found" for a game that does not exist: send ret_code 0 and data null$/,
+  },
+  {
+    planted: 'an unknown game is HTTP 204',
+    after: (reply, { operation }) => {
+      if (operation === 'query_game_detail' && reply.json.ret_code === 0 && reply.json.data === null)
+        Object.assign(reply, { status: 204, raw: '' });
+    },
+    fails: ['detail.unknown-game'],
+    says: /^the response is not JSON: it is empty for a game that does not exist: send ret_code 0 and data null$/,
+  },
+  {
+    planted: 'a listed game has no detail',
+    before: (call) => {
+      if (call.operation === 'query_game_detail' && call.body.game_id === 'g-3') call.body.game_id = 'gone';
+    },
+    fails: ['detail.listed-game'],
+    says: /^g-3 is listed, and its data is null$/,
+  },
+  {
+    planted: 'ids of the list end with a space',
+    after: rows((row) => Object.assign(row, { game_id: `${row.game_id} ` })),
+    fails: ['detail.listed-game'],
+    says: /^"g-0 " is listed, and its data is null$/,
+  },
+  {
+    planted: 'a call without the token is sent to a page that signs in',
+    after: (reply, { isRefused }) => {
+      if (isRefused) Object.assign(reply, { status: 302, headers: { location: '/login' }, raw: '' });
+    },
+    fails: ['errors.envelope'],
+    says: /^the refusal of a wrong token is a redirect: HTTP 302 redirects to http:\/\/127\.0\.0\.1:\d+\/login$/,
+  },
+  {
+    planted: 'content-length is too large',
+    callTimeoutMs: 1_000,
+    after: list((reply) => {
+      reply.raw = JSON.stringify(reply.json);
+      reply.headers['content-length'] = String(reply.raw.length + 100);
+      reply.hangs = true;
+    }),
+    fails: ['list.envelope', 'latency'],
+    says: /^no whole response \(\d+ of the \d+ bytes that content-length says\) within \d+ ms$/,
+  },
+  {
+    planted: 'an advertisement is on every page',
+    games: 130,
+    after: data((each) => each.list.push({ game_id: 'ad', game_name: 'Ad', game_icon: '' })),
+    fails: ['list.page-size', 'list.past-the-end', 'list.total', 'list.distinct'],
+    says: /^page_size 2 returns 3 rows instead of 2: /,
+  },
+];
