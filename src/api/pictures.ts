@@ -1,9 +1,8 @@
-import { constants, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ApiError } from '#src/api/api-error.ts';
-import { pathInArea } from '#src/picture-store/file-store.ts';
+import { openPicture, pathInArea } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, PICTURE_TYPES, parsePictureName } from '#src/picture-store/store.ts';
 
 export const PICTURES_PATH = '/pictures';
@@ -19,26 +18,6 @@ const HEADERS = {
   'cache-control': 'public, max-age=31536000, immutable',
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
-};
-
-/** What is there instead of a picture: nothing, a link, a file instead of a directory, a socket. */
-const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
-
-/**
- * Opens a picture. The media process writes the store: if it is compromised, a link there could name any file that this
- * process may read, and a pipe could block it.
- * @returns undefined if there is no file of this name
- */
-const openPicture = async (path: string): Promise<{ file: FileHandle; size: number } | undefined> => {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (NO_PICTURE.has(error.code)) return undefined;
-    throw error;
-  });
-  const stats = await file?.stat();
-  if (file !== undefined && stats?.isFile() && stats.size > 0) return { file, size: stats.size };
-  await file?.close();
-  return undefined;
 };
 
 /** @returns the bytes that a request wants; `end` is below `start` if they are none (RFC 9110, section 14.1.2) */

@@ -29,6 +29,7 @@ import {
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { ANSWER_BOUNDS } from '#src/identity/oidc-answers.ts';
 import {
   isFresh,
   isSubject,
@@ -52,7 +53,6 @@ const FLOW_LIFETIME_MS = 10 * 60_000;
 export const BEGINS_MAX = 100;
 /** Expired rows are deleted this often while sign-ins begin. */
 const CLEAN_EVERY_MS = 60_000;
-const TIMEOUT_S = 10;
 const CALLBACK_PATH = '/sign-in/oidc/callback';
 
 /** Roles that come with a sign-in are set by the provider. */
@@ -137,7 +137,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
   const configure = (): Promise<Configuration> => {
     const issuer = new URL(settings.issuer);
     discovered ??= discovery(issuer, settings.clientId, undefined, authenticateBy(settings.clientSecret), {
-      timeout: TIMEOUT_S,
+      ...ANSWER_BOUNDS,
       // By default openid-client trusts TLS for the signature of an ID token. The configuration accepts http for loopback
       // issuers only.
       execute: [enableNonRepudiationChecks, ...(issuer.protocol === 'http:' ? [allowInsecureRequests] : [])],

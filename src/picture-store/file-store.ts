@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { StoreArea } from '#src/contract/pictures.ts';
 import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
-import { nameOfPicture, type PictureStore } from '#src/picture-store/store.ts';
+import { nameOfPicture, PICTURE_BYTES_MAX, type PictureStore } from '#src/picture-store/store.ts';
 
 const CODES: Record<string, StoreErrorCode> = {
   ENOSPC: 'full',
@@ -22,6 +23,26 @@ const TEMPORARY = /^\.[0-9a-f-]{36}\.tmp$/;
 
 /** The path of a picture: `ab/ab12….png`. A directory has a few thousand files at a million pictures. */
 export const pathInArea = (name: string): string => join(name.slice(0, 2), name);
+
+/** What is there instead of a picture: nothing, a link, a file instead of a directory, a socket. */
+const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
+
+/**
+ * Opens a picture. The media process writes the store: if it is compromised, a link there could name any file that this
+ * process may read, and a pipe could block it.
+ * @returns undefined if there is no file of this name
+ */
+export const openPicture = async (path: string): Promise<{ file: FileHandle; size: number } | undefined> => {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
+    if (NO_PICTURE.has(error.code)) return undefined;
+    throw error;
+  });
+  const stats = await file?.stat();
+  if (file !== undefined && stats?.isFile() && stats.size > 0) return { file, size: stats.size };
+  await file?.close();
+  return undefined;
+};
 
 /** A store in a directory, which processes share. */
 export const openFileStore = (directory: string): PictureStore => {
@@ -88,12 +109,8 @@ export const openFileStore = (directory: string): PictureStore => {
       }),
     read: (area, name) =>
       guard(async () => {
-        try {
-          return await readFile(pathOf(area, name));
-        } catch (error) {
-          if (isNotThere(error)) return undefined;
-          throw error;
-        }
+        const found = await openPicture(pathOf(area, name));
+        return found && buffer(found.file.createReadStream({ end: PICTURE_BYTES_MAX }));
       }),
     delete: (area, name) => guard(() => rm(pathOf(area, name), { force: true })),
     list: async function* (area) {

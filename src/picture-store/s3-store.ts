@@ -11,7 +11,12 @@ import {
 import type { StoreArea } from '#src/contract/pictures.ts';
 import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
 import type { StoreLocation } from '#src/picture-store/location.ts';
-import { nameOfPicture, PICTURE_TYPES, type PictureStore } from '#src/picture-store/store.ts';
+import {
+  nameOfPicture,
+  PICTURE_BYTES_MAX,
+  PICTURE_TYPES,
+  type PictureStore,
+} from '#src/picture-store/store.ts';
 
 /** Together shorter than a session of Postgres may be idle in its transaction (30 s). */
 const LIMITS = {
@@ -108,7 +113,8 @@ export const openS3Store = (
     read: (area, name) =>
       guard(async () => {
         try {
-          const { Body } = await client.send(new GetObjectCommand(at(area, name)));
+          const Range = `bytes=0-${PICTURE_BYTES_MAX}`;
+          const { Body } = await client.send(new GetObjectCommand({ ...at(area, name), Range }));
           return Body === undefined ? undefined : Buffer.from(await Body.transformToByteArray());
         } catch (error) {
           if (isNotFound(error as ServiceError)) return undefined;

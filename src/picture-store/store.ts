@@ -17,6 +17,9 @@ export const PICTURE_TYPES: Record<ImageFormat, { extension: string; contentType
   gif: { extension: 'gif', contentType: 'image/gif' },
 };
 
+/** Of a larger file the beginning is read: no picture is larger (PICTURE_MAX_BYTES). */
+export const PICTURE_BYTES_MAX = 10 * 1024 * 1024;
+
 export const hashOfPicture = (bytes: Buffer): string => hash('sha256', bytes, 'hex');
 
 export const nameOfPicture = ({ sha256, format }: StoredPicture): string =>
@@ -42,7 +45,7 @@ export type PictureStore = {
   put: (area: StoreArea, picture: StoredPicture, bytes: Buffer) => Promise<void>;
   /** Moves a picture from the other area. A picture that is here already stays. */
   move: (to: StoreArea, picture: StoredPicture) => Promise<void>;
-  /** @returns undefined if it is not there */
+  /** @returns undefined if it is not there; of a file beyond `PICTURE_BYTES_MAX`, the beginning */
   read: (area: StoreArea, name: string) => Promise<Buffer | undefined>;
   delete: (area: StoreArea, name: string) => Promise<void>;
   list: (area: StoreArea) => AsyncIterable<StoreItem>;

@@ -128,6 +128,16 @@ test.each<[what: string, issue: (claims: Claims) => string]>([
   await expect(signIn()).rejects.toThrow('The provider did not confirm the sign-in');
 });
 
+test('answers of megabytes are not read: an ID token, and the metadata', async () => {
+  const filler = 'x'.repeat(2_000_000);
+  issue = (claims) => rs256({ ...claims, filler }, ours?.privateKey);
+  await expect(signIn()).rejects.toThrow('The provider did not confirm the sign-in');
+  issue = (claims) => rs256(claims, ours?.privateKey);
+  metadata = { filler };
+  await expect(signIn()).rejects.toThrow('The OIDC provider does not answer');
+  metadata = {};
+});
+
 test('metadata of another issuer is refused', async () => {
   metadata = { issuer: 'https://evil.example' };
   issue = (claims) => rs256(claims, ours?.privateKey);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -19,6 +19,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await rm(directory, { recursive: true });
+  await rm(`${directory}.elsewhere`, { force: true });
 });
 
 const cli = async (...args: string[]) => {
@@ -61,8 +62,11 @@ test('verify finds what is missing, different and orphaned; repair and backfill 
   });
   const [lost, changed] = bytes.map(nameOf) as [string, string];
   const orphan = nameOf(Buffer.from('nobody names this'));
-  await rm(pathOf(lost));
+  // A link to the same bytes, and what the media process could put there to block or fill the command line.
+  await rename(pathOf(lost), `${directory}.elsewhere`);
+  await symlink(`${directory}.elsewhere`, pathOf(lost));
   await writeFile(pathOf(changed), 'other bytes');
+  await truncate(pathOf(changed), 8 * 2 ** 30);
   await mkdir(join(pathOf(orphan, 'seen'), '..'), { recursive: true });
   await writeFile(pathOf(orphan, 'seen'), 'nobody names this');
   const found = await cli('verify');
