@@ -8,8 +8,8 @@ const WITHIN_MS = 5 * 60_000;
 const POLL_MS = 500;
 const POLL_MOST_MS = 15_000;
 
-/** BullMQ reads each scheduler with a statement of its own, and all of them at once. */
-const SCHEDULERS_AT_ONCE = 1_000;
+/** BullMQ reads each scheduler with a statement of its own, and all of them at once: a connection comes within 10 s. */
+const SCHEDULERS_AT_ONCE = 100;
 
 /** Wait until every active application's schedules tick in time. */
 export const scheduled = async ({ sql, databaseUrl, queue }: World): Promise<void> => {
