@@ -40,4 +40,5 @@ export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> 
   'place_events(text,integer)': ['worker', 'api', 'operator', 'operator_api'],
   'process_sessions()': DATABASE_ROLES,
   'recount_games(boolean)': ['operator'],
+  'send_test_event(text)': ['console', 'operator', 'operator_api'],
 };

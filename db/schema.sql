@@ -233,7 +233,7 @@ create table events (
   "position" bigint,
   constraint events_pkey PRIMARY KEY (event_id),
   constraint events_application UNIQUE (application_id, event_id),
-  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text]))
+  constraint events_type CHECK (type = ANY (ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text, 'webhook.test'::text]))
 );
 
 create table game_absences (
@@ -2359,6 +2359,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION send_test_event(of_application text)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  id constant uuid := event_uuid();
+  no_game constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, of_application, 'webhook.test', no_game, jsonb_build_object('game_id', no_game,
+    'application_game_id', '', 'game_name', 'A test', 'audit_status', 'pending', 'audit_time', '', 'revision', 1,
+    'why', 'test'), clock_timestamp());
+  insert into event_deliveries (event_id, application_id) values (id, of_application);
+  return id;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION standing_decision(of_game uuid)
  RETURNS TABLE(audit_id bigint, revision integer, audit_status text, decided_by text, reason text, text text)
  LANGUAGE sql
@@ -2396,7 +2415,7 @@ AS $function$
 begin
   insert into stream_events (event_id, type, application_id, game_ids, revisions, created_at)
   select event_id, type, application_id, array[game_id], array[(data ->> 'revision')::int], created_at
-  from fresh_events order by event_number;
+  from fresh_events where type <> 'webhook.test' order by event_number;
   return null;
 end
 $function$;
@@ -2994,6 +3013,8 @@ revoke execute on function recount_game() from public;
 grant execute on function recount_games(boolean) to catalogue_operator;
 revoke execute on function recount_games(boolean) from public;
 revoke execute on function send_event(games,text,text,jsonb) from public;
+grant execute on function send_test_event(text) to catalogue_console, catalogue_operator, catalogue_operator_api;
+revoke execute on function send_test_event(text) from public;
 revoke execute on function stream_application() from public;
 revoke execute on function stream_application_events() from public;
 revoke execute on function stream_kyc() from public;

@@ -136,7 +136,7 @@ CREATE TABLE "events" (
 	"created_at" timestamp with time zone NOT NULL,
 	"position" bigint,
 	CONSTRAINT "events_application" UNIQUE("application_id","event_id"),
-	CONSTRAINT "events_type" CHECK ("events"."type" in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld'))
+	CONSTRAINT "events_type" CHECK ("events"."type" in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'webhook.test'))
 );
 --> statement-breakpoint
 CREATE TABLE "ingest_failures" (

@@ -742,6 +742,25 @@ begin
 end
 $$;
 
+-- Writes an event that its developer requests as a test, and its delivery. It has the form of every event, and the id of
+-- no game: no table has a game of that id.
+create function send_test_event(of_application text) returns uuid
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  id constant uuid := event_uuid();
+  no_game constant uuid := '00000000-0000-0000-0000-000000000000';
+begin
+  insert into events (event_id, application_id, type, game_id, data, created_at)
+  values (id, of_application, 'webhook.test', no_game, jsonb_build_object('game_id', no_game,
+    'application_game_id', '', 'game_name', 'A test', 'audit_status', 'pending', 'audit_time', '', 'revision', 1,
+    'why', 'test'), clock_timestamp());
+  insert into event_deliveries (event_id, application_id) values (id, of_application);
+  return id;
+end
+$$;
+
 -- Writes the event of a game whose status changed. It runs at the end of the statement, so it sees the decision of that
 -- statement. The removal of an application writes no events, because no token may read them.
 create function record_event() returns trigger
@@ -814,7 +833,7 @@ create trigger games_events after update on games for each row
 -- The functions run with the rights of their owner, because no role may write the stream.
 -- ---------------------------------------------------------------------------------------------------------------------
 
--- Each event of an application is in the stream too. `events` has what it tells.
+-- Each event of a game is in the stream too. `events` has what it tells.
 create function stream_application_events() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
@@ -822,7 +841,7 @@ as $$
 begin
   insert into stream_events (event_id, type, application_id, game_ids, revisions, created_at)
   select event_id, type, application_id, array[game_id], array[(data ->> 'revision')::int], created_at
-  from fresh_events order by event_number;
+  from fresh_events where type <> 'webhook.test' order by event_number;
   return null;
 end
 $$;

@@ -82,6 +82,10 @@ export const failDeliveries = async (
       and requested_at <= now() - ${olderThanMs} * interval '1 millisecond'`;
 };
 
+/** Writes a test event of an application, to be sent now. @returns its id */
+export const insertTestEvent = (tx: Queryable, application_id: string): Promise<string> =>
+  onlyValue(tx<{ event_id: string }[]>`select send_test_event(${application_id}) as event_id`);
+
 /** Events of one request for deliveries, at most: the oldest ones. */
 export const DELIVERIES_MAX = 10_000;
 

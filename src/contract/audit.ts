@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'event_secret.rotate',
   'event_secret.rotate_subscription',
   'event.retry',
+  'event.test',
   'event.subscribe',
   'event.unsubscribe',
   'event.resume',

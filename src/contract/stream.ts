@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { eventSchema, explain } from '#src/contract/events.ts';
 import { must, wholeNumber } from '#src/contract/platform.ts';
 import {
-  type EVENT_TYPES,
+  type GAME_EVENT_TYPES,
   KYC_STATES,
   STREAM_TYPES,
   type StreamType,
@@ -39,7 +39,7 @@ export const streamRequestSchema = z
 export type StreamRequest = z.infer<typeof streamRequestSchema>;
 
 /** What the platform alone hears; the other types are those of applications. */
-const OWN_TYPES: Record<Exclude<StreamType, (typeof EVENT_TYPES)[number]>, string> = {
+const OWN_TYPES: Record<Exclude<StreamType, (typeof GAME_EVENT_TYPES)[number]>, string> = {
   'game.received': 'A new game.',
   'game.changed': 'New content of a game or another package URL, in any status.',
   'game.answered': 'Its developer wrote.',

@@ -99,7 +99,7 @@ export type PassObstacle = 'held' | 'needs_verdict';
 export const NO_GAME = '';
 
 /** What an application hears of its games: each change of a game's status, messages, and appeals that were upheld. */
-export const EVENT_TYPES = [
+export const GAME_EVENT_TYPES = [
   'game.passed',
   'game.rejected',
   'game.pending',
@@ -108,9 +108,12 @@ export const EVENT_TYPES = [
   'game.appeal_upheld',
 ] as const;
 
-/** What the platform's stream tells: what applications hear, and what the platform alone hears. */
+/** What an address of an application is sent: what happens to its games, and what its developer requests as a test. */
+export const EVENT_TYPES = [...GAME_EVENT_TYPES, 'webhook.test'] as const;
+
+/** What the platform's stream tells: what applications hear of their games, and what the platform alone hears. */
 export const STREAM_TYPES = [
-  ...EVENT_TYPES,
+  ...GAME_EVENT_TYPES,
   'game.received',
   'game.changed',
   'game.answered',
@@ -139,6 +142,7 @@ export const EVENT_WHYS = [
   'needs_verdict',
   'appeal',
   'message',
+  'test',
 ] as const;
 export type EventWhy = (typeof EVENT_WHYS)[number];
 

@@ -69,12 +69,10 @@ export const deliveryList = defineList({
     {
       key: 'game',
       value: ({ data }) => data.game_name,
-      link: ({ application_id, game_id, data: { application_game_id } }) => ({
-        to: 'application_game',
-        application_id,
-        application_game_id,
-        game_id,
-      }),
+      link: ({ application_id, type, game_id, data: { application_game_id } }) =>
+        type === 'webhook.test'
+          ? null
+          : { to: 'application_game', application_id, application_game_id, game_id },
     },
     { key: 'state', title: 'Delivery', kind: 'status', value: stateOf },
     { key: 'result', value: resultOf, on: 'terminal' },

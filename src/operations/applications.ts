@@ -59,17 +59,13 @@ const describeSettings = (settings: object): Record<string, unknown> =>
       }),
   );
 
-/** Sets where its events are sent, or stops that. @returns the secret of a new address, to be shown once */
-export const changeEventWebhook = async (
+/** Sets where its events are sent. @returns the secret of the address, to be shown once */
+export const setEventWebhook = async (
   tx: Queryable,
   application_id: string,
-  url: string | null,
+  url: string,
   { keys }: Context,
-): Promise<string | undefined> => {
-  if (url === null) {
-    await deleteEventWebhook(tx, application_id);
-    return undefined;
-  }
+): Promise<string> => {
   const address = { application_id, url };
   const { secret, sealed } = await sealNewEventSecret(await keys(), address);
   await upsertEventWebhook(tx, { ...address, ...sealed });
@@ -131,7 +127,7 @@ export const addApplication = defineOperation({
     if (!(await insertApplication(tx, application_id, columns, sealed, same_owner)))
       throw new StateError(await explainTakenId(tx, application_id));
     if (!events_webhook) return { secret: undefined };
-    return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
+    return { secret: await setEventWebhook(tx, application_id, events_webhook, context) };
   },
   log: (_, { application_id: _id, access_token: _token, events_webhook, same_owner, ...settings }) => [
     { details: { ...describeSettings(toColumns(settings)), ...(same_owner && { same_owner }) } },
@@ -183,8 +179,9 @@ export const changeApplication = defineOperation({
         : await sealAccessToken(await context.keys(), after, access_token);
     if (Object.keys({ ...changes, ...sealed }).length > 0)
       await updateApplication(tx, application_id, { ...changes, ...sealed });
-    if (events_webhook === undefined) return { secret: undefined };
-    return { secret: await changeEventWebhook(tx, application_id, events_webhook, context) };
+    if (events_webhook === null) await deleteEventWebhook(tx, application_id);
+    if (!events_webhook) return { secret: undefined };
+    return { secret: await setEventWebhook(tx, application_id, events_webhook, context) };
   },
   log: (_, { application_id: _id, events_webhook, ...settings }) => {
     const details = describeSettings(toColumns(settings));

@@ -1,17 +1,17 @@
 /** Where an application's events are sent, as its developer sets it, or an administrator in the console. */
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
-import { isKnownOrigin, presentTokenProof } from '#db/queries/event-webhooks.ts';
+import { deleteEventWebhook, isKnownOrigin, presentTokenProof } from '#db/queries/event-webhooks.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
 import { webhookUrl } from '#src/contract/application-settings.ts';
 import { UsageError } from '#src/errors.ts';
 import {
   applicationSubject,
   changed,
-  changeEventWebhook,
   noteEventWebhook,
   oneApplication,
   requireActiveApplication,
+  setEventWebhook,
 } from '#src/operations/applications.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { hashApiToken, isApiToken, proveApiToken } from '#src/rules/api-token.ts';
@@ -46,7 +46,7 @@ export const setEventAddress = defineOperation({
       throw new UsageError(
         'The origin of this address is new: give an API token of the application too, so that events go nowhere else.',
       );
-    return { secret: await changeEventWebhook(tx, application_id, url, context) };
+    return { secret: await setEventWebhook(tx, application_id, url, context) };
   },
   log: (_, { url }) => noteEventWebhook(url),
 });
@@ -59,9 +59,9 @@ export const removeEventAddress = defineOperation({
   byApplication: true,
   input: oneApplication,
   subject: applicationSubject,
-  run: async (tx, { application_id }, context) => {
+  run: async (tx, { application_id }) => {
     await requireActiveApplication(tx, application_id);
-    await changeEventWebhook(tx, application_id, null, context);
+    await deleteEventWebhook(tx, application_id);
     return { application_id };
   },
 });

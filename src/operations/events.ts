@@ -2,7 +2,12 @@
 
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
-import { DELIVERIES_MAX, failDeliveries, requestDeliveries } from '#db/queries/event-deliveries.ts';
+import {
+  DELIVERIES_MAX,
+  failDeliveries,
+  insertTestEvent,
+  requestDeliveries,
+} from '#db/queries/event-deliveries.ts';
 import { endAddressDelay, findEventWebhook, switchEventWebhookOn } from '#db/queries/event-webhooks.ts';
 import { type Receiver, replaceEventSecret, switchAddressOff } from '#db/queries/receivers.ts';
 import { findSubscription } from '#db/queries/subscriptions.ts';
@@ -117,6 +122,28 @@ export const retryEvents = defineOperation({
       ...(events > 0 ? [{ details: { events, ...named } }] : []),
     ];
   },
+});
+
+export const testEvents = defineOperation({
+  name: 'event.test',
+  title: 'Send a test event to the address of an application',
+  answer: z.object({ event_id: z.string(), switched_on: z.boolean() }),
+  right: 'manage_applications',
+  byApplication: true,
+  input: oneApplication,
+  subject: applicationSubject,
+  run: async (tx, { application_id }) => {
+    await requireActiveApplication(tx, application_id);
+    if ((await findEventWebhook(tx, application_id)) === undefined) throw noAddress(application_id);
+    const switched_on = await switchEventWebhookOn(tx, application_id);
+    const event_id = await insertTestEvent(tx, application_id);
+    await endAddressDelay(tx, application_id);
+    return { event_id, switched_on };
+  },
+  log: ({ event_id, switched_on }): AuditNote[] => [
+    ...(switched_on ? [{ action: 'event_webhook.on' } as const] : []),
+    { details: { event_id } },
+  ],
 });
 
 const failing = z.object({ url: z.string(), reason: z.string() });

@@ -17,6 +17,7 @@ import {
   rotateEventSecret,
   rotateSubscriptionSecret,
   switchEventsOff,
+  testEvents,
 } from '#src/operations/events.ts';
 import {
   pauseFailingApplication,
@@ -80,6 +81,7 @@ export const operations = byName([
   rotateEventSecret,
   rotateSubscriptionSecret,
   retryEvents,
+  testEvents,
   switchEventsOff,
   subscribe,
   unsubscribe,

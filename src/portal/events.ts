@@ -1,7 +1,6 @@
 /** `/portal/events`: events of the application and their deliveries, and a way to send them again. */
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countAttempt } from '#src/identity/sign-in.ts';
 import { deliveryList } from '#src/lists/events.ts';
@@ -30,7 +29,6 @@ const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by
 
 /** An empty box is an absent one. */
 const form = z.object({
-  event_id: z.string().optional(),
   since: z
     .string()
     .trim()
@@ -38,17 +36,13 @@ const form = z.object({
     .optional(),
 });
 
-const againForms = (webhook: EventWebhook | undefined, [latest]: readonly EventItem[]): SafeHtml | null => {
+const againForm = (webhook: EventWebhook | undefined): SafeHtml | null => {
   if (webhook === undefined) return null;
   const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
-  const test =
-    latest === undefined
-      ? null
-      : html`<button class="button" name="event_id" value="${latest.event_id}">Send the latest one, as a test</button>`;
   return section(
     'Send again',
     html`<div class="body"><form method="post" action="${HERE}" class="filters">
-${input('Since', since)}<button class="button">Send again</button>${test}</form>
+${input('Since', since)}<button class="button">Send again</button></form>
 <p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div>`,
   );
@@ -68,12 +62,11 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       }),
       findEventWebhook(sql, application_id),
     ]);
-    const again = againForms(webhook, events.rows);
     return sendPortal(reply, {
       title: 'Events',
       at: HERE,
       body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${addressForms(ADDRESS, webhook)}`)}
-${again}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
+${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });
@@ -98,13 +91,13 @@ ${again}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_E
     const refused = await refuseMany(application_id, reply);
     if (refused !== undefined) return refused;
     return redirectOnRefusal(reply, HERE, async () => {
-      const secret = await changeAddress(options, callerOfHolder(request), application_id, request.body);
-      if (secret === undefined) return redirectWith(reply, HERE, 'The address is removed: no event is sent.');
+      const changed = await changeAddress(options, callerOfHolder(request), application_id, request.body);
+      if ('text' in changed) return redirectWith(reply, HERE, changed.text);
       const page = {
         title: 'Secret',
         at: HERE,
         parent: ['Events', HERE],
-        body: secretSection(secret, HERE),
+        body: secretSection(changed.secret, HERE),
       } as const;
       return sendPortal(reply, page);
     });
@@ -112,12 +105,11 @@ ${again}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_E
 
   portal.post(HERE, signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const { event_id, since } = form.parse(request.body);
+    const { since } = form.parse(request.body);
     const refused = await refuseMany(application_id, reply);
     if (refused !== undefined) return refused;
     return redirectAfter(reply, HERE, async () => {
-      const given =
-        event_id === undefined ? { application_id, since } : { application_id, event_ids: [event_id] };
+      const given = { application_id, since };
       const caller = callerOfHolder(request);
       const { events, switched_on } = await operate(retryEvents, given, caller, platformOf(options));
       return `${switched_on ? 'The address is switched on. ' : ''}Events to be sent now: ${number(events)}.`;

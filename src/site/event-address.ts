@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
-import { rotateEventSecret } from '#src/operations/events.ts';
+import { rotateEventSecret, testEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { readSealingRing } from '#src/sealing/event-box.ts';
@@ -24,6 +24,7 @@ const form = z.discriminatedUnion('act', [
       .transform((text) => text || undefined),
   }),
   z.object({ act: z.literal('rotate'), former_until: z.string().transform((text) => text || null) }),
+  z.object({ act: z.literal('test') }),
   z.object({ act: z.literal('remove') }),
 ]);
 
@@ -57,24 +58,31 @@ export const addressForms = (to: string, webhook: EventWebhook | undefined): Saf
 <summary class="button">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>${setForm(to, webhook)}</details>`;
   if (webhook === undefined) return html`<div class="body acts">${change}</div>`;
   const former_until = webhook.former_until?.toISOString() ?? '';
-  return html`<div class="body acts">${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
+  return html`<div class="body acts">${action(to, 'Send a test', { fields: { act: 'test' } })}${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
 <details name="address"><summary class="button quiet danger">Remove…</summary><div class="form">
 <p>No event is sent any more: <code>event/list</code> has them. The secret ends.</p>
 ${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details></div>`;
 };
 
-/** Does what a form says. @returns the new secret, to be shown once; undefined: the address is removed */
+/** What a form did: `secret` is a new one, to be shown once; `text` says it otherwise. */
+type Changed = { secret: string } | { text: string };
+
+/** Does what a form says. */
 export const changeAddress = async (
   options: ConsoleOptions,
   caller: Caller,
   application_id: string,
   body: unknown,
-): Promise<string | undefined> => {
+): Promise<Changed> => {
   const given = form.parse(body);
   const platform = platformOf(options);
   if (given.act === 'remove') {
     await operate(removeEventAddress, { application_id }, caller, platform);
-    return undefined;
+    return { text: 'The address is removed: no event is sent.' };
+  }
+  if (given.act === 'test') {
+    await operate(testEvents, { application_id }, caller, platform);
+    return { text: 'A test is sent now: its delivery is the first one below.' };
   }
   const ring = await readSealingRing(options.sql);
   const sealing = { ...platform, keys: async () => ring };
@@ -82,7 +90,7 @@ export const changeAddress = async (
     given.act === 'set'
       ? await operate(setEventAddress, { ...given, application_id }, caller, sealing)
       : await operate(rotateEventSecret, { ...given, application_id }, caller, sealing);
-  return secret;
+  return { secret };
 };
 
 /** Shows a secret, once. @param back the page of the address */

@@ -87,6 +87,7 @@ test('each act succeeds, and its answer is what the document says', async () => 
   expect(secret).toMatch(/^whsec_/);
   await act('event_secret.rotate', acme);
   await act('event.retry', acme);
+  await act('event.test', acme);
   await act('event_webhook.set', { ...acme, url: 'https://acme.example/other' });
   const { subscription_id } = await act('event.subscribe', { url: 'https://copy.example/events' });
   await act('event.resume', { subscription_id });

@@ -31,6 +31,7 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'event_secret.rotate': acme,
   'event_secret.rotate_subscription': { subscription_id: ID },
   'event.retry': acme,
+  'event.test': acme,
   'event.subscribe': { url: 'https://catalogue.example/events' },
   'event.unsubscribe': { subscription_id: ID },
   'event.resume': { subscription_id: ID },

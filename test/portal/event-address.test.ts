@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
+import { eventSchema } from '#src/contract/events.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
@@ -57,6 +58,16 @@ test('a developer sets an address, replaces its secret and removes it; events ar
   // A form that is sent twice replaces one secret.
   expect(secrets.toSorted()).toEqual(['', next]);
 
+  expect(await said(ADDRESS, { act: 'test' })).toMatch(/^good A test is sent now/);
+  expect(await aSender(sql).deliverNow('elm')).toEqual({ delivered: 1, failed: 0 });
+  const [sent] = received.splice(0);
+  expect(sent && isGenuine(sent, next)).toBe(true);
+  expect(eventSchema.parse(JSON.parse(sent?.body ?? ''))).toMatchObject({
+    type: 'webhook.test',
+    data: { why: 'test' },
+  });
+  expect(await page('/portal/events')).toContain('webhook.test');
+
   await passOnly('elm');
   expect(await aSender(sql).deliverNow('elm')).toEqual({ delivered: 1, failed: 0 });
   expect([secret, next].map((each) => received.map((one) => isGenuine(one, each)))).toEqual([[true], [true]]);
@@ -77,6 +88,7 @@ test('a developer sets an address, replaces its secret and removes it; events ar
   const log = await listAudit(sql, { subject: 'application:elm', limit: 10 });
   expect(log.map(({ action, actor }) => [action, actor])).toEqual([
     ['event_webhook.remove', 'elm'],
+    ['event.test', 'elm'],
     ['event_secret.rotate', 'elm'],
     ['event_webhook.set', 'elm'],
   ]);

@@ -38,8 +38,6 @@ test('a developer sends own events again since a time, delivered ones too, and s
   expect(await said('/portal/events', { since: '24h' })).toBe('good Events to be sent now: 2.');
   expect(await pending()).toBe(2);
   expect(await said('/portal/events', { since: '7d' })).toBe('good Events to be sent now: 3.');
-  const [, latest = ''] = /name="event_id" value="([^"]*)"/.exec(await page('/portal/events')) ?? [];
-  expect(await said('/portal/events', { event_id: latest })).toBe('good Events to be sent now: 1.');
   await sql`update event_webhooks set status = 'off' where application_id = 'elm'`;
   expect(await said('/portal/events', { since: '' })).toMatch(/^good The address is switched on/);
 

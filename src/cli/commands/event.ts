@@ -12,7 +12,12 @@ import { STREAM_TYPES } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { listStream } from '#src/events/read-stream.ts';
 import { deliveryList, eventAddressList, subscriptionList, toEventDocument } from '#src/lists/events.ts';
-import { retryEvents, rotateEventSecret, rotateSubscriptionSecret } from '#src/operations/events.ts';
+import {
+  retryEvents,
+  rotateEventSecret,
+  rotateSubscriptionSecret,
+  testEvents,
+} from '#src/operations/events.ts';
 import { checkInput } from '#src/operations/operate.ts';
 import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
@@ -183,6 +188,18 @@ export const register = (program: Command): void => {
           ? 'Every event since the address was set is delivered.'
           : `${formatCount(events, 'event')} ${events === 1 ? 'is' : 'are'} sent now.`;
       out.answer({ events, switched_on }, sent, ...first, ...on);
+    },
+  });
+
+  defineCommand(event, 'test', {
+    summary: 'send a test event to the address of an application',
+    details:
+      'It has the form of every event, and is about no game. An address that was switched off is switched on.',
+    examples: ['event test acme'],
+    parameters: (command) => command.argument(...APPLICATION),
+    run: async ({ operate, out }, application_id) => {
+      const sent = await operate(testEvents, { application_id });
+      out.answer(sent, `It is sent now: see event show ${sent.event_id}.`);
     },
   });
 

@@ -90,11 +90,10 @@ export const addApplicationSettings = (app: FastifyInstance, options: ConsoleOpt
       const here = `${page}#events`;
       return redirectOnRefusal(reply, here, async () => {
         const caller = callerOfOperator(request);
-        const secret = await changeAddress(options, caller, application_id, request.body);
-        if (secret === undefined)
-          return redirectWith(reply, here, 'The address is removed: no event is sent.');
+        const changed = await changeAddress(options, caller, application_id, request.body);
+        if ('text' in changed) return redirectWith(reply, here, changed.text);
         const parent = [application_id, page] as const;
-        const body = secretSection(secret, here);
+        const body = secretSection(changed.secret, here);
         return sendPage(reply, { title: 'Secret', at: '/applications', parent, body });
       });
     },
