@@ -278,6 +278,7 @@ test('our containers are read-only, without capabilities, and cannot gain privil
       role,
       read_only: true,
       cap_drop: ['ALL'],
+      pids_limit: 256,
       security_opt: ['no-new-privileges:true'],
     });
   expect(services.redis?.command).toEqual(
