@@ -35,8 +35,8 @@ export const movedParameters = (
   return names.length === 0 ? undefined : [...new Set(names)];
 };
 
-/** An operator copies the proposal to a shell: it has names of plain characters only. */
-const PLAIN = /^[\w.-]{1,64}$/;
+/** An operator copies the proposal to a shell: it has names of plain characters only, and none that is an option. */
+const PLAIN = /^\w[\w.-]{0,63}$/;
 const NAMES_MAX = 5;
 
 /**
@@ -49,7 +49,7 @@ export const proposeVolatile = (
   former: readonly string[],
   names: readonly string[],
 ): string | null => {
-  if (names.length > NAMES_MAX || !names.every((name) => PLAIN.test(name))) return null;
   const all = [...new Set([...former, ...names])].toSorted();
+  if (names.length > NAMES_MAX || !all.every((name) => PLAIN.test(name))) return null;
   return `npx catalogue app update ${application_id} --volatile-parameter ${all.join(' ')}`;
 };

@@ -33,6 +33,9 @@ test('a proposal keeps the names that are set, and has no name that a shell woul
   for (const name of ['t;rm -rf ~', '$(id)', '', 't t', '`id`', "t'", 'x'.repeat(65)])
     expect(proposeVolatile('acme', [], ['t', name])).toBeNull();
   expect(proposeVolatile('acme', [], ['a', 'b', 'c', 'd', 'e', 'f'])).toBeNull();
+  // Addresses with such parameters would have an operator send a secret of this machine to the application.
+  expect(proposeVolatile('acme', [], ['--access-token-env', 'OTHERS_TOKEN'])).toBeNull();
+  expect(proposeVolatile('acme', ['$(id)'], ['t'])).toBeNull();
 });
 
 test('addresses last until the next run has read them, or it is said why they do not', () => {
