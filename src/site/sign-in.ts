@@ -11,6 +11,7 @@ import { refuseForNow, sendError, sendPlain } from '#src/site/answers.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, hiddenFields, html, input, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
+import { isLedFromElsewhere } from '#src/site/origin.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
 const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
@@ -91,7 +92,7 @@ ${input('New password', { ...password, required: true, autofocus: true, ...flawO
 <button class="button primary">Set password and sign in</button></form>`;
 };
 
-/** A link alone signs in by this form: an address that somebody else gives to a browser must not sign it in. */
+/** Asks before a link signs in to which a page of another origin led: it may be the link of somebody else. */
 const enterForm = (secret: string, login: string, next: string): SafeHtml => html`<h1>Sign in as ${login}</h1>
 <p>This link signs in once.</p>
 <form method="post" action="/sign-in">${hiddenFields({ next, link: secret })}
@@ -136,9 +137,10 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     if (typeof secret === 'string') {
       const found = await readLink(sql, secret);
       if (found === undefined) return enter(reply, found, next);
-      return found.sets_password
-        ? sendLinkForm(reply, secret, found.login, next)
-        : sendPlain(reply, 'Sign in', enterForm(secret, found.login, next));
+      if (found.sets_password) return sendLinkForm(reply, secret, found.login, next);
+      if (isLedFromElsewhere(request.headers))
+        return sendPlain(reply, 'Sign in', enterForm(secret, found.login, next));
+      return enter(reply, await signInByLink(sql, secret, null, { site, address: request.ip }), next);
     }
     if ((await readSession(sql, readSessionCookie(request), site, false)) !== undefined)
       return reply.redirect(next, 303);

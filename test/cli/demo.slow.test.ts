@@ -58,9 +58,7 @@ it('keeps running without --once: its hints and addresses work as printed, and u
   for (const address of addresses)
     expect((await fetch(address, { redirect: 'manual' })).status, address).toBeLessThan(400);
   const link = /^ +(http:\S+\/sign-in\?link=\S+)/m.exec(stdout)?.[1] ?? '';
-  expect(await (await fetch(link)).text()).toContain('Sign in as demo');
-  const body = new URLSearchParams(new URL(link).searchParams);
-  const entered = await fetch(new URL('/sign-in', link), { method: 'POST', body, redirect: 'manual' });
+  const entered = await fetch(link, { redirect: 'manual' });
   expect(entered.headers.get('location')).toBe('/review');
   const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const review = await fetch(new URL('/review', link), { headers: { cookie } });

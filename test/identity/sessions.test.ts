@@ -161,9 +161,12 @@ test('refusals are logged: a page without the right, another origin, too many si
   expect(logged.join('')).not.toMatch(/wrong-|catalogue_session/);
 });
 
-test('a link of somebody else that a browser opens signs nobody in: the person does it by a button', async () => {
+test('a link to which a page of another origin leads signs in by a button: it may be the link of somebody else', async () => {
   const link = await linkOperator(database.sql, TESTS, 'kim', false);
-  const opened = await fetch(`${served.url}/sign-in?link=${link}&next=/review`, { redirect: 'manual' });
+  const opened = await fetch(`${served.url}/sign-in?link=${link}&next=/review`, {
+    redirect: 'manual',
+    headers: { 'sec-fetch-site': 'cross-site' },
+  });
   expect([opened.status, opened.headers.getSetCookie()]).toEqual([200, []]);
   expect(await opened.text()).toMatch(/Sign in as .*kim.*<button/s);
   const forged = { origin: 'https://evil.example' };
