@@ -80,7 +80,7 @@ describe.runIf(hasBrowser())('small parts of pages in Chromium', () => {
     });
     expect(await page.getByRole('link', { name: 'Review 1' }).isVisible()).toBe(true);
     const row = page.getByRole('row', { name: /session\.sign_in/ }).first();
-    expect(await row.innerText()).toMatch(/operator olga\s+by password · address/);
+    expect(await row.innerText()).toMatch(/operator olga\s+by password · site console · address/);
     expect(await page.locator('table').innerText()).not.toContain('{');
     await page.close();
   });
