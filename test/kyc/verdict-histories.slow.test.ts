@@ -3,7 +3,7 @@ import { playHistories } from '#test/kyc/verdict-histories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-/** 10,000 take 20 minutes: `HISTORIES=10000 npx vitest run test/kyc/verdict-histories.slow`. */
+/** 2,500 take six minutes: `HISTORIES=2500 npx vitest run test/kyc/verdict-histories.slow`. In one database, more grow slower. */
 const HISTORIES = Number(process.env.HISTORIES ?? 500);
 
 it(
