@@ -80,7 +80,9 @@ describe.runIf(hasBrowser())('ten reviewers in Chromium', () => {
     }
   };
 
-  test('no game is shown to two within its lease, and none is left over', async () => {
+  test('no game is shown to two within its lease, and none is left over', {
+    timeout: 7_200_000,
+  }, async () => {
     await Promise.all(REVIEWERS.map(work));
     expect(await countWaiting()).toBe(0);
     const decisions = await database.sql<{ game_id: string; decided_by: string }[]>`
