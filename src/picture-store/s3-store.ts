@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import {
   CopyObjectCommand,
   DeleteObjectCommand,
@@ -43,6 +44,18 @@ type ServiceError = Error & { code?: string; $metadata?: { httpStatusCode?: numb
 
 const isNotFound = (error: ServiceError): boolean =>
   error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404;
+
+/** Reads up to `PICTURE_BYTES_MAX` and a piece, and ends the response there. */
+const readBeginning = async (body: Readable): Promise<Buffer> => {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > PICTURE_BYTES_MAX) break;
+  }
+  return Buffer.concat(pieces);
+};
 
 /** A store in a bucket. Credentials, region and proxies are the AWS client's defaults (`AWS_…`). */
 export const openS3Store = (
@@ -113,9 +126,9 @@ export const openS3Store = (
     read: (area, name) =>
       guard(async () => {
         try {
-          const Range = `bytes=0-${PICTURE_BYTES_MAX}`;
-          const { Body } = await client.send(new GetObjectCommand({ ...at(area, name), Range }));
-          return Body === undefined ? undefined : Buffer.from(await Body.transformToByteArray());
+          const { Body } = await client.send(new GetObjectCommand(at(area, name)));
+          const bytes = await readBeginning(Body as Readable);
+          return bytes.length === 0 ? undefined : bytes;
         } catch (error) {
           if (isNotFound(error as ServiceError)) return undefined;
           throw error;

@@ -73,6 +73,15 @@ describe.each([
     expect((await errorOf(store.move('passed', picture))).code).toBe('missing');
     await store.delete('passed', nameOfPicture(other));
   });
+
+  test('an empty file, as somebody may write there, is no picture', async () => {
+    const store = open();
+    onTestFinished(store.close);
+    const [picture] = aFile('emptied');
+    await store.put('seen', picture, Buffer.alloc(0));
+    expect(await store.read('seen', nameOfPicture(picture))).toBeUndefined();
+    await store.delete('seen', nameOfPicture(picture));
+  });
 });
 
 test('a file that a process left half written is no picture', async () => {
