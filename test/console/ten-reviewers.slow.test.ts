@@ -39,14 +39,16 @@ describe.runIf(hasBrowser())('ten reviewers in Chromium', () => {
     return row?.waiting ?? 0;
   };
 
-  const openBrowser = async (cookie: string): Promise<{ page: Page; browser: Browser; kill: () => void }> => {
+  const openBrowser = async (
+    cookie: string,
+  ): Promise<{ page: Page; browser: Browser; kill: () => Promise<void> }> => {
     const server = await chromium.launchServer({ executablePath: BROWSER_PATH, args: BROWSER_ARGS });
     const browser = await chromium.connect(server.wsEndpoint());
     const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
     context.setDefaultTimeout(120_000);
     const [name = '', value = ''] = cookie.split('=');
     await context.addCookies([{ name, value, url: served.url }]);
-    return { page: await context.newPage(), browser, kill: () => server.process().kill('SIGKILL') };
+    return { page: await context.newPage(), browser, kill: () => server.kill() };
   };
 
   /** Decides on games until none is left, or the browser is killed. @returns whether it was killed */
@@ -74,7 +76,7 @@ describe.runIf(hasBrowser())('ten reviewers in Chromium', () => {
     for (let isKilled = true; isKilled; ) {
       const { page, browser, kill } = await openBrowser(cookie);
       isKilled = await review(login, page);
-      kill();
+      await kill();
       kills += isKilled ? 1 : 0;
       await browser.close();
     }
