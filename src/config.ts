@@ -26,10 +26,10 @@ import {
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { UsageError } from '#src/errors.ts';
 import { parseStoreLocation, type StoreLocation } from '#src/picture-store/location.ts';
+import { PICTURE_BYTES_MAX } from '#src/picture-store/store.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
 import { parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 
-const MIB = 1024 * 1024;
 const DAY_MS = 24 * 60 * 60_000;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -83,7 +83,7 @@ const environmentSchema = z.object({
   KYC_KEEP_REMOVED: duration('30d', DAY_MS),
   PICTURE_KEEP: duration('30d', 60_000),
   PICTURE_RECHECK: duration('7d', 1_000),
-  PICTURE_MAX_BYTES: integer(10 * MIB, 1, 10 * MIB),
+  PICTURE_MAX_BYTES: integer(PICTURE_BYTES_MAX, 1, PICTURE_BYTES_MAX),
   PICTURE_STORE: parsed(parseStoreLocation).optional(),
   PICTURE_STORE_ENDPOINT: httpUrlSetting.optional(),
   PICTURE_PUBLIC_URL: httpUrlSetting.optional(),

@@ -67,7 +67,7 @@ export const events = pgTable(
     index('events_created').using('brin', table.created_at),
     check(
       'events_type',
-      sql`${table.type} in ('game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'webhook.test')`,
+      sql`${table.type} in (${sql.raw(EVENT_TYPES.map((type) => `'${type}'`).join(', '))})`,
     ),
   ],
 );

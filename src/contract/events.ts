@@ -54,7 +54,7 @@ const TYPES: Record<(typeof EVENT_TYPES)[number], string> = {
   'game.withdrawn': 'The game is no longer listed.',
   'game.message': 'A reviewer wrote to you.',
   'game.appeal_upheld': 'Your appeal was decided, and the game stays rejected.',
-  'webhook.test': 'You requested a test: the form of every event, about no game.',
+  'webhook.test': 'A test: it has the form of every event, and is about no game.',
 };
 
 /** Why an event was sent, for its application's developer and for operators. */
@@ -70,7 +70,7 @@ export const WHYS: Record<EventWhy, string> = {
   needs_verdict: 'It is listed again, and its developer has no standing verdict.',
   appeal: 'A reviewer decided the appeal.',
   message: 'A reviewer wrote to you.',
-  test: 'You requested it.',
+  test: 'It was requested.',
 };
 
 const TEXTS = {

@@ -124,7 +124,7 @@ export const retryEvents = defineOperation({
   },
 });
 
-export const testEvents = defineOperation({
+export const sendTestEvent = defineOperation({
   name: 'event.test',
   title: 'Send a test event to the address of an application',
   answer: z.object({ event_id: z.string(), switched_on: z.boolean() }),

@@ -16,8 +16,8 @@ import {
   retryEvents,
   rotateEventSecret,
   rotateSubscriptionSecret,
+  sendTestEvent,
   switchEventsOff,
-  testEvents,
 } from '#src/operations/events.ts';
 import {
   pauseFailingApplication,
@@ -81,7 +81,7 @@ export const operations = byName([
   rotateEventSecret,
   rotateSubscriptionSecret,
   retryEvents,
-  testEvents,
+  sendTestEvent,
   switchEventsOff,
   subscribe,
   unsubscribe,

@@ -121,7 +121,7 @@ export const linkOperator = defineOperation({
   title: 'Make a one-time sign-in link; older ones end',
   notByToken: 'at the console, with the password',
   right: 'manage_operators',
-  /** `sets_password` false: the link signs in by a button. */
+  /** `sets_password` false: the link alone signs in. */
   input: oneOperator.extend({ sets_password: z.boolean().default(true) }),
   subject: operatorSubject,
   secondPerson: bySecondPerson('link'),

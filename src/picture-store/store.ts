@@ -17,7 +17,7 @@ export const PICTURE_TYPES: Record<ImageFormat, { extension: string; contentType
   gif: { extension: 'gif', contentType: 'image/gif' },
 };
 
-/** Of a larger file the beginning is read: no picture is larger (PICTURE_MAX_BYTES). */
+/** No picture is larger: the default and the limit of PICTURE_MAX_BYTES. Of a larger file the beginning is read. */
 export const PICTURE_BYTES_MAX = 10 * 1024 * 1024;
 
 export const hashOfPicture = (bytes: Buffer): string => hash('sha256', bytes, 'hex');

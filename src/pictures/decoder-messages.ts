@@ -80,10 +80,11 @@ export const encodeReply = ({ decoded, unconfined }: DecoderReply): Buffer => {
       ? { ...decoded, dhash: decoded.dhash?.toString() ?? null, thumbnails: lengths }
       : decoded;
   const header = Buffer.from(JSON.stringify({ decoded: said, unconfined }));
+  const body = Buffer.concat(webps);
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32LE(header.length, 0);
-  prefix.writeUInt32LE(Buffer.concat(webps).length, 4);
-  return Buffer.concat([prefix, header, ...webps]);
+  prefix.writeUInt32LE(body.length, 4);
+  return Buffer.concat([prefix, header, body]);
 };
 
 /** @returns undefined if the stream ends before */

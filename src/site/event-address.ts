@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
-import { rotateEventSecret, testEvents } from '#src/operations/events.ts';
+import { rotateEventSecret, sendTestEvent } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { readSealingRing } from '#src/sealing/event-box.ts';
@@ -81,7 +81,7 @@ export const changeAddress = async (
     return { text: 'The address is removed: no event is sent.' };
   }
   if (given.act === 'test') {
-    await operate(testEvents, { application_id }, caller, platform);
+    await operate(sendTestEvent, { application_id }, caller, platform);
     return { text: 'A test is sent now: its delivery is the first one below.' };
   }
   const ring = await readSealingRing(options.sql);

@@ -19,7 +19,7 @@ const inReply =
     if (call.operation === operation && !call.isRefused) change(reply, call);
   };
 export const list = inReply('query_game_list');
-export const detail = inReply('query_game_detail');
+const detail = inReply('query_game_detail');
 const kyc = inReply('query_cp_kyc');
 export const every =
   (change: Change): Change =>

@@ -146,8 +146,9 @@ export const listCases: readonly Case[] = [
     check: async (session) => {
       const call = await fetchFarPage(session);
       const list = at(dataOf(call), ['list']);
-      const rows = Array.isArray(list) && list.length === 1 ? '1 row' : `${at(list, ['length'])} rows`;
-      const came = Array.isArray(list) ? `has ${rows}` : `is ${typeName(list)}`;
+      const came = Array.isArray(list)
+        ? `has ${list.length} ${list.length === 1 ? 'row' : 'rows'}`
+        : `is ${typeName(list)}`;
       const problem = `data.list ${came} on page ${FAR_PAGE}, and must be an empty array []`;
       return judge(isEmptyPage(call), problem, call);
     },

@@ -16,7 +16,7 @@ import {
   retryEvents,
   rotateEventSecret,
   rotateSubscriptionSecret,
-  testEvents,
+  sendTestEvent,
 } from '#src/operations/events.ts';
 import { checkInput } from '#src/operations/operate.ts';
 import { resumeSubscription, subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
@@ -198,7 +198,7 @@ export const register = (program: Command): void => {
     examples: ['event test acme'],
     parameters: (command) => command.argument(...APPLICATION),
     run: async ({ operate, out }, application_id) => {
-      const sent = await operate(testEvents, { application_id });
+      const sent = await operate(sendTestEvent, { application_id });
       out.answer(sent, `It is sent now: see event show ${sent.event_id}.`);
     },
   });
