@@ -117,24 +117,24 @@ describe('every page is right', () => {
 
   test('while other connections change and fold games', async () => {
     let reading = true;
-    const write = async (offset: number) => {
-      let changes = 0;
-      for (; reading; changes += 1) {
-        await decide(api.sql, await nth('pending', (changes * 37 + offset) % 600), 'passed');
-        await decide(api.sql, await nth('passed', (changes * 53 + offset) % 300), 'pending');
-        if (changes % 10 === 0) await fold();
+    const changes: [number, number] = [0, 0];
+    const write = async (writer: 0 | 1) => {
+      for (let change = 0; reading; change += 1) {
+        changes[writer] = change;
+        await decide(api.sql, await nth('pending', (change * 37 + writer * 7) % 600), 'passed');
+        await decide(api.sql, await nth('passed', (change * 53 + writer * 7) % 300), 'pending');
+        if (change % 10 === 0) await fold();
       }
-      return changes;
     };
-    const writers = Promise.all([write(0), write(7)]);
-    for (let round = 0; round < 100; round += 1) {
+    const writers = Promise.all([write(0), write(1)]);
+    for (let round = 0; round < 100 || Math.min(...changes) < 20; round += 1) {
       await api.sql.begin('isolation level repeatable read', async (tx) => {
         const [scope, page_num] = [SCOPES[round % 2] ?? null, 1 + (round % 14)];
         expect(await readPage(tx, scope, page_num)).toEqual(await readTruePage(tx, scope, page_num));
       });
     }
     reading = false;
-    for (const changes of await writers) expect(changes).toBeGreaterThan(5);
+    await writers;
   });
 
   test('for any ids', async () => {
