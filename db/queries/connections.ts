@@ -7,7 +7,7 @@ import { onlyValue } from '#db/rows.ts';
  */
 export const countConnections = (sql: Queryable) =>
   sql<{ holder: string; state: string; count: number }[]>`
-    select substr(application_name, 11) as holder,
+    select split_part(application_name, ' ', 2) as holder,
            coalesce(state, case when usename = current_user then 'starting' else 'unknown' end) as state,
            count(*)::int as count
     from pg_stat_activity
@@ -18,6 +18,26 @@ export const countConnections = (sql: Queryable) =>
 export const readBlocking = (sql: Queryable) =>
   sql<{ blocker: string; seconds: number }[]>`
     select login as blocker, max(blocks_s) as seconds from process_sessions() where blocks_s > 0 group by 1`;
+
+/** A session that others wait for. A prepared transaction has no process, login or program. */
+export type Blocker = { pid: number | null; login: string; program: string };
+
+/**
+ * Which sessions keep the locks that sessions of these names wait for: the first of each chain, which waits for none.
+ * Every login may read this.
+ * @param names the `application_name` of the sessions that wait
+ */
+export const readBlockers = (sql: Queryable, names: readonly string[]) =>
+  sql<Blocker[]>`
+    with recursive blockers as (
+      select unnest(pg_blocking_pids(pid)) as pid from pg_stat_activity
+      where datname = current_database() and usename = current_user and application_name = any(${names})
+      union
+      select unnest(pg_blocking_pids(pid)) from blockers
+    )
+    select nullif(pid, 0) as pid, coalesce(usename, '') as login, coalesce(application_name, '') as program
+    from blockers left join pg_stat_activity using (pid)
+    where pid not in (select pid from pg_locks where not granted)`;
 
 /** Ends sessions of processes that keep a transaction, a lock or a statement for too long. @returns how many */
 export const endOverdueSessions = (sql: Queryable): Promise<number> =>

@@ -106,9 +106,12 @@ export const register = (program: Command): void => {
       'Can run repeatedly, and in several processes at once: a lock lets one migrate at a time. Also creates the database roles of the processes and grants their rights (docs/security.md).',
     examples: ['migrate'],
     run: async ({ config, out }) => {
+      const { noteBlockers } = await import('#src/cli/kit/note-blockers.ts');
       const { migrateAll } = await import('#src/roles/migrate.ts');
       const logger = createLogger('silent', { pretty: false, role: 'migrate' });
-      for (const note of await migrateAll(config, await findDatabaseUrl(config), logger)) out.note(note);
+      const databaseUrl = await findDatabaseUrl(config);
+      await using _ = noteBlockers(databaseUrl, ['catalogue migrate', 'catalogue migrate lock'], out.note);
+      for (const note of await migrateAll(config, databaseUrl, logger)) out.note(note);
       out.answer({ migrated: true }, 'The database is up to date.');
     },
   });

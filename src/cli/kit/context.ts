@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { commandLineCaller } from '#src/cli/kit/actor.ts';
@@ -50,18 +51,26 @@ export const createContext = (
   out: Output,
   resources: AsyncDisposableStack,
 ): CommandContext => {
+  // Two commands have different names, so each knows its own sessions.
+  const name = `cli ${randomBytes(4).toString('hex')}`;
+  const findDatabase = once(async () => {
+    const databaseUrl = await findDatabaseUrl(config);
+    const { noteBlockers } = await import('#src/cli/kit/note-blockers.ts');
+    resources.use(noteBlockers(databaseUrl, [`catalogue ${name}`], out.note));
+    return databaseUrl;
+  });
   const openDatabase = once(async () => {
     const { openDatabase, STATEMENT_MS } = await import('#db/client.ts');
-    const sql = openDatabase(await findDatabaseUrl(config), {
+    const sql = openDatabase(await findDatabase(), {
       max: CONNECTIONS,
-      applicationName: 'catalogue cli',
+      applicationName: `catalogue ${name}`,
       statementMs: STATEMENT_MS.long,
     });
     resources.defer(() => sql.end({ timeout: CLOSE_TIMEOUT_S }));
     return sql;
   });
   const openQueues = once(async () => {
-    const foundation = resources.use(await openProducer(config, await findDatabaseUrl(config), 'cli'));
+    const foundation = resources.use(await openProducer(config, await findDatabase(), name));
     // BullMQ's errors do not name the cause of a failed connection: these do.
     await foundation.sql`select 1`;
     await foundation.backend.ping();

@@ -1,0 +1,45 @@
+import { setInterval } from 'node:timers/promises';
+import { openDatabase } from '#db/client.ts';
+import { type Blocker, readBlockers } from '#db/queries/connections.ts';
+import type { Output } from '#src/cli/kit/output.ts';
+
+/** A migration waits for a lock two of three seconds, so one of its waits is seen soon. */
+const LOOK_MS = 2_000;
+
+const describe = ({ pid, login, program }: Blocker): string =>
+  pid === null
+    ? 'This command waits for a lock that a prepared transaction has: see select * from pg_prepared_xacts.'
+    : `This command waits for a lock that session ${pid} of Postgres has (login ${login}, program ${program || 'without a name'}). It goes on when that transaction ends; an administrator ends it with select pg_terminate_backend(${pid}).`;
+
+/**
+ * Says who blocks this command, each session once: without that a command that waits for a lock looks as if it hung.
+ * Uses a connection of its own, which opens after two seconds.
+ * @param sessions the `application_name` of the command's connections
+ */
+export const noteBlockers = (
+  databaseUrl: string,
+  sessions: readonly string[],
+  note: Output['note'],
+): AsyncDisposable => {
+  const aborter = new AbortController();
+  const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue cli' });
+  const said = new Set<string>();
+  const look = async (): Promise<void> => {
+    for (const blocker of await readBlockers(sql, sessions)) {
+      const text = describe(blocker);
+      if (!said.has(text)) note(text);
+      said.add(text);
+    }
+  };
+  const watching = (async () => {
+    for await (const _ of setInterval(LOOK_MS, undefined, { signal: aborter.signal })) await look();
+    // An end of the command interrupts the wait, and a failed look is not the command's failure.
+  })().catch(() => {});
+  return {
+    [Symbol.asyncDispose]: async () => {
+      aborter.abort();
+      await sql.end({ timeout: 0 });
+      await watching;
+    },
+  };
+};
