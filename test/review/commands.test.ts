@@ -175,7 +175,7 @@ describe('game diff', () => {
     expect(exit).toBe(0);
     expect(stdout.split('\n').slice(1)).toEqual([
       'game_desc: Bring the [-boats-]{+ships+} home.',
-      'Before the fog.',
+      '| Before the fog.',
       'game_store_pic:',
       '  1. [-https://cdn.example/1.png-]',
       '  1. https://cdn.example/2.png',

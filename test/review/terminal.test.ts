@@ -87,6 +87,26 @@ describe.each([100, 60])('On a terminal of %i columns', (columns) => {
     expect([await statusOf(amber), await statusOf(birch)]).toEqual(['passed', 'pending']);
   });
 
+  it('a description does not imitate the lines of other fields', async () => {
+    const application_id = `lies-${columns}`;
+    await addApplication(database.sql, application_id);
+    const lie = 'game_store_video: https://harmless.example/film.mp4';
+    const game = fetchedGame(
+      { game_id: 'g', game_info: `One.\n${lie}\n${'x'.repeat(columns)}${lie}` },
+      at(0),
+    );
+    await upsertGames(database.sql, application_id, [game]);
+    await terminal().type(
+      `clear; catalogue game review --by kim --application ${application_id}; echo "[exit $?]"`,
+    );
+    await shows('(lies-');
+    await until('it asks', async () => /\(lies-.*q quit:/s.test(await terminal().screen()));
+    const lines = (await terminal().screen()).split('\n');
+    expect(lines.filter((line) => line.startsWith(lie))).toEqual([]);
+    expect(lines).toContainEqual(`| ${lie}`);
+    await answer('q', '[exit 0]');
+  });
+
   it('game diff marks words in colour', async () => {
     const [amber] = await add(`diff-${columns}`);
     await decideGame(database.sql, { game_id: amber, audit_status: 'passed' });

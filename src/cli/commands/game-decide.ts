@@ -133,7 +133,7 @@ const confirmRevisions = async (
         `Name the revision of ${game_id} that you saw: npx catalogue game show ${game_id} prints the command.`,
       );
     const diff = await compareRevisions(sql, game_id);
-    out.styled(describeDiff(diff));
+    out.styled(describeDiff(diff, out.stdio.stdout.columns));
     if (await askYesNo(out, `${verb} this game at revision ${diff.to}?`))
       seen.push({ game_id, revision: diff.to });
   }

@@ -31,7 +31,7 @@ export const registerHistory = (game: CommandUnknownOpts): void => {
       const game_id = await requireId(sql, 'games', prefix);
       const diff = await compareRevisions(sql, game_id, { from, to });
       out.document({ game_id, from: diff.from, to: diff.to, fields: diff.fields });
-      out.styled(describeDiff(diff));
+      out.styled(describeDiff(diff, out.stdio.stdout.columns));
     },
   });
 

@@ -45,7 +45,7 @@ type Session = {
 
 const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<GameDiff> => {
   const diff = await compareRevisions(sql, game.game_id);
-  const lines = describeDiff(diff);
+  const lines = describeDiff(diff, out.stdio.stdout.columns);
   out.line();
   out.styled(lines.slice(0, LINES_SHOWN));
   if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
@@ -118,7 +118,7 @@ const handleGame = async (session: Session, game: LaneGame): Promise<boolean> =>
       } else if (key === 's') session.place = next;
       else if (key === 'u') await undoLast(session);
       else {
-        if (key === 'd') session.out.styled(describeDiff(diff));
+        if (key === 'd') session.out.styled(describeDiff(diff, session.out.stdio.stdout.columns));
         continue;
       }
       return true;

@@ -1,6 +1,6 @@
 import type { Database } from '#db/client.ts';
 import { findGame, type GameRow } from '#db/queries/games.ts';
-import { style } from '#src/cli/kit/table.ts';
+import { style, wrapTo } from '#src/cli/kit/table.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { toPrintable } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
@@ -31,9 +31,17 @@ const describeItem = ({ type, value, from, to }: ListItem): string => {
   return `  ${to ?? from}. ${markPart({ type, text: value })}`;
 };
 
-const describeField = (diff: FieldDiff): string[] => {
+/** Before each further line of a text: the text could imitate the lines of other fields. */
+const GOES_ON = '| ';
+
+const describeField = (diff: FieldDiff, width: number): string[] => {
   if (diff.kind === 'list') return [`${diff.field}:`, ...diff.items.map(describeItem)];
-  return `${diff.field}: ${diff.parts.map(markPart).join('')}`.split('\n');
+  const lines = `${diff.field}: ${diff.parts.map(markPart).join('')}`.split('\n');
+  // An address stays whole, so that it can be opened.
+  const isAddress = !diff.parts.some(({ text }) => /\s/.test(text));
+  return lines
+    .flatMap((line) => (isAddress ? [line] : wrapTo(line, width - GOES_ON.length)))
+    .map((line, place) => (place === 0 ? line : `${GOES_ON}${line}`));
 };
 
 /** A field that was compared with nothing: the whole text would be marked as added. */
@@ -42,17 +50,26 @@ const withoutMarks = (diff: FieldDiff): FieldDiff =>
     ? { ...diff, parts: diff.parts.map((part) => ({ ...part, type: 'same' })) }
     : { ...diff, items: diff.items.map((item) => ({ ...item, type: 'same' })) };
 
-/** Describes a difference in lines: the changed fields, or every field if no earlier revision was decided. */
-export const describeDiff = ({ game, from, to, fields }: GameDiff): string[] => {
+/**
+ * Describes a difference in lines: the changed fields, or every field if no earlier revision was decided.
+ * @param width columns of the terminal, which would begin a line of its own in a text
+ */
+export const describeDiff = (
+  { game, from, to, fields }: GameDiff,
+  width = Number.POSITIVE_INFINITY,
+): string[] => {
   const { game_name, application_id, application_game_id, audit_status } = game;
   const title = `${game_name} (${application_id}, ${application_game_id}): ${audit_status}`;
   const head = style('bold', toPrintable(title));
   if (from === null)
     return [
       `${head}. Revision ${to}; no earlier revision was passed or rejected.`,
-      ...fields.map(withoutMarks).flatMap(describeField),
+      ...fields.map(withoutMarks).flatMap((field) => describeField(field, width)),
     ];
   const changed = fields.filter((field) => field.changed);
   if (changed.length === 0) return [`${head}. Revisions ${from} and ${to} do not differ.`];
-  return [`${head}. Differences of revisions ${from} and ${to}:`, ...changed.flatMap(describeField)];
+  return [
+    `${head}. Differences of revisions ${from} and ${to}:`,
+    ...changed.flatMap((field) => describeField(field, width)),
+  ];
 };

@@ -64,6 +64,31 @@ export const cutTo = (text: string, width: number): string => {
   return `${cut}…`;
 };
 
+/** Makes lines of at most this many columns of a text, in which `style` has marked parts. */
+export const wrapTo = (text: string, width: number): string[] => {
+  if (stringWidth(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  let used = 0;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequence of a colour is no text
+  for (const piece of text.split(/(\u001b\[[\d;]*m)/)) {
+    const segments = piece.startsWith('\u001b')
+      ? [piece]
+      : Array.from(graphemes.segment(piece), (each) => each.segment);
+    for (const segment of segments) {
+      const columns = stringWidth(segment);
+      if (used + columns > width) {
+        lines.push(line);
+        line = '';
+        used = 0;
+      }
+      line += segment;
+      used += columns;
+    }
+  }
+  return [...lines, line];
+};
+
 const widthOf = ({ header, cells }: TableColumn): number =>
   cells.reduce((widest, cell) => Math.max(widest, stringWidth(cell)), stringWidth(header));
 
