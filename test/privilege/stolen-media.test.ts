@@ -1,5 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { listLaneContents, listLanePage } from '#db/queries/lanes.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
@@ -8,7 +9,7 @@ const { database, attempt, expectRefused } = useStolenLogins();
 
 beforeEach(async () => {
   const { sql } = database;
-  await sql`truncate applications, games, pictures, game_audits cascade`;
+  await sql`truncate applications, games, pictures, game_audits, changed_games cascade`;
   await addApplication(sql, 'acme');
   const game = fetchedGame({ game_icon: ['https://cdn.example/icon.png'] });
   await upsertGames(sql, 'acme', [game]);
@@ -48,3 +49,22 @@ it('stolen media writes to the audit log only that games returned to review', as
   ]);
   expect(await attempt('media', entry('media', 'system', 'game.reopen'))).toBe(1);
 });
+
+it.each(['worker', 'media'] as const)(
+  'a stolen %s does not have the changed lane compare a game with what no one has decided on',
+  async (role) => {
+    const { sql } = database;
+    const changed = fetchedGame({ game_name: 'Changed' }, new Date('2026-03-02T12:00:00.000Z'));
+    await upsertGames(sql, 'acme', [changed]);
+    expect(await attempt(role, 'delete from changed_games')).toBe(1);
+    await attempt(
+      role,
+      `insert into changed_games (game_id, application_id, decided_revision, since)
+       select game_id, application_id, revision, now() from games`,
+    );
+    const page = { sort: 'due', descending: false, limit: 1, uncounted: true } as const;
+    const { rows } = await listLanePage(sql, { lane: 'changed' }, page);
+    expect(rows).toMatchObject([{ revision: 2, decided_revision: 1 }]);
+    expect(await listLaneContents(sql, rows)).toMatchObject([{ name: true }]);
+  },
+);
