@@ -126,22 +126,14 @@ const QUEUE_SCHEMA = 'bullmq';
 const CREATE_SEQUENCES =
   'select next_job_id(queue) from unnest($1::text[]) queue where to_regclass(job_id_seq_name(queue)) is null';
 
-const JOB_SIZE = [
-  'name',
-  'data',
-  'opts',
-  'progress',
-  'return_value',
-  'failed_reason',
-  'stacktrace',
-  'deferred_failure',
-]
-  .map((column) => `coalesce(pg_column_size(${column}), 0)`)
-  .join(' + ');
-const LIMIT_JOB_SIZE = `do $$ begin
-  if not exists (select from pg_constraint where conname = 'job_size' and conrelid = 'job'::regclass) then
-    alter table job add constraint job_size check (${JOB_SIZE} <= ${JOB_BYTES_MAX}) not valid;
-  end if;
+/** Counts the text of a row, because a value that another table keeps compressed has a small `pg_column_size`. */
+const LIMIT_ROW_SIZES = `do $$ declare of_table text; begin
+  for of_table in
+    select relname from pg_class c where relnamespace = current_schema::regnamespace and relkind = 'r'
+      and not exists (select from pg_constraint where conname = 'row_size' and conrelid = c.oid)
+  loop
+    execute format('alter table %1$I add constraint row_size check (octet_length((%1$I.*)::text) <= ${JOB_BYTES_MAX}) not valid', of_table);
+  end loop;
 end $$`;
 
 /** Longer than any lock (runner.ts). */
@@ -225,7 +217,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
         await runMigrations(client, QUEUE_SCHEMA);
         // BullMQ creates a sequence at the first job of a queue: a process whose role only adds jobs may not.
         await client.query(CREATE_SEQUENCES, [queues]);
-        await client.query(LIMIT_JOB_SIZE);
+        await client.query(LIMIT_ROW_SIZES);
       } finally {
         // Not back into the pool: its statements have no limit.
         client.release(true);

@@ -85,7 +85,7 @@ test.skipIf(inject('redisUrl') === null)(
 
 const LARGE = "repeat('x', 2000000)";
 
-test('Postgres keeps no job of more than a megabyte', async () => {
+test('Postgres keeps no row of a queue of more than a megabyte, also none that was compressed elsewhere', async () => {
   const fleet = await startTestFleet('postgres');
   await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
@@ -99,4 +99,16 @@ test('Postgres keeps no job of more than a megabyte', async () => {
         [id ?? ''],
       ),
     ).rejects.toMatchObject({ code: CHECK_VIOLATION });
+  // A value that another table keeps compressed takes little there.
+  await login`insert into pictures (picture_id, url, note) values (gen_random_uuid(), 'https://x.example', repeat('x', 50000000))`;
+  for (const statement of [
+    ...['failed_reason', 'name', 'processed_by'].map(
+      (column) => `update bullmq.job set ${column} = note from pictures`,
+    ),
+    "insert into bullmq.scheduler (queue, scheduler_id, name) select 'tick', 'forged', note from pictures",
+    `insert into bullmq.scheduler (queue, scheduler_id, template_data) select 'tick', 'forged', to_jsonb(${LARGE})`,
+    'insert into bullmq.job_log (queue, job_id, idx, row) select queue, id, 0, note from pictures, bullmq.job',
+    "insert into bullmq.meta (queue, field, value) select 'tick', 'forged', note from pictures",
+  ])
+    await expect(login.unsafe(statement), statement).rejects.toMatchObject({ code: CHECK_VIOLATION });
 });
