@@ -1,4 +1,5 @@
 // `apply`: a file says what applications and reasons should be.
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'catalogue-apply-'));
   await writeFile(join(home, 'acme.token'), 'the-token-of-acme\n');
+  execFileSync('mkfifo', [join(home, 'pipe')]);
   await writeFile(join(home, 'password'), `${asOperator(database.databaseUrl).DATABASE_URL_OPERATOR}\n`);
 });
 afterAll(async () => {
@@ -47,8 +49,15 @@ reasons:
 test('prints what it would change, changes it, and says 0 changes the second time, without a write', async () => {
   const dry = await apply(FILE, '--dry-run');
   expect(dry).toMatchObject({ exit: 0 });
+  const added = (id: string, more: string) => `+ application ${id}
+    name: "${id} Games"
+    query_game_list_webhook: "https://${id}.example/list"
+    query_game_detail_webhook: "https://${id}.example/detail"
+    query_cp_kyc_webhook: "https://${id}.example/kyc"
+${more}
+`;
   expect(dry.stdout).toBe(
-    '+ application acme\n+ application mizu\n+ reason gambling\n3 changes, not made.\n',
+    `${added('acme', '    every: "30m"\n    access_token: from the file acme.token')}${added('mizu', '    access_token: from the variable OTHERS_TOKEN')}+ reason gambling\n3 changes, not made.\n`,
   );
   expect(await database.sql`select from applications`).toHaveLength(0);
   expect((await apply(FILE)).stdout).toContain('3 changes.');
@@ -65,7 +74,9 @@ test('shows each field of a change but no token, and takes one back', async () =
   expect(stdout).toContain('~ reason gambling\n    label: "Misleading" -> "Misleading pictures"\n');
   await writeFile(join(home, 'acme.token'), 'another-token-of-acme\n');
   const rotated = await apply(changed);
-  expect(rotated.stdout).toBe('~ application acme\n    access_token: another one\n1 change.\n');
+  expect(rotated.stdout).toBe(
+    '~ application acme\n    access_token: another one, from the file acme.token\n1 change.\n',
+  );
   expect((await apply(changed)).stdout).toBe('0 changes.\n');
   expect((await apply(FILE)).stdout).toContain('2 changes.');
   const [row] = await database.sql`select every_ms from applications where application_id = 'acme'`;
@@ -100,6 +111,12 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     FILE.replace('acme.token', 'password'),
     'acme: access_token_file password is a setting of the platform',
   ],
+  [
+    'a file without an end as a token',
+    FILE.replace('acme.token', '/dev/zero'),
+    'acme: access_token_file /dev/zero is not one line of visible ASCII characters',
+  ],
+  ['a pipe as a token', FILE.replace('acme.token', 'pipe'), 'acme: access_token_file pipe is empty'],
   [
     'aliases of aliases',
     Array.from({ length: 9 }, (_, n) => `k${n}: &k${n} [${n === 0 ? 'x' : `*k${n - 1},`.repeat(9)}]\n`).join(

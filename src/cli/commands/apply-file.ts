@@ -1,5 +1,6 @@
 /** The file of `apply`: what applications and reasons should be. */
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
@@ -91,6 +92,21 @@ const parseFile = (
   throw new UsageError(`${problems.join('\n')}\nNothing was changed.`);
 };
 
+/** No access token is as long. */
+const TOKEN_FILE_BYTES = 16_384;
+
+/** Reads a file that somebody else's file names: a pipe would block this process, and a device never ends. */
+const readTokenFile = async (path: string): Promise<string> => {
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { buffer, bytesRead } = await file.read(
+    Buffer.alloc(TOKEN_FILE_BYTES + 1),
+    0,
+    TOKEN_FILE_BYTES + 1,
+    null,
+  );
+  return buffer.toString('utf8', 0, bytesRead);
+};
+
 /** How the access token of an application is read. */
 const tokenReader = (
   application_id: string,
@@ -106,7 +122,7 @@ const tokenReader = (
     const text =
       file === undefined
         ? (env[variable ?? ''] ?? '')
-        : await readFile(resolve(directory, file), 'utf8').catch((error: NodeJS.ErrnoException) =>
+        : await readTokenFile(resolve(directory, file)).catch((error: NodeJS.ErrnoException) =>
             fail(`cannot be read (${error.code})`, error),
           );
     const { data } = accessToken.safeParse(text.trim());

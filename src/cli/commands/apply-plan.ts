@@ -52,6 +52,12 @@ const hasToken = async (keys: KeyRing, row: ApplicationRow, token: string): Prom
 const shown = (field: string, value: unknown): unknown =>
   field.endsWith('_webhook') ? String(value).replace(/\?.*/, '?…') : value;
 
+/** From where an access token is read, as the file names it. */
+const sourceOf = ({ access_token_file, access_token_env }: WantedApplication['settings']): string =>
+  access_token_file === undefined
+    ? `from the variable ${access_token_env}`
+    : `from the file ${access_token_file}`;
+
 const planApplication = async (
   wanted: WantedApplication,
   row: ApplicationRow | undefined,
@@ -67,7 +73,14 @@ const planApplication = async (
         `${application_id} is new: give it access_token_file or access_token_env. Nothing was changed.`,
       );
     return {
-      change: { sign: '+', subject, fields: [] },
+      change: {
+        sign: '+',
+        subject,
+        fields: [
+          ...Object.entries(given).map(([field, to]) => ({ field, to: shown(field, to) })),
+          { field: 'access_token', to: sourceOf(wanted.settings) },
+        ],
+      },
       planned: plan(addApplication, { ...given, application_id, access_token: token }),
     };
   }
@@ -85,7 +98,7 @@ const planApplication = async (
       subject,
       fields: [
         ...fields.map(({ field, from, to }) => ({ field, from: shown(field, from), to: shown(field, to) })),
-        ...(isNewToken ? [{ field: 'access_token', to: 'another one' }] : []),
+        ...(isNewToken ? [{ field: 'access_token', to: `another one, ${sourceOf(wanted.settings)}` }] : []),
       ],
     },
     planned: plan(changeApplication, {

@@ -11,7 +11,7 @@ const describe = ({ sign, subject, fields }: Change): string[] => [
   `${sign} ${subject}`,
   ...fields.map(({ field, from, to }) =>
     from === undefined
-      ? `    ${field}: ${to}`
+      ? `    ${field}: ${field === 'access_token' ? to : JSON.stringify(to)}`
       : `    ${field}: ${JSON.stringify(from)} -> ${JSON.stringify(to)}`,
   ),
 ];
