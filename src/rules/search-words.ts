@@ -142,7 +142,7 @@ export const looseQuery = (pieces: readonly Piece[], application_id: string | un
         ? pieces.map(oneOf)
         : pieces.flatMap((_, left) => [
             allOf(pieces.filter((_each, index) => index !== left)),
-            allOf(pieces.slice(left, left + Math.ceil(pieces.length / 2))),
+            allOf([...pieces, ...pieces].slice(left, left + Math.ceil(pieces.length / 2))),
           ]),
     ),
   );

@@ -71,6 +71,11 @@ describe('a search of ten thousand names in three scripts', () => {
     expect(await find(search, 'names')).not.toContain(wanted);
   });
 
+  test('a game that has one of four words is not what was meant', async () => {
+    await land([{ application_game_id: 'one word', game_name: 'hasOwnProperty' }], 'others');
+    expect(await find('wrong-has-four-words')).not.toContain('one word');
+  });
+
   test('a new name is found in place of the former one', async () => {
     await land([{ application_game_id: 'renamed', game_name: 'Quixotic Zeppelin' }], 'others');
     expect(await find('zepelin quixotic')).toContain('renamed');
