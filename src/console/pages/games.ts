@@ -57,7 +57,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
 <a href="/games/${row.game_id}">${gameName(row.game_name)}</a></span>`;
     const list = body({
       linkTo,
-      title: 'Games, newest first',
+      title: search === undefined ? 'Games, newest first' : 'Games, best match first',
       label: 'Games',
       cells: { game_name: named },
       ...(sentence === gameList.noMatch && { hint: HINT }),
