@@ -1,4 +1,5 @@
-// How long a reviewer waits for the next game and its five pictures after a decision, in Chromium with the keyboard:
+// How long a reviewer waits for the next game and its five pictures after the key that passes a game, in Chromium: with the
+// next game fetched ahead, as it is a moment after a game is shown, and with a key at once.
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
 import { chromium } from 'playwright-core';
 import { openDatabase } from '#db/client.ts';
@@ -14,30 +15,32 @@ import { readPage } from '#test/support/lists.ts';
 import { addOperator, linkOperator } from '#test/support/operate.ts';
 
 const DECISIONS = 60;
-/** Those of the measure, and of the pages of the lane that come next. */
-const WITH_PICTURES = 100;
+/** Those of both measures, and of the pages of the lane that come next. */
+const WITH_PICTURES = 200;
 
-/** In each page: `readyAt` becomes the time since 1970 of the first frame with the game of this URL and five pictures. */
+/** Notes in each page how long after the last key the first frame has the game of this URL and five pictures. */
 const NOTE_READY = `{
   let shown;
-  window.readyAt = {};
+  let key = 0;
+  addEventListener('keydown', ({ timeStamp }) => (key = performance.timeOrigin + timeStamp), true);
+  window.readyAfter = {};
   const look = () => {
     const game = document.querySelector('#decision form')?.action;
     const pictures = [...document.querySelectorAll('.frame img')].filter((each) => each.naturalWidth > 0);
     if (game !== shown && document.readyState !== 'loading' && pictures.length === 5) {
       shown = game;
-      window.readyAt[new URL(game).pathname] = performance.timeOrigin + performance.now();
+      window.readyAfter[new URL(game).pathname] = performance.timeOrigin + performance.now() - key;
     }
     requestAnimationFrame(look);
   };
   look();
 }`;
 
-const READY_AT = `new Promise((resolve) => {
+const READY_AFTER = `new Promise((resolve) => {
   const look = () => {
-    const at = window.readyAt[location.pathname];
-    if (at === undefined) requestAnimationFrame(look);
-    else resolve(at);
+    const after = window.readyAfter[location.pathname];
+    if (after === undefined) requestAnimationFrame(look);
+    else resolve(after);
   };
   look();
 })`;
@@ -70,18 +73,19 @@ await withDatabase(async (loader, databaseUrl) => {
     await page.goto(`${url}/review?lane=${lane}`);
     await page.locator('.game-card .name').first().click();
     await page.waitForURL(/\/games\//);
-    await page.evaluate(READY_AT);
-    // From the key to the next game with its pictures, its scripts run: another decision may follow.
-    await measureTimes(
-      `${lane} lane: pass, and the next game is ready`,
-      async () => {
-        const before = page.url();
-        const from = performance.timeOrigin + performance.now();
-        await page.keyboard.press('p');
-        await page.waitForURL((next) => next.href !== before && next.pathname.startsWith('/games/'));
-        return (await page.evaluate<number>(READY_AT)) - from;
-      },
-      DECISIONS,
-    );
+    await page.evaluate(READY_AFTER);
+    for (const isAhead of [true, false])
+      await measureTimes(
+        `${lane} lane: pass, ${isAhead ? 'the next game is fetched ahead' : 'a key at once'}`,
+        async () => {
+          const before = page.url();
+          const isReady = isAhead ? 'body:has(shortcut-scope[ready]) a[data-ahead]' : 'shortcut-scope[ready]';
+          await page.waitForSelector(isReady, { state: 'attached' });
+          await page.keyboard.press('p');
+          await page.waitForURL((next) => next.href !== before && next.pathname.startsWith('/games/'));
+          return page.evaluate<number>(READY_AFTER);
+        },
+        DECISIONS,
+      );
   }
 }, kept);
