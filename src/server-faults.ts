@@ -105,9 +105,13 @@ export const findTlsFault = (error: Error): ServerFault | undefined => {
   return found && { what: `${found[1]} (${code})`, next: found[2] };
 };
 
+/** From Redis 7 on, a right that a command of a script lacks has the code ERR: the words of 7.0, and of 7.2 and newer. */
+const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure in script)/;
+
 /** @returns the code of an error of Postgres or Redis: a SQLSTATE, or the first word of a reply */
 const replyCode = (error: Error): string | undefined => {
-  if (error.name === 'ReplyError') return /^[A-Z]+/.exec(error.message)?.[0];
+  if (error.name === 'ReplyError')
+    return DENIED_IN_SCRIPT.test(error.message) ? 'NOPERM' : /^[A-Z]+/.exec(error.message)?.[0];
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && code.length === 5 ? code : undefined;
 };

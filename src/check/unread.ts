@@ -32,6 +32,17 @@ const findFault = (text: string): string | undefined => {
   }
 };
 
+/** Counts the bytes before the first one that is no UTF-8. U+FFFD, which stands for such bytes, may be in the text itself. */
+const countReadable = (bytes: Buffer): number => {
+  let count = 0;
+  for (const part of bytes.toString().split('\uFFFD')) {
+    count += Buffer.byteLength(part);
+    if (bytes.toString('hex', count, count + 3) !== 'efbfbd') break;
+    count += 3;
+  }
+  return count;
+};
+
 /** Of a KYC response, which may contain values of the record, says only whether it is HTML, compressed or cut. */
 export const describeBody = async (
   operation: Operation,
@@ -56,6 +67,12 @@ export const describeBody = async (
     return fault === undefined ? begins : `${quote(fault, accessToken, CHARACTERS_SHOWN)}; ${begins}`;
   }
   if (bytes.includes(accessToken)) return undefined;
+  const readable = countReadable(bytes);
+  if (readable > BYTES_SHOWN) {
+    const before = hideToken(bytes.toString('utf8', 0, readable), accessToken).slice(-CHARACTERS_SHOWN / 2);
+    const byte = bytes.toString('hex', readable, readable + 1);
+    return `the byte ${byte} is no part of it; before it is "${quote(before.trim(), accessToken, CHARACTERS_SHOWN)}"`;
+  }
   const shown = [...bytes.subarray(0, BYTES_SHOWN)].map((byte) => byte.toString(16).padStart(2, '0'));
   return `it begins with the bytes ${shown.join(' ')}`;
 };

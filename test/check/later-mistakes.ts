@@ -1,6 +1,6 @@
 import { data, details, every, list, type Mistake, rows } from '#test/check/mistakes.ts';
 
-/** Mistakes that a second reader has planted, in a server of Python. */
+/** Mistakes that a second reader has planted, and a third, in servers of Python. */
 export const OF_A_SECOND_READER: readonly Mistake[] = [
   {
     planted: 'Content-Type is compared with application/json alone',
@@ -86,5 +86,24 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     after: data((each) => each.list.push({ game_id: 'ad', game_name: 'Ad', game_icon: '' })),
     fails: ['list.page-size', 'list.past-the-end', 'list.total', 'list.distinct'],
     says: /^page_size 2 returns 3 rows instead of 2: /,
+  },
+  {
+    planted: 'an unknown game ends the thread of the request',
+    after: (reply, { operation }) => {
+      if (operation === 'query_game_detail' && reply.json.data === null) reply.drops = true;
+    },
+    fails: ['detail.unknown-game'],
+    says: /^the connection closed before a response .*for a game that does not exist: send ret_code 0 and data null$/,
+  },
+  {
+    planted: 'one name is not UTF-8',
+    after: list((reply) => {
+      const json = { ...reply.json, ret_msg: 'success', about: 'a \ufffd, K\u00e4fer' };
+      reply.raw = Buffer.from(JSON.stringify(json).replace('K\u00e4', 'K\x00')).map(
+        (byte) => byte || 0xe4,
+      ) as Buffer;
+    }),
+    fails: ['list.envelope'],
+    says: /^the response is not UTF-8: the byte e4 is no part of it; before it is ".*"about":"a \ufffd, K"$/,
   },
 ];

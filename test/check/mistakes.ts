@@ -230,7 +230,7 @@ export const OF_A_READER: readonly Mistake[] = [
     planted: 'an expired token',
     before: (call) => Object.assign(call, { isRefused: true }),
     fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
-    says: /^the token that the operator registered was refused \(HTTP 401, ret_code is 401, ret_msg "token is wrong or expired"\): app update acme --access-token-file registers another$/,
+    says: /^the token that the operator registered was refused \(HTTP 401, ret_code is 401, ret_msg "token is wrong or expired"\); it was sent as Authorization: Bearer <token>: app update acme --access-token-file registers another$/,
   },
   {
     planted: 'HTTP 500 with a page',
@@ -309,7 +309,7 @@ export const OF_FRAMEWORKS: readonly Mistake[] = [
     planted: 'a proxy refuses the token',
     after: every((reply) => Object.assign(reply, { status: 403, raw: '<h1>403 Forbidden</h1>' })),
     fails: ['list.envelope', 'detail.envelope', 'kyc.envelope'],
-    says: /^the token that the operator registered was refused \(HTTP 403, and the response is not JSON: it begins with "<h1>403 Forbidden<\/h1>"\): app update acme --access-token-file registers another$/,
+    says: /^the token that the operator registered was refused \(HTTP 403, and the response is not JSON: it begins with "<h1>403 Forbidden<\/h1>"\); it was sent as Authorization: Bearer <token>: app update acme --access-token-file registers another$/,
   },
   {
     planted: 'the last page again past the end',

@@ -13,8 +13,8 @@ test('the application passes without a mistake', async () => {
     expect(withOutcome(await check((await startPlanted({ games })).url), 'failed')).toEqual([]);
 });
 
-test('there are 29 mistakes of a reader, and 28 more', () => {
-  expect([OF_A_READER, OF_FRAMEWORKS, OF_A_SECOND_READER].map(({ length }) => length)).toEqual([29, 17, 11]);
+test('there are 29 mistakes of a reader, and 30 more', () => {
+  expect([OF_A_READER, OF_FRAMEWORKS, OF_A_SECOND_READER].map(({ length }) => length)).toEqual([29, 17, 13]);
 });
 
 test('the list is not called unsteady because of a row that is on every page', async () => {

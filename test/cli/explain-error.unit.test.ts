@@ -21,6 +21,16 @@ test('a password that is refused: the log says so in words, a command names the 
 });
 
 test.for([
+  "NOPERM User w has no permissions to run the 'zadd' command",
+  "ERR The user executing the script can't run this command or subcommand script: 5ab4, on @user_script:68.",
+  "ERR ACL failure in script: User w has no permissions to run the 'zadd' command script: 5ab4",
+])('a user of Redis without a right is named in a script too: %s', (message) => {
+  const error = Object.assign(new Error(message), { name: 'ReplyError' });
+  expect(safeMessage(error)).toBe('Redis does not allow its user this command (NOPERM)');
+  expect(explainError(error)).toMatch(/^Failed because .* Grant the user of REDIS_URL /);
+});
+
+test.for([
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     /^Failed because no authority .* made the certificate .* NODE_EXTRA_CA_CERTS\.$/,

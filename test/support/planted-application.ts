@@ -5,13 +5,14 @@ import type { Json } from '#test/support/checked-application.ts';
 import { TOKEN } from '#test/support/webhooks.ts';
 
 export type PlantedCall = { operation: string; body: Json; isRefused: boolean };
-/** `raw` is sent in place of `json`; `hangs` sends nothing, or what `raw` has, and never ends. */
+/** `raw` is sent in place of `json`; `hangs` sends nothing, or what `raw` has, and never ends; `drops` closes. */
 export type PlantedReply = {
   status: number;
   headers: Record<string, string>;
   json: Json;
   raw?: string | Buffer;
   hangs?: boolean;
+  drops?: boolean;
 };
 /** What an application does wrong: to a call before it is answered, or to its answer. */
 export type Planted = {
@@ -57,7 +58,8 @@ const answer = ({ operation, body, isRefused }: PlantedCall, games: number): Pla
   return reply(ok({ total: games, list: all.slice((page_num - 1) * page_size, page_num * page_size) }));
 };
 
-const send = ({ status, headers, json, raw, hangs }: PlantedReply, response: ServerResponse): void => {
+const send = ({ status, headers, json, raw, hangs, drops }: PlantedReply, response: ServerResponse): void => {
+  if (drops === true) return void response.destroy();
   response.writeHead(status, headers);
   if (hangs !== true) response.end(raw ?? JSON.stringify(json));
   else if (raw !== undefined) response.write(raw);

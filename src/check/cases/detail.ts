@@ -1,4 +1,4 @@
-import { type Case, dataOf, failed, judge, passed, skipped } from '#src/check/case.ts';
+import { type Case, dataOf, failed, judge, passed } from '#src/check/case.ts';
 import { fieldCases } from '#src/check/cases/fields.ts';
 import { callFirst, fetchDetails, UNKNOWN_GAME } from '#src/check/cases/queries.ts';
 import { at, envelopeOf, typeName, whyNoData } from '#src/check/explain.ts';
@@ -64,7 +64,6 @@ export const detailCases: readonly Case[] = [
     check: async (session) => {
       dataOf(await callFirst(session, 'query_game_detail'), 'detail.envelope');
       const call = await session.call('query_game_detail', { game_id: UNKNOWN_GAME });
-      if (call.status === undefined) return skipped('there is no response');
       const unknown = 'for a game that does not exist: send';
       const problem = whyNoData(call);
       if (problem !== undefined) return failed(`${problem} ${unknown} ret_code 0 and data null`, call);

@@ -18,7 +18,7 @@ const envelopeCase = (operation: Operation): Case => ({
     if (!refusesToken(call)) return failed(problem, call);
     const { application_id } = session.target;
     return failed(
-      `the token that the operator registered was refused (${problem}): app update ${application_id} --access-token-file registers another`,
+      `the token that the operator registered was refused (${problem}); it was sent as Authorization: Bearer <token>: app update ${application_id} --access-token-file registers another`,
       call,
     );
   },
