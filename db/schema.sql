@@ -2298,7 +2298,7 @@ begin
   if cardinality(roles) > 0 and not roles && tg_argv[1:] then
     raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
   end if;
-  return new;
+  return coalesce(new, old);
 end
 $function$;
 
@@ -2912,6 +2912,11 @@ CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, passwo
   FOR EACH ROW
   EXECUTE FUNCTION operators_of_sites();
 
+CREATE TRIGGER picture_contents_kept BEFORE DELETE ON picture_contents
+  FOR EACH ROW
+  WHEN (old.pinned OR old.stored IS NOT NULL)
+  EXECUTE FUNCTION refuse_to_roles('forget pictures that a decision names or the store has');
+
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
@@ -3081,7 +3086,7 @@ grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
 grant select, update (pinned, stored) on picture_contents to catalogue_operator, catalogue_operator_api;
-grant select, update, delete on picture_contents to catalogue_worker;
+grant select, update (whole), delete on picture_contents to catalogue_worker;
 grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
 grant select, insert on picture_pins to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (picture_id, sha256) on picture_pins to catalogue_media;

@@ -161,7 +161,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   picture_changes: { console: 'select', media: ADD, operator: 'select' },
   picture_contents: {
-    worker: 'select, update, delete',
+    worker: 'select, update (whole), delete',
     api: 'select (sha256, format, stored)',
     console: 'select, update (pinned, looked_at)',
     media: WRITE,

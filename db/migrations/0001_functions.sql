@@ -1460,7 +1460,7 @@ begin
   if cardinality(roles) > 0 and not roles && tg_argv[1:] then
     raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
   end if;
-  return new;
+  return coalesce(new, old);
 end
 $$;
 
@@ -1518,6 +1518,11 @@ create trigger applications_removed after update of status on applications for e
 create trigger picture_pins_kept before update of sha256 on picture_pins for each row
   when (old.sha256 is not null and new.sha256 is distinct from old.sha256)
   execute function refuse_to_roles('bind a decision to other bytes');
+
+-- Where the database does not know the bytes that a decision names, the API serves the address of the application.
+create trigger picture_contents_kept before delete on picture_contents for each row
+  when (old.pinned or old.stored is not null)
+  execute function refuse_to_roles('forget pictures that a decision names or the store has');
 
 -- What operators write, their processes write; and only another decision voids an appeal.
 create trigger game_messages_of_operators before insert on game_messages for each row

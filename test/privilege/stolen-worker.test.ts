@@ -142,3 +142,21 @@ it('only the order of commits gives events their positions', async () => {
   expect(await attempt('api', "select place_events('events', 100)")).toBe(1);
   expect(await sql`select position from events`).toEqual([{ position: expect.any(Number) }]);
 });
+
+it('a stolen worker does not have the API serve other pictures than were decided on: bytes that are kept stay known', async () => {
+  const { sql } = database;
+  await sql`truncate picture_contents`;
+  await sql`
+    insert into picture_contents (sha256, outcome, bytes, format, pinned, stored)
+    values ('\\x01', 'shown', 1, 'png', true, 'passed'), ('\\x02', 'shown', 1, 'png', true, null),
+           ('\\x03', 'shown', 1, 'png', false, null)`;
+  await expectRefused('worker', [
+    'update picture_contents set stored = null',
+    'update picture_contents set pinned = false',
+    "update picture_contents set format = 'gif'",
+    "update picture_contents set sha256 = '\\x04' where sha256 = '\\x01'",
+    'delete from picture_contents',
+    "delete from picture_contents where sha256 = '\\x02'",
+  ]);
+  expect(await attempt('worker', "delete from picture_contents where sha256 = '\\x03'")).toBe(1);
+});

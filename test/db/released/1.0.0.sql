@@ -788,7 +788,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"505f4f676ac965919e8568a284f011a4354f2d7b74bbe6ac6cc6c82ab286bcb0","created_at":1795509821388}'),
-  ('{"id":2,"hash":"c3f37b34af3ab61383831a998607094d602aeddd01e7d4da7247c1086900ada5","created_at":1795509822667}')
+  ('{"id":2,"hash":"0d9125c6989f114616a13b62bc9a3674645b9c7d487fa2fb879254968700cf6e","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2668,7 +2668,7 @@ begin
   if cardinality(roles) > 0 and not roles && tg_argv[1:] then
     raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
   end if;
-  return new;
+  return coalesce(new, old);
 end
 $function$;
 
@@ -3282,6 +3282,11 @@ CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, passwo
   FOR EACH ROW
   EXECUTE FUNCTION operators_of_sites();
 
+CREATE TRIGGER picture_contents_kept BEFORE DELETE ON picture_contents
+  FOR EACH ROW
+  WHEN (old.pinned OR old.stored IS NOT NULL)
+  EXECUTE FUNCTION refuse_to_roles('forget pictures that a decision names or the store has');
+
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
@@ -3451,7 +3456,7 @@ grant select (format, sha256, stored) on picture_contents to catalogue_api;
 grant select, insert, update on picture_contents to catalogue_media;
 grant select, update (looked_at, pinned) on picture_contents to catalogue_console;
 grant select, update (pinned, stored) on picture_contents to catalogue_operator, catalogue_operator_api;
-grant select, update, delete on picture_contents to catalogue_worker;
+grant select, update (whole), delete on picture_contents to catalogue_worker;
 grant select (audit_id, is_icon, place, sha256) on picture_pins to catalogue_api;
 grant select, insert on picture_pins to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (picture_id, sha256) on picture_pins to catalogue_media;
