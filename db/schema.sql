@@ -2132,7 +2132,8 @@ CREATE OR REPLACE FUNCTION process_sessions()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with waiting as materialized (
-    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+    select l.pid, min(waitstart) as since from pg_locks l join pg_stat_activity a using (pid)
+    where not granted and a.datname = current_database() group by 1
   ), blocking as (
     select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
     from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
@@ -2149,7 +2150,7 @@ AS $function$
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.usename is not null and s.pid <> pg_backend_pid()
+  where (s.datname = current_database() or blocks_s is not null) and s.usename is not null and s.pid <> pg_backend_pid()
     and coalesce(s.backend_type, 'client backend') = 'client backend'
 $function$;
 

@@ -1696,16 +1696,17 @@ as $$
                         'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
 $$;
 
--- The sessions of this database: for how long each blocks another one, and whether it is to end, because it is one of our
--- roles', and no process of ours keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts).
--- Who waits gives up after a minute, and begins to wait again. The function runs with the rights of the owner. An owner who
--- is no superuser sees neither type nor state of a superuser's session, but what it blocks.
+-- The sessions of this database, and those of others that block one of it: for how long each blocks another one, and whether
+-- it is to end, because it is one of our roles', and no process of ours keeps a transaction, a lock or a statement for so long
+-- (STATEMENT_MS in db/client.ts). Who waits gives up after a minute, and begins to wait again. The function runs with the
+-- rights of the owner. An owner who is no superuser sees neither type nor state of a superuser's session, but what it blocks.
 create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
   with waiting as materialized (
-    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+    select l.pid, min(waitstart) as since from pg_locks l join pg_stat_activity a using (pid)
+    where not granted and a.datname = current_database() group by 1
   ), blocking as (
     select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
     from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
@@ -1722,7 +1723,7 @@ as $$
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.usename is not null and s.pid <> pg_backend_pid()
+  where (s.datname = current_database() or blocks_s is not null) and s.usename is not null and s.pid <> pg_backend_pid()
     and coalesce(s.backend_type, 'client backend') = 'client backend'
 $$;
 

@@ -87,6 +87,27 @@ it('the metric names a superuser who blocks others, although the owner of the da
   await sql.unsafe(`alter function process_sessions() owner to ${former}`);
 });
 
+it('a session in another database of the cluster is ended that keeps migrate from the roles', async () => {
+  const elsewhere = new URL(urlOfRole(database.databaseUrl, 'api'));
+  elsewhere.pathname = '/postgres';
+  const other = openDatabase(elsewhere.href, { max: 1, statementMs: 0 });
+  const pid = await pidOf(other);
+  await other`set idle_in_transaction_session_timeout = 0`;
+  const locked = Promise.withResolvers<void>();
+  const holding = other.begin(async (tx) => {
+    await tx.unsafe(`alter role ${roleName('api')} password 'another one'`);
+    locked.resolve();
+    await until('the session is ended', async () => !(await isOpen(pid)));
+  });
+  holding.catch(locked.reject);
+  await locked.promise;
+  const granting = grantRoles(database.sql, {});
+  await untilEnded(pid);
+  await expect(holding).rejects.toThrow();
+  expect(await granting).toEqual([]);
+  await other.end({ timeout: 1 });
+});
+
 it('a session that keeps an advisory lock outside of a transaction is ended, although it blocks nobody yet', async () => {
   const pid = await pidOf(stolen);
   await stolen`select pg_advisory_lock(${LOCKS.reconcile})`;

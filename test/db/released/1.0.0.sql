@@ -788,7 +788,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"505f4f676ac965919e8568a284f011a4354f2d7b74bbe6ac6cc6c82ab286bcb0","created_at":1795509821388}'),
-  ('{"id":2,"hash":"0d9125c6989f114616a13b62bc9a3674645b9c7d487fa2fb879254968700cf6e","created_at":1795509822667}')
+  ('{"id":2,"hash":"ed98e04f5910821ef917bf6ea232e184274622488332b984d603968bd5a880f1","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2502,7 +2502,8 @@ CREATE OR REPLACE FUNCTION process_sessions()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   with waiting as materialized (
-    select pid, min(waitstart) as since from pg_locks where not granted group by 1
+    select l.pid, min(waitstart) as since from pg_locks l join pg_stat_activity a using (pid)
+    where not granted and a.datname = current_database() group by 1
   ), blocking as (
     select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
     from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
@@ -2519,7 +2520,7 @@ AS $function$
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where s.datname = current_database() and s.usename is not null and s.pid <> pg_backend_pid()
+  where (s.datname = current_database() or blocks_s is not null) and s.usename is not null and s.pid <> pg_backend_pid()
     and coalesce(s.backend_type, 'client backend') = 'client backend'
 $function$;
 
