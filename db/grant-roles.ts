@@ -153,9 +153,11 @@ const grantRights = (sql: Database): Promise<unknown> =>
       queue === undefined
         ? []
         : [
-            `grant usage on schema ${QUEUE_SCHEMA} to ${all}`,
-            `grant select on all tables in schema ${QUEUE_SCHEMA} to ${all}`,
-            `grant insert, update, delete on all tables in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
+            `revoke all on schema ${QUEUE_SCHEMA} from ${all}`,
+            `revoke all on all tables in schema ${QUEUE_SCHEMA} from ${all}`,
+            `revoke all on all sequences in schema ${QUEUE_SCHEMA} from ${all}`,
+            `grant usage on schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
+            `grant select, insert, update, delete on all tables in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
             `grant usage on all sequences in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
           ];
     const database = await onlyValue(tx<{ name: string }[]>`select quote_ident(current_database()) as name`);

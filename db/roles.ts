@@ -13,7 +13,7 @@ export type DatabaseRole = (typeof DATABASE_ROLES)[number];
 /** The name of a role in Postgres. */
 export const roleName = (role: DatabaseRole): string => `catalogue_${role}`;
 
-/** Roles that add jobs or run them, where the queue is in Postgres. The others read its length. */
+/** Roles that add jobs or run them, where the queue is in Postgres. The others do not read it. */
 export const QUEUE_WRITERS: readonly DatabaseRole[] = [
   'worker',
   'console',

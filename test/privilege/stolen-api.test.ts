@@ -41,3 +41,12 @@ it('a stolen API decides no appeal, and changes no entry of a thread', async () 
     'delete from game_appeals',
   ]);
 });
+
+it('a stolen API reads no job of a queue in Postgres, which names games and results of runs', async () => {
+  await expectRefused('api', [
+    'select return_value from bullmq.job',
+    'select template_data from bullmq.scheduler',
+    'select from bullmq.event',
+    "select nextval('bullmq.job_seq')",
+  ]);
+});
