@@ -42,7 +42,9 @@ const parseForm = (body: string): Record<string, string | string[]> => {
   for (const [name, value] of new URLSearchParams(body)) {
     if (value.includes(NUL)) throw new FormError();
     const before = form[name];
-    form[name] = before === undefined ? value : [before, value].flat();
+    // A copy for each value would take time quadratic in their number.
+    if (Array.isArray(before)) before.push(value);
+    else form[name] = before === undefined ? value : [before, value];
   }
   return form;
 };
