@@ -18,7 +18,11 @@ export const checkApplicationJob = defineJob(spec, async ({ check_id }, context:
   }
   const counts = { passed: 0, failed: 0, skipped: 0 };
   try {
-    const target = { ...(await openTarget(application)), every_ms: application.every_ms };
+    const target = {
+      ...(await openTarget(application)),
+      every_ms: application.every_ms,
+      concurrency: application.concurrency,
+    };
     const cases = await checkApplication(target, egress, { signal: context.signal });
     for (const { outcome } of cases) counts[outcome] += 1;
     await finishCheck(sql, check, { ...counts, cases });

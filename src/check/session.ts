@@ -37,6 +37,8 @@ export type CheckTarget = WebhookTarget & {
   rule: IdentityRule;
   /** The interval of its games' schedule. */
   every_ms: number;
+  /** How many details the platform requests at once. */
+  concurrency: number;
 };
 
 /** The calls of one check. A call is made once: the same request returns the same result. */
@@ -45,6 +47,8 @@ export type Session = {
   call: (operation: Operation, body: object, credential?: Credential) => Promise<Call>;
   /** Makes a call once more, in a later second than the first. */
   repeat: (operation: Operation, body: object) => Promise<Call>;
+  /** Makes calls at once, each on a connection of its own. */
+  callAtOnce: (operation: Operation, bodies: readonly object[]) => Promise<Call[]>;
   /** A text of the application, safe to show and cut. */
   quote: (text: string) => string;
   /** All calls in the order in which they were made. */
@@ -132,6 +136,7 @@ export const openSession = (
       if (lastedMs < repeatMs) await sleep(repeatMs - lastedMs, undefined, { signal });
       return callOnce(JSON.stringify([operation, body, 'again']), operation, body, 'its token');
     },
+    callAtOnce: (operation, bodies) => Promise.all(bodies.map((body) => send(operation, body, 'its token'))),
     quote: (text) => quote(text, ownToken, QUOTED_MAX),
     calls: () => [...calls.values()],
     close: http.close,

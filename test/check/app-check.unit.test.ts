@@ -248,9 +248,12 @@ test('an application with a page limit of its own passes, too', async () => {
   expect(withOutcome(await check(url), 'failed')).toEqual([]);
 });
 
-test('every case but latency, which takes seconds to break, has a broken application above', () => {
+test('every case has a broken application above, but two of which test/check/mistakes.ts has one', () => {
   const broken = new Set(BROKEN.map(([name]) => name));
-  expect(CASES.map(({ name }) => name).filter((name) => !broken.has(name))).toEqual(['latency']);
+  expect(CASES.map(({ name }) => name).filter((name) => !broken.has(name))).toEqual([
+    'latency',
+    'detail.at-once',
+  ]);
 });
 
 test('neither the token nor a value of the KYC record is in a report, however the responses are broken', async () => {

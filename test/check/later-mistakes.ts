@@ -106,4 +106,11 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     fails: ['list.envelope'],
     says: /^the response is not UTF-8: the byte e4 is no part of it; before it is ".*"about":"a \ufffd, K"$/,
   },
+  {
+    planted: 'the server serves one connection after another',
+    isSingle: true,
+    callTimeoutMs: 1_000,
+    fails: ['detail.at-once'],
+    says: /^7 of 8 calls at once had no answer \(no whole response within 1000 ms\), and each has one alone: /,
+  },
 ];

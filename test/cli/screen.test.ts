@@ -283,12 +283,12 @@ it('colours states on a terminal, and nothing with NO_COLOR or in a pipe', async
   expect(await screen.colours()).toMatch(red);
 });
 
-it('app check shows on a terminal what failed, and how many cases were skipped for what reason', async () => {
+it('app check shows on a terminal how far it is, what failed, and how many cases were skipped for what reason', async () => {
   const screen = terminal(100);
   const passed = await screen.run('catalogue app check acme');
   expect([passed.exit, passed.screen.trim()]).toEqual([
     0,
-    expect.stringMatching(/^\d+ passed, 0 failed, 0 skipped$/),
+    expect.stringMatching(/^acme █{30} (\d+)\/\1 cases\n\1 passed, 0 failed, 0 skipped$/),
   ]);
   const failed = await screen.run('catalogue app check closed-port');
   expect(failed.exit).toBe(3);

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { type CaseResult, checkApplication } from '#src/check/check-application.ts';
+import type { CheckTarget, SessionOptions } from '#src/check/session.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
@@ -24,7 +25,10 @@ export const check = async (
     every_ms = 900_000,
     repeatMs = 0,
     callTimeoutMs,
-  }: { volatile?: string[]; every_ms?: number; repeatMs?: number; callTimeoutMs?: number } = {},
+    concurrency = 10,
+  }: Partial<Omit<SessionOptions, 'signal'> & Pick<CheckTarget, 'every_ms' | 'concurrency'>> & {
+    volatile?: string[];
+  } = {},
 ): Promise<CaseResult[]> => {
   const hooks = webhooksAt(url);
   const target = {
@@ -35,6 +39,7 @@ export const check = async (
     accessToken,
     rule: identityRule(volatile),
     every_ms,
+    concurrency,
   };
   return checkApplication(target, loopback, { onResult: () => {}, signal: live(), repeatMs, callTimeoutMs });
 };

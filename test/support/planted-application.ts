@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import type { Json } from '#test/support/checked-application.ts';
@@ -17,6 +19,8 @@ export type PlantedReply = {
 /** What an application does wrong: to a call before it is answered, or to its answer. */
 export type Planted = {
   games?: number;
+  /** Serves one connection after another. */
+  isSingle?: boolean;
   before?: (call: PlantedCall) => void;
   after?: (reply: PlantedReply, call: PlantedCall) => void;
 };
@@ -66,9 +70,16 @@ const send = ({ status, headers, json, raw, hangs, drops }: PlantedReply, respon
 };
 
 /** An application with a mistake. It is closed with its test. */
-export const startPlanted = async ({ games = 30, before, after }: Planted): Promise<RawServer> => {
+export const startPlanted = async ({ games = 30, isSingle, before, after }: Planted): Promise<RawServer> => {
+  let served: Socket | undefined;
   const server = await startRawServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    if (isSingle) {
+      while (served !== undefined && served !== request.socket) await once(served, 'close');
+      if (request.socket.destroyed) return;
+      if (served === undefined) request.socket.once('close', () => (served = undefined));
+      served = request.socket;
+    }
     const operation = request.url?.split('/').at(-1) ?? '';
     const call = { operation, body, isRefused: request.headers.authorization !== `Bearer ${TOKEN}` };
     before?.(call);

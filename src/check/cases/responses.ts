@@ -1,5 +1,5 @@
 import { type Case, dataOf, failed, isSuccess, PREFIXES, passed, skipped } from '#src/check/case.ts';
-import { callFirst } from '#src/check/cases/queries.ts';
+import { callFirst, fetchDetails } from '#src/check/cases/queries.ts';
 import { at, envelopeOf, refusesToken, whyNoData } from '#src/check/explain.ts';
 import type { Call, Credential, Session } from '#src/check/session.ts';
 import { RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
@@ -124,6 +124,29 @@ const latencyCase: Case = {
   },
 };
 
+/** Calls that are open at once, at most: enough for a server that serves one connection after another. */
+const AT_ONCE_MAX = 8;
+
+const atOnceCase: Case = {
+  name: 'detail.at-once',
+  section: null,
+  rule: 'The platform requests several details at once, each on a connection of its own.',
+  check: async (session) => {
+    const count = Math.min(AT_ONCE_MAX, session.target.concurrency);
+    if (count === 1) return skipped('the concurrency of this application is 1');
+    const details = await fetchDetails(session);
+    for (const { call } of details) dataOf(call, 'detail.envelope and detail.listed-game');
+    const bodies = Array.from({ length: count }, (_, n) => details[n % details.length]?.call.body ?? {});
+    const calls = await session.callAtOnce('query_game_detail', bodies);
+    const [first, ...others] = calls.filter(({ status }) => status === undefined);
+    if (first === undefined) return passed;
+    return failed(
+      `${others.length + 1} of ${count} calls at once had no answer (${whyNoData(first)}), and each has one alone: serve connections beside each other, or have the operator set --concurrency 1`,
+      first,
+    );
+  },
+};
+
 /** Envelope, token and errors of all three webhooks. */
 export const responseCases: readonly Case[] = [
   ...OPERATIONS.map(envelopeCase),
@@ -134,5 +157,5 @@ export const responseCases: readonly Case[] = [
   ]),
   errorEnvelopeCase,
 ];
-/** Runs last, over the calls of all other cases. */
-export const lastCases: readonly Case[] = [latencyCase];
+/** Run last: the first one over the calls of all other cases. */
+export const lastCases: readonly Case[] = [latencyCase, atOnceCase];

@@ -3,6 +3,7 @@ import type { CaseResult } from '#src/check/check-application.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION } from '#src/cli/kit/parsers.ts';
+import { openProgress } from '#src/cli/kit/progress.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { EXIT } from '#src/errors.ts';
 import { checkList } from '#src/lists/checks.ts';
@@ -23,12 +24,14 @@ const formatCase = ({ outcome, name, section, quote, rule, ...details }: CaseRes
   ];
 };
 
-/** What a terminal shows in place of the cases that were skipped: how many, for each reason. */
-const foldSkipped = (cases: readonly CaseResult[]): string[] => {
+/** What a terminal shows: the cases that failed or have a note, and how many were skipped for each reason. */
+const foldCases = (cases: readonly CaseResult[]): string[] => {
+  const shown = cases.filter(({ outcome, note }) => outcome === 'failed' || note !== undefined);
   const skipped = cases.filter(({ outcome }) => outcome === 'skipped');
-  return [...Map.groupBy(skipped, ({ problem }) => problem)].map(
+  const reasons = [...Map.groupBy(skipped, ({ problem }) => problem)].map(
     ([problem, those]) => `${LABELS.skipped}  ${those.length} of ${cases.length}: ${problem}`,
   );
+  return [...shown.flatMap(formatCase), ...reasons];
 };
 
 /** Defines `app check`, which tests an application's webhooks against the interface document, and `app checks`. */
@@ -36,31 +39,33 @@ export const defineChecks = (app: CommandUnknownOpts): void => {
   defineCommand(app, 'check', {
     summary: 'call its webhooks and check the answers against the interface document',
     details:
-      'Calls the three webhooks from this machine, one after another, and stores nothing.\nExit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.\nA terminal shows what failed; a pipe and --json every case.',
+      'Calls the three webhooks from this machine, and stores nothing.\nExit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.\nA terminal shows what failed; a pipe and --json every case.',
     examples: ['app check acme', 'app check acme --json'],
     parameters: (command) => command.argument(...APPLICATION),
     run: async ({ config, openDatabase, openKeys, out }, application_id) => {
       const { createTargetOpener } = await import('#src/ingest/open-target.ts');
-      const { checkApplication } = await import('#src/check/check-application.ts');
+      const { CASES, checkApplication } = await import('#src/check/check-application.ts');
       const { createEgressPolicy } = await import('#src/egress/egress.ts');
       const application = await requireApplication(await openDatabase(), application_id);
       const opened = await createTargetOpener(await openKeys())(application);
-      const target = { ...opened, every_ms: application.every_ms };
+      const target = { ...opened, every_ms: application.every_ms, concurrency: application.concurrency };
       const isFolded = out.stdio.stdout.isTTY;
+      // Without lines between, which would break the bar.
+      const progress = isFolded ? openProgress(out, [application_id], 'cases') : undefined;
+      let done = 0;
+      progress?.update(application_id, done, CASES.length);
       const onResult = (result: CaseResult) => {
-        if (
-          isFolded &&
-          (result.outcome === 'skipped' || (result.outcome === 'passed' && !('note' in result)))
-        )
-          return;
-        for (const line of formatCase(result)) out.line(line);
+        done += 1;
+        progress?.update(application_id, done, CASES.length);
+        if (!isFolded) for (const line of formatCase(result)) out.line(line);
       };
       const egress = createEgressPolicy(config.webhooks);
       const cases = await checkApplication(target, egress, {
         onResult,
         signal: new AbortController().signal,
       });
-      if (isFolded) for (const line of foldSkipped(cases)) out.line(line);
+      progress?.stop();
+      if (isFolded) for (const line of foldCases(cases)) out.line(line);
       const counts = { passed: 0, failed: 0, skipped: 0 };
       for (const { outcome } of cases) counts[outcome] += 1;
       out.answer(
