@@ -33,7 +33,7 @@ export const figuresList = defineList({
     { ...countColumn('undone'), width: 'wide' },
     { ...countColumn('overturned'), width: 'wide' },
     { key: 'median_wait_ms', title: 'Median wait', kind: 'duration', width: 'medium' },
-    { key: 'p95_wait_ms', title: 'Wait, p95', kind: 'duration', width: 'medium' },
+    { key: 'p95_wait_ms', title: 'Wait, p95', kind: 'duration', width: 'wide' },
   ],
   empty: 'No game was decided in the last 30 days.',
   noMatch: 'No game was decided in this time.',

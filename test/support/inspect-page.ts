@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
-import { type Scheme, takeScreenshot, takesScreenshots, WIDTHS } from '#test/support/screenshots.ts';
+import { takeScreenshot, takesScreenshots, WIDTHS } from '#test/support/screenshots.ts';
 
 const AXE = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -62,21 +62,33 @@ export const findOverflow = (page: Page): Promise<string[]> => page.evaluate<str
 
 /** axe-core finds the same at each width; here most columns and cards are shown. */
 const AXE_WIDTH = 1_280;
-/** The narrowest phones, and the widths of the screenshots. */
-const OVERFLOW_WIDTHS = [375, ...WIDTHS];
+/** The narrowest phones, 1,280 pixels at 200 %, and the widths of the screenshots. */
+const OVERFLOW_WIDTHS = [375, 640, ...WIDTHS];
 const HEIGHT = 900;
 
+/** What does not fit in letters of this size, which the browser's settings choose: 16 pixels by default. */
+const findOverflowAt = async (page: Page, standard: number): Promise<string[]> => {
+  const session = await page.context().newCDPSession(page);
+  try {
+    await session.send('Page.setFontSizes', { fontSizes: { standard } });
+    return await findOverflow(page);
+  } finally {
+    await session.send('Page.setFontSizes', { fontSizes: { standard: 16 } });
+    await session.detach();
+  }
+};
+
 /**
- * Looks at a page in both colour schemes: axe-core once in each, overflow at every width. The page keeps the scheme
- * light and a width of 1,280 pixels. Its context must have `reducedMotion`: while a colour changes, its contrast is that
+ * Looks at a page in both colour schemes: axe-core once in each, overflow at every width, with large letters and in print.
+ * The page keeps the scheme light and a width of 1,280 pixels. Its context must have `reducedMotion`: while a colour changes, its contrast is that
  * of neither scheme.
- * @returns the problems, each with its scheme and width
+ * @returns the problems, each with how it was shown, and the width
  */
 export const inspectPage = async (page: Page, name: string): Promise<string[]> => {
   const problems: string[] = [];
-  const look = async (scheme: Scheme, width: number, find: (page: Page) => Promise<string[]>) => {
+  const look = async (how: string, width: number, find: (page: Page) => Promise<string[]>) => {
     await page.setViewportSize({ width, height: HEIGHT });
-    for (const problem of await find(page)) problems.push(`${name}, ${scheme}, ${width}: ${problem}`);
+    for (const problem of await find(page)) problems.push(`${name}, ${how}, ${width}: ${problem}`);
   };
   for (const scheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme: scheme });
@@ -86,7 +98,13 @@ export const inspectPage = async (page: Page, name: string): Promise<string[]> =
         await takeScreenshot(page, scheme, name);
       }
     // The layout is the same in both schemes.
-    if (scheme === 'light') for (const width of OVERFLOW_WIDTHS) await look(scheme, width, findOverflow);
+    if (scheme === 'light') {
+      for (const width of OVERFLOW_WIDTHS) await look(scheme, width, findOverflow);
+      await look('letters of 32 pixels', AXE_WIDTH, (each) => findOverflowAt(each, 32));
+      await page.emulateMedia({ media: 'print' });
+      await look('print', AXE_WIDTH, findOverflow);
+      await page.emulateMedia({ media: 'screen' });
+    }
     await look(scheme, AXE_WIDTH, (each) =>
       findViolations(each, scheme === 'dark' ? COLOUR_RULES : undefined),
     );
