@@ -8,6 +8,8 @@ export {};
 /** A page that was fetched ahead. `images` keeps its pictures decoded. */
 type Ahead = { from: string; url: string; text: string; images: HTMLImageElement[] };
 let ahead: Ahead | undefined;
+/** Settles when the page is there, or none is; its pictures may come later. */
+let fetching: Promise<unknown> = Promise.resolve();
 
 /** Decisions that are being sent. */
 const sending = new Set<Promise<unknown>>();
@@ -17,10 +19,7 @@ const nextLink = (): HTMLAnchorElement | null =>
 
 const PICTURES = 'a.frame img, .heading .picture img';
 
-const fetchAhead = async (): Promise<void> => {
-  ahead = undefined;
-  const link = nextLink();
-  if (link === null) return;
+const fetchAhead = async (link: HTMLAnchorElement): Promise<void> => {
   const response = await fetch(link.href, { headers: { 'x-prefetch': '1' } });
   if (!response.ok || !new URL(response.url).pathname.startsWith('/games/')) return;
   const text = await response.text();
@@ -28,10 +27,11 @@ const fetchAhead = async (): Promise<void> => {
   const images = [...page.querySelectorAll<HTMLImageElement>(PICTURES)].map(({ src }) =>
     Object.assign(new Image(), { src }),
   );
-  await Promise.allSettled(images.map((image) => image.decode()));
   if (!link.isConnected) return;
-  link.dataset.ahead = '';
   ahead = { from: link.href, url: response.url, text, images };
+  void Promise.allSettled(images.map((image) => image.decode())).then(() => {
+    link.dataset.ahead = '';
+  });
 };
 
 /** The details of an event of htmx about a response, which a listener may replace. */
@@ -132,8 +132,8 @@ const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Forme
   else location.replace(url);
 };
 
-const decideBehind = (context: Request, next: Ahead): void => {
-  const { action, signal: _signal, ...request } = context.request;
+const decideBehind = ({ request: sent }: Request, send: Request['fetch'], next: Ahead): void => {
+  const { action, signal: _signal, ...request } = sent;
   // htmx keeps the body and replaces what is in it.
   const former = {
     nodes: [...document.body.childNodes],
@@ -143,9 +143,8 @@ const decideBehind = (context: Request, next: Ahead): void => {
   };
   const headers = new Headers(request.headers);
   headers.set('accept', 'application/json');
-  const sent = context.fetch(action, { ...request, headers, keepalive: true });
-  context.fetch = async () => answerOf(next);
-  const heard = hear(sent, nextPage(), former).finally(() => sending.delete(heard));
+  const answer = send(action, { ...request, headers, keepalive: true });
+  const heard = hear(answer, nextPage(), former).finally(() => sending.delete(heard));
   sending.add(heard);
 };
 
@@ -153,13 +152,19 @@ addEventListener('htmx:before:request', (event) => {
   const { ctx: context } = (event as CustomEvent<{ ctx?: Request }>).detail;
   if (context?.sourceElement.hasAttribute('hx-boost') !== true) return;
   const { sourceElement: source, fetch: send } = context;
-  const next = ahead;
-  if (next !== undefined && source instanceof HTMLAnchorElement && source.href === next.from) {
-    ahead = undefined;
-    context.fetch = async () => answerOf(next);
-  } else if (next !== undefined && source.closest('#decision') !== null) {
-    ahead = undefined;
-    decideBehind(context, next);
+  const isDecision = source.closest('#decision') !== null;
+  if (isDecision || (source instanceof HTMLAnchorElement && source.href === nextLink()?.href)) {
+    context.fetch = async (...call) => {
+      await fetching;
+      const next = ahead;
+      ahead = undefined;
+      if (next === undefined) {
+        await Promise.allSettled(sending);
+        return send(...call);
+      }
+      if (isDecision) decideBehind(context, send, next);
+      return answerOf(next);
+    };
   } else if (sending.size > 0) {
     // An undo, or the game before, follows the decisions.
     context.fetch = async (...call) => {
@@ -169,7 +174,11 @@ addEventListener('htmx:before:request', (event) => {
   }
 });
 
-const begin = (): void => void fetchAhead().catch(() => {});
+const begin = (): void => {
+  ahead = undefined;
+  const link = nextLink();
+  if (link !== null) fetching = fetchAhead(link).catch(() => {});
+};
 begin();
 addEventListener('htmx:after:swap', ({ target }) => {
   if (target === document.body) begin();
