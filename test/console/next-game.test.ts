@@ -92,6 +92,36 @@ describe.runIf(hasBrowser())('the next game in Chromium', () => {
     await page.close();
   });
 
+  test('is waited for by a key that comes before it was fetched; a second key meanwhile decides nothing', async () => {
+    await land(4);
+    const { page, errors } = await start('olga');
+    await fetchedAhead(page);
+    const gate = Promise.withResolvers<void>();
+    const led: (string | undefined)[] = [];
+    page.on('response', (response) => {
+      if (response.url().includes('/review/next?')) led.push(response.headers().location);
+    });
+    await page.route('**/review/next?*', async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    const first = await name(page);
+    await page.keyboard.press('p');
+    await page.getByText(`${first}: passed.`).waitFor();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
+    const now = await name(page);
+    await page.keyboard.press('p');
+    await page.keyboard.press('p');
+    gate.resolve();
+    await page.getByText(`${now}: passed.`).waitFor();
+    await fetchedAhead(page);
+    expect(await statuses()).toEqual({ [first]: 'passed', [now]: 'passed' });
+    expect(led, 'fetched once for each game').toHaveLength(2);
+    expect(page.url()).toBe(new URL(led[0] ?? '', served.url).href);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   test('is another one for each of two reviewers, and a game that somebody else has says who', async () => {
     await land(6);
     const olga = await start('olga');
