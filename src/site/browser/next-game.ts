@@ -6,7 +6,7 @@
 export {};
 
 /** A page that was fetched ahead. `images` keeps its pictures decoded. */
-type Ahead = { from: string; url: string; text: string; images: HTMLImageElement[] };
+type Ahead = { url: string; text: string; images: HTMLImageElement[] };
 let ahead: Ahead | undefined;
 /** Settles when the page is there, or none is; its pictures may come later. */
 let fetching: Promise<unknown> = Promise.resolve();
@@ -28,7 +28,7 @@ const fetchAhead = async (link: HTMLAnchorElement): Promise<void> => {
     Object.assign(new Image(), { src }),
   );
   if (!link.isConnected) return;
-  ahead = { from: link.href, url: response.url, text, images };
+  ahead = { url: response.url, text, images };
   void Promise.allSettled(images.map((image) => image.decode())).then(() => {
     link.dataset.ahead = '';
   });
