@@ -97,6 +97,7 @@ const JOINS: Record<string, string> = {
   application_game_id: 'rows of one application, in one statement',
   hour: 'sums in one statement',
   shape: 'names of operators, in one statement',
+  pid: 'sessions of one server, in the views of Postgres',
 };
 
 const JOIN =
