@@ -36,8 +36,8 @@ const sessionsEnd = () =>
   until(
     'the sessions of the command end',
     async () =>
-      (await database.sql`select from pg_stat_activity where application_name = 'catalogue cli'`).length ===
-      0,
+      (await database.sql`select from pg_stat_activity where application_name like 'catalogue cli %'`)
+        .length === 0,
   );
 
 test('apply that is killed among its removals goes on where it was, to the same end', async () => {
@@ -79,7 +79,7 @@ test(`apply adds ${APPLICATIONS} applications in less than a minute, all or none
   const killed = startCli(['apply', '--file', file], env);
   const writes = async () =>
     (
-      await sql`select from pg_stat_activity where application_name = 'catalogue cli' and query like '%insert into applications%'`
+      await sql`select from pg_stat_activity where application_name like 'catalogue cli %' and query like '%insert into applications%'`
     ).length > 0;
   await until('the first application is added', writes);
   killed.kill('SIGKILL');
