@@ -42,8 +42,8 @@ it('a stolen API decides no appeal, and changes no entry of a thread', async () 
   ]);
 });
 
-it('a stolen API reads no job of a queue in Postgres, which names games and results of runs', async () => {
-  await expectRefused('api', [
+it.each(['api', 'kyc_desk'] as const)('a stolen %s reads no job of a queue in Postgres', async (role) => {
+  await expectRefused(role, [
     'select return_value from bullmq.job',
     'select template_data from bullmq.scheduler',
     'select from bullmq.event',

@@ -144,12 +144,3 @@ it('a stolen KYC desk reads no failure of a game, and ends those of KYC pulls al
     { operation: 'query_game_list' },
   ]);
 });
-
-it('a stolen KYC desk reads no job of a queue in Postgres, which names games and results of runs', async () => {
-  await expectRefused('kyc_desk', [
-    'select return_value from bullmq.job',
-    'select template_data from bullmq.scheduler',
-    'select from bullmq.event',
-    "select nextval('bullmq.job_seq')",
-  ]);
-});

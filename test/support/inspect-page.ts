@@ -79,9 +79,9 @@ const findOverflowAt = async (page: Page, standard: number): Promise<string[]> =
 };
 
 /**
- * Looks at a page in both colour schemes: axe-core once in each, overflow at every width, with large letters and in print.
- * The page keeps the scheme light and a width of 1,280 pixels. Its context must have `reducedMotion`: while a colour changes, its contrast is that
- * of neither scheme.
+ * Looks at a page in both colour schemes: axe-core once in each, overflow at every width, with large letters and in
+ * print. The page keeps the scheme light and a width of 1,280 pixels. Its context must have `reducedMotion`: while a
+ * colour changes, its contrast is that of neither scheme.
  * @returns the problems, each with how it was shown, and the width
  */
 export const inspectPage = async (page: Page, name: string): Promise<string[]> => {

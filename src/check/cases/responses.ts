@@ -16,9 +16,10 @@ const envelopeCase = (operation: Operation): Case => ({
     const problem = whyNoData(call);
     if (problem === undefined) return passed;
     if (!refusesToken(call)) return failed(problem, call);
-    const { application_id } = session.target;
+    const sent = 'it was sent as Authorization: Bearer <token>';
+    const command = `app update ${session.target.application_id} --access-token-file`;
     return failed(
-      `the token that the operator registered was refused (${problem}); it was sent as Authorization: Bearer <token>: app update ${application_id} --access-token-file registers another`,
+      `the token that the operator registered was refused (${problem}); ${sent}: ${command} registers another`,
       call,
     );
   },
@@ -140,10 +141,9 @@ const atOnceCase: Case = {
     const calls = await session.callAtOnce('query_game_detail', bodies);
     const [first, ...others] = calls.filter(({ status }) => status === undefined);
     if (first === undefined) return passed;
-    return failed(
-      `${others.length + 1} of ${count} calls at once had no answer (${whyNoData(first)}), and each has one alone: serve connections beside each other, or have the operator set --concurrency 1`,
-      first,
-    );
+    const silent = `${others.length + 1} of ${count} calls at once had no answer (${whyNoData(first)})`;
+    const act = 'serve connections beside each other, or have the operator set --concurrency 1';
+    return failed(`${silent}, and each has one alone: ${act}`, first);
   },
 };
 
@@ -157,5 +157,5 @@ export const responseCases: readonly Case[] = [
   ]),
   errorEnvelopeCase,
 ];
-/** Run last: the first one over the calls of all other cases. */
+/** The cases that run last. The first of them compares the calls of all cases before it. */
 export const lastCases: readonly Case[] = [latencyCase, atOnceCase];

@@ -38,8 +38,11 @@ const foldCases = (cases: readonly CaseResult[]): string[] => {
 export const defineChecks = (app: CommandUnknownOpts): void => {
   defineCommand(app, 'check', {
     summary: 'call its webhooks and check the answers against the interface document',
-    details:
-      'Calls the three webhooks from this machine, and stores nothing.\nExit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.\nA terminal shows what failed; a pipe and --json every case.',
+    details: [
+      'Calls the three webhooks from this machine, and stores nothing.',
+      'Exit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.',
+      'A terminal shows what failed; a pipe and --json every case.',
+    ].join('\n'),
     examples: ['app check acme', 'app check acme --json'],
     parameters: (command) => command.argument(...APPLICATION),
     run: async ({ config, openDatabase, openKeys, out }, application_id) => {

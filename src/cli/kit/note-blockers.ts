@@ -1,4 +1,3 @@
-import { setInterval } from 'node:timers/promises';
 import { openDatabase } from '#db/client.ts';
 import { type Blocker, readBlockers } from '#db/queries/connections.ts';
 import type { Output } from '#src/cli/kit/output.ts';
@@ -6,10 +5,13 @@ import type { Output } from '#src/cli/kit/output.ts';
 /** A migration waits for a lock two of three seconds, so one of its waits is seen soon. */
 const LOOK_MS = 2_000;
 
-const describe = ({ pid, login, program }: Blocker): string =>
-  pid === null
-    ? 'This command waits for a lock that a prepared transaction has: see select * from pg_prepared_xacts.'
-    : `This command waits for a lock that session ${pid} of Postgres has (login ${login}, program ${program || 'without a name'}). It goes on when that transaction ends; an administrator ends it with select pg_terminate_backend(${pid}).`;
+const describe = ({ pid, login, program }: Blocker): string => {
+  if (pid === null)
+    return 'This command waits for a lock that a prepared transaction has: see select * from pg_prepared_xacts.';
+  const session = `session ${pid} of Postgres has (login ${login}, program ${program || 'without a name'})`;
+  const act = `an administrator ends it with select pg_terminate_backend(${pid})`;
+  return `This command waits for a lock that ${session}. It goes on when that transaction ends; ${act}.`;
+};
 
 /**
  * Says who blocks this command, each session once: without that a command that waits for a lock looks as if it hung.
@@ -21,7 +23,6 @@ export const noteBlockers = (
   sessions: readonly string[],
   note: Output['note'],
 ): AsyncDisposable => {
-  const aborter = new AbortController();
   const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue cli' });
   const said = new Set<string>();
   const look = async (): Promise<void> => {
@@ -31,15 +32,12 @@ export const noteBlockers = (
       said.add(text);
     }
   };
-  const watching = (async () => {
-    for await (const _ of setInterval(LOOK_MS, undefined, { signal: aborter.signal })) await look();
-    // An end of the command interrupts the wait, and a failed look is not the command's failure.
-  })().catch(() => {});
+  // A look that fails is not the command's failure; the next one may succeed.
+  const timer = setInterval(() => void look().catch(() => {}), LOOK_MS);
   return {
     [Symbol.asyncDispose]: async () => {
-      aborter.abort();
+      clearInterval(timer);
       await sql.end({ timeout: 0 });
-      await watching;
     },
   };
 };

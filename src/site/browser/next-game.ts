@@ -19,7 +19,10 @@ const nextLink = (): HTMLAnchorElement | null =>
 
 const PICTURES = 'a.frame img, .heading .picture img';
 
-const fetchAhead = async (link: HTMLAnchorElement): Promise<void> => {
+const fetchAhead = async (): Promise<void> => {
+  ahead = undefined;
+  const link = nextLink();
+  if (link === null) return;
   const response = await fetch(link.href, { headers: { 'x-prefetch': '1' } });
   if (!response.ok || !new URL(response.url).pathname.startsWith('/games/')) return;
   const text = await response.text();
@@ -175,9 +178,7 @@ addEventListener('htmx:before:request', (event) => {
 });
 
 const begin = (): void => {
-  ahead = undefined;
-  const link = nextLink();
-  if (link !== null) fetching = fetchAhead(link).catch(() => {});
+  fetching = fetchAhead().catch(() => {});
 };
 begin();
 addEventListener('htmx:after:swap', ({ target }) => {
