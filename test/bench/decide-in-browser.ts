@@ -10,12 +10,11 @@ import { addLanePictures } from '#test/bench/lane-pictures.ts';
 import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
 import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
-import { KIM } from '#test/support/factories.ts';
+import { addTestOperator, signInPage } from '#test/support/console.ts';
 import { readPage } from '#test/support/lists.ts';
-import { addOperator, linkOperator } from '#test/support/operate.ts';
 
 const DECISIONS = 60;
-/** Those of both measures, and of the pages of the lane that come next. */
+/** Those of both measures, and of the pages of the lane that come next. 200,000 games have as many changed ones. */
 const WITH_PICTURES = 200;
 
 /** Notes in each page how long after the last key the first frame has the game of this URL and five pictures. */
@@ -45,7 +44,7 @@ const READY_AFTER = `new Promise((resolve) => {
   look();
 })`;
 
-const [games = '10000', kept] = process.argv.slice(2);
+const [games = '200000', kept] = process.argv.slice(2);
 await withDatabase(async (loader, databaseUrl) => {
   await using stack = new AsyncDisposableStack();
   const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
@@ -60,14 +59,14 @@ await withDatabase(async (loader, databaseUrl) => {
   const url = await serveConsole(sql, databaseUrl, stack);
 
   const login = `bench-${Date.now()}`;
-  await addOperator(sql, KIM, { login, name: login, roles: ['reviewer'] });
+  await addTestOperator(sql, login, 'reviewer');
   const browser = stack.adopt(
     await chromium.launch({ executablePath: BROWSER_PATH, args: BROWSER_ARGS }),
     (each) => each.close(),
   );
   const page = await browser.newPage();
   await page.addInitScript(NOTE_READY);
-  await page.goto(`${url}/sign-in?link=${await linkOperator(sql, KIM, login, false)}`);
+  await signInPage(page, url, login);
   say(MEASURE_HEAD);
   for (const lane of ['new', 'changed']) {
     await page.goto(`${url}/review?lane=${lane}`);

@@ -17,9 +17,9 @@ export const loadReviewedGames = async (sql: Database, games: number): Promise<v
         game_store_video, game_store_pic, content_hash, list_hash, fetched_at, search, audit_status, audit_time, created_at)
       select (lpad(to_hex(1780000000000 + i * 864000000::bigint / ${games}::int), 12, '0') || '7'
           || substr(md5(i::text), 1, 3) || '8' || substr(md5(i::text), 4, 15))::uuid,
-        'app-' || i % ${APPLICATIONS}::int, 'game-' || i, 'Game ' || i, '{https://cdn.example/icon.png}',
+        'app-' || i % ${APPLICATIONS}::int, 'game-' || i, 'Game' || i, '{https://cdn.example/icon.png}',
         repeat('A game to play. ', 30), '', '{}', md5(i::text), '', now(),
-        array_to_tsvector(array['#game-' || i, '@app-' || i % ${APPLICATIONS}::int, 'game', '+' || i]),
+        array_to_tsvector(array['#game-' || i, '@app-' || i % ${APPLICATIONS}::int, '+game' || i]),
         case when i % 50 = 0 then 'pending' else 'passed' end, case when i % 50 = 0 then null else now() end,
         to_timestamp(1780000000 + i * 864000::bigint / ${games}::int)
       from generate_series(${from}::int, ${Math.min(from + LOAD_BATCH - 1, games)}::int) i`;
