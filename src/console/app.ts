@@ -10,7 +10,9 @@ import { addBatches } from '#src/console/pages/batches.ts';
 import { addFailures } from '#src/console/pages/failures.ts';
 import { addFigures } from '#src/console/pages/figures.ts';
 import { addGame } from '#src/console/pages/game.ts';
+import { addGameActs } from '#src/console/pages/game-acts.ts';
 import { addGameThread } from '#src/console/pages/game-thread.ts';
+import { addGameViewers } from '#src/console/pages/game-viewers.ts';
 import { addGames } from '#src/console/pages/games.ts';
 import { addHome } from '#src/console/pages/home.ts';
 import { addIcons } from '#src/console/pages/icons.ts';
@@ -56,6 +58,8 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addFigures(app, options);
   addGames(app, options);
   addGame(app, options);
+  addGameActs(app, options);
+  addGameViewers(app, options);
   addGameThread(app, options);
   addApplications(app, options);
   addApplicationSettings(app, options);

@@ -34,6 +34,7 @@ const STYLES = [
   'frame-narrow',
   'panel',
   'controls',
+  'forms',
   'cards',
   'data',
   'charts',

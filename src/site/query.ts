@@ -37,5 +37,8 @@ export const laneFilters = z.object({
 });
 export type LaneFilters = z.infer<typeof laneFilters>;
 
+/** A cursor of the list of a lane. */
+export const cursorText = z.string().max(100);
+
 /** @returns the id as it is stored, in lower case; undefined if the text is no id */
 export const toId = (text: string): string | undefined => (isUuid(text) ? text.toLowerCase() : undefined);

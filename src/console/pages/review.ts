@@ -35,7 +35,7 @@ import {
 } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { type LaneFilters, laneFilters, optionalId, optionalWord } from '#src/site/query.ts';
+import { cursorText, type LaneFilters, laneFilters, optionalId, optionalWord } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 /** Games on a page of a lane. */
@@ -50,7 +50,7 @@ const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
  aria-label="Select ${nameOr(game_name)}">`;
 
 /** From one game of a lane to the next. */
-const step = laneFilters.extend({ after: z.string().max(100).optional().catch(undefined), back: optionalId });
+const step = laneFilters.extend({ after: cursorText.optional().catch(undefined), back: optionalId });
 
 const lanePage = laneFilters.extend({
   view: optionalWord(['gallery']),
