@@ -49,6 +49,9 @@ export const CANCELLED = 'cancelled by an operator';
 export const ACCEPT_ADVICE =
   ': look at the application, then accept it on the page of the run, or with run accept';
 
+/** How the reason of a run leads an operator to its failures. */
+export const FAILURE_ADVICE = ': see failure list';
+
 /**
  * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), no
  * key of the platform opens its access token (`keys`), or none of these (`none`). Only the first two delay the application's

@@ -1,6 +1,12 @@
 import { formatReasons } from '#src/contract/format-reasons.ts';
 import type { Reason } from '#src/contract/text.ts';
-import { ACCEPT_ADVICE, type AuditStatus, type Decision, type Lane } from '#src/contract/words.ts';
+import {
+  ACCEPT_ADVICE,
+  type AuditStatus,
+  type Decision,
+  FAILURE_ADVICE,
+  type Lane,
+} from '#src/contract/words.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
 export type Answer = {
@@ -136,8 +142,9 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
   return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
 };
 
-/** The reason without the advice to accept the run, for readers who cannot or need not accept it. */
-export const withoutAdvice = (reason: string): string => reason.replace(ACCEPT_ADVICE, '');
+/** The reason of a run without what it advises an operator to do, for readers who cannot or need not do it. */
+export const withoutAdvice = (reason: string): string =>
+  reason.replace(ACCEPT_ADVICE, '').replace(FAILURE_ADVICE, '');
 
 const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Application): string => {
   const facts: string[] = [];

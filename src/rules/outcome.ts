@@ -1,4 +1,4 @@
-import { ACCEPT_ADVICE, type ListingEnd, type RunOutcome } from '#src/contract/words.ts';
+import { ACCEPT_ADVICE, FAILURE_ADVICE, type ListingEnd, type RunOutcome } from '#src/contract/words.ts';
 
 /** A run withdraws no game if it would withdraw more than this share and more than a few, or all of them. */
 const WITHDRAW_SHARE_MAX = 0.5;
@@ -111,10 +111,10 @@ const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGam
   }
   if (unconfirmed > 0) reasons.push(`withdrew ${count(unconfirmed)} that two listings in a row did not name`);
   if (run.invalid + run.failed > 0)
-    reasons.push(`${run.invalid} invalid, ${run.failed} failed: see failure list`);
+    reasons.push(`${run.invalid} invalid, ${run.failed} failed${FAILURE_ADVICE}`);
   if (run.missing > 0)
     reasons.push(
-      `the list names ${count(run.missing)} whose detail is null${run.invalid + run.failed > 0 ? '' : ': see failure list'}`,
+      `the list names ${count(run.missing)} whose detail is null${run.invalid + run.failed > 0 ? '' : FAILURE_ADVICE}`,
     );
   return reasons;
 };

@@ -68,8 +68,8 @@ ${input('New password', { ...next, ...shared })}
 
 const keysPart = ({ single_keys }: SignedIn): SafeHtml => {
   const said = single_keys
-    ? 'Single keys act: p passes, r rejects, j and k move. Press ? to see all.'
-    : 'Single keys do nothing. Ctrl+Enter still sends a rejection.';
+    ? 'Single keys act, for example / to search. Press ? to see all.'
+    : 'Single keys do nothing. Keys with Ctrl still act.';
   const label = single_keys ? 'Switch single keys off' : 'Switch single keys on';
   return section(
     'Keyboard',

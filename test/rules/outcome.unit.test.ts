@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import {
   type FinishedListing,
   isComplete,
@@ -102,6 +103,13 @@ describe('The outcome of a run', () => {
     });
     expect(judgeRun(run({ missing: 1, invalid: 1 }), NONE).reason).toBe(
       '1 invalid, 0 failed: see failure list; the list names 1 game whose detail is null',
+    );
+  });
+
+  it('names the command for failures to operators alone', () => {
+    const { reason } = judgeRun(run({ missing: 1, invalid: 1 }), NONE);
+    expect(withoutAdvice(reason ?? '')).toBe(
+      '1 invalid, 0 failed; the list names 1 game whose detail is null',
     );
   });
 
