@@ -30,6 +30,11 @@ const POSTGRES: Readonly<Record<string, Words>> = {
   '57P03': ['Postgres starts or stops', 'Wait until it accepts connections.'],
 };
 
+const NO_CONNECTION_OF_ROLE: Words = [
+  'Postgres accepts no further connection of this role',
+  'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which limits each role by it.',
+];
+
 /** By the first word of a reply. */
 const REDIS: Readonly<Record<string, Words>> = {
   BUSY: ['Redis runs a script that does not end', 'Look at its log.'],
@@ -41,7 +46,10 @@ const REDIS: Readonly<Record<string, Words>> = {
   MASTERDOWN: ['Redis is a replica without its master', 'Start the master, or promote the replica.'],
   MISCONF: ['Redis cannot save its data to disk', 'Look at its log and at its disk.'],
   NOAUTH: ['Redis requires a password', 'Add the password to REDIS_URL.'],
-  NOPERM: ['Redis does not allow its user this command', 'Grant the user of REDIS_URL ~* &* +@all.'],
+  NOPERM: [
+    'Redis does not allow its user this command',
+    'Grant the user of REDIS_URL what docker-compose.yml grants that of this process, or ~* &* +@all if all processes share it.',
+  ],
   NOREPLICAS: ['Redis has too few replicas to accept writes', 'Start its replicas (min-replicas-to-write).'],
   OOM: ['the memory of Redis is full', 'Raise maxmemory. catalogue queue status shows which queue is long.'],
   READONLY: ['Redis is a replica and accepts no writes', 'Point REDIS_URL to the master.'],
@@ -108,6 +116,18 @@ export const findTlsFault = (error: Error): ServerFault | undefined => {
 /** From Redis 7 on, a right that a command of a script lacks has the code ERR: the words of 7.0, and of 7.2 and newer. */
 const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure in script)/;
 
+/** The words of a code, or closer ones if the reply says more. */
+const findWords = (code: string, { message }: Error): Words | undefined => {
+  const words = REDIS[code] ?? POSTGRES[code];
+  if (code === '53300' && message.includes('for role')) return NO_CONNECTION_OF_ROLE;
+  if (code !== 'NOPERM' || words === undefined) return words;
+  const command = /run the '([a-z|]+)' command/.exec(message)?.[1];
+  if (command !== undefined) return [`Redis does not allow its user the command ${command}`, words[1]];
+  return /access .*\bkeys?\b/.test(message)
+    ? ['Redis does not allow its user a key of this command', words[1]]
+    : words;
+};
+
 /** @returns the code of an error of Postgres or Redis: a SQLSTATE, or the first word of a reply */
 const replyCode = (error: Error): string | undefined => {
   if (error.name === 'ReplyError')
@@ -118,8 +138,11 @@ const replyCode = (error: Error): string | undefined => {
 
 /** Finds what is wrong with Postgres or Redis. @returns undefined for other errors, and for errors that have no words */
 export const findServerFault = (error: Error): ServerFault | undefined => {
+  // Redis discarded a transaction: ioredis keeps the replies that say why.
+  const [cause] = (error as { previousErrors?: Error[] }).previousErrors ?? [];
+  if (cause !== undefined) return findServerFault(cause);
   const code = replyCode(error);
-  const words = code === undefined ? undefined : (REDIS[code] ?? POSTGRES[code]);
+  const words = code === undefined ? undefined : findWords(code, error);
   if (words !== undefined) return { what: `${words[0]} (${code})`, next: words[1] };
   const tls = findTlsFault(error);
   if (tls !== undefined) return tls;

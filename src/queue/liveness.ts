@@ -7,6 +7,7 @@ import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Load, Runner } from '#src/queue/runner.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
+import { explainServerFault } from '#src/server-faults.ts';
 
 const CHECK_MS = 10_000;
 /** Longer than two checks: a single failed check does not end readiness. */
@@ -39,8 +40,8 @@ type Options = {
 };
 
 /**
- * Every 10 s: probes the queue, compares the clock with Postgres's, records a heartbeat, and checks that this process
- * takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker can stop
+ * Every 10 s: probes the queue, compares the clock with Postgres's, counts the jobs of each queue, records a heartbeat, and
+ * checks that this process takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker can stop
  * fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it takes
  * none. An unreachable server resets the count. Checks are counted instead of time: a process that was suspended is
  * not stuck.
@@ -57,15 +58,17 @@ export const startLiveness = (options: Options): Liveness => {
     await clock.read();
     await runner.followClock();
     if (clock.fault() !== undefined) return [];
-    await recordHeartbeat();
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
+    // Last: a worker whose user of Redis lacks the keys of a queue takes no job, so it is not alive.
+    await recordHeartbeat();
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };
   const check = async (): Promise<void> => {
     failure = NO_ANSWER;
     const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, message: false }).catch(
       (thrown: unknown) => {
-        failure = safeMessage(coerceError(thrown));
+        const error = coerceError(thrown);
+        failure = explainServerFault(error) ?? safeMessage(error);
         return undefined;
       },
     );

@@ -21,13 +21,40 @@ test('a password that is refused: the log says so in words, a command names the 
 });
 
 test.for([
-  "NOPERM User w has no permissions to run the 'zadd' command",
-  "ERR The user executing the script can't run this command or subcommand script: 5ab4, on @user_script:68.",
-  "ERR ACL failure in script: User w has no permissions to run the 'zadd' command script: 5ab4",
-])('a user of Redis without a right is named in a script too: %s', (message) => {
+  ['the command zadd', "NOPERM User w has no permissions to run the 'zadd' command"],
+  ['the command info', "NOPERM this user has no permissions to run the 'info' command"],
+  [
+    'a key of this command',
+    'NOPERM this user has no permissions to access one of the keys used as arguments',
+  ],
+  ['a key of this command', 'NOPERM No permissions to access a key'],
+  [
+    'this command',
+    "ERR The user executing the script can't run this command or subcommand script: 5ab4, on @user_script:68.",
+  ],
+  [
+    'the command zadd',
+    "ERR ACL failure in script: User w has no permissions to run the 'zadd' command script: 5ab4",
+  ],
+] as const)('what a user of Redis lacks is named, in a script too: %s', ([what, message]) => {
   const error = Object.assign(new Error(message), { name: 'ReplyError' });
-  expect(safeMessage(error)).toBe('Redis does not allow its user this command (NOPERM)');
-  expect(explainError(error)).toMatch(/^Failed because .* Grant the user of REDIS_URL /);
+  expect(safeMessage(error)).toBe(`Redis does not allow its user ${what} (NOPERM)`);
+  expect(explainError(error)).toMatch(
+    /^Failed because .* Grant the user of REDIS_URL what docker-compose\.yml /,
+  );
+  const discarded = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
+    name: 'ReplyError',
+    previousErrors: [error],
+  });
+  expect(safeMessage(discarded)).toBe(safeMessage(error));
+});
+
+test('the limit of a role is not that of the server: migrate sets it', () => {
+  const ofRole = postgresError('53300', 'too many connections for role "catalogue_worker"');
+  expect(safeMessage(ofRole)).toBe('Postgres accepts no further connection of this role (53300)');
+  expect(explainError(ofRole)).toContain('raise max_connections and run catalogue migrate');
+  const ofServer = postgresError('53300', 'sorry, too many clients already');
+  expect(safeMessage(ofServer)).toBe('Postgres accepts no further connection (53300)');
 });
 
 test.for([

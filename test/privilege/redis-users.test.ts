@@ -1,10 +1,14 @@
 import { Redis } from 'ioredis';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { DATABASE_ROLES, type DatabaseRole } from '#db/roles.ts';
 import { jobSpecs, mediaSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
+import { startLiveness } from '#src/queue/liveness.ts';
 import { createProducer } from '#src/queue/producer.ts';
+import { localClock } from '#test/support/clock.ts';
 import { type RedisWithUsers, startRedisWithUsers } from '#test/support/redis-users.ts';
+import { until } from '#test/support/until.ts';
 
 const without = inject('redisUrl') === null;
 let redis: RedisWithUsers;
@@ -141,3 +145,42 @@ test.skipIf(without).each([
   await backend.close();
   expect(errors).toEqual([]);
 });
+
+test.skipIf(without)(
+  'a worker whose user lacks the keys of a queue is not ready, and not alive',
+  async () => {
+    await redis.admin.acl('SETUSER', 'catalogue_worker', 'resetkeys', '~{catalogue}:probe');
+    const backend = openQueueBackend({
+      databaseUrl: '',
+      redisUrl: redis.urlOf('worker'),
+      prefix: '{catalogue}',
+      role: 'producer',
+      onError: () => {},
+    });
+    const producer = createProducer(backend, jobSpecs, () => {});
+    let heartbeats = 0;
+    const liveness = startLiveness({
+      backend,
+      producer,
+      runner: {
+        loads: () => [{ name: 'query-game-list', active: 0, concurrency: 5, taken: 0 }],
+        followClock: async () => {},
+      },
+      clock: localClock,
+      recordHeartbeat: async () => {
+        heartbeats += 1;
+      },
+      onStuck: () => {},
+      logger: pino({ level: 'silent' }),
+      checkMs: 100,
+    });
+    await until('it says why', () => liveness.fault()?.includes('Redis') === true);
+    expect(liveness.fault()).toMatch(
+      /^Redis does not allow its user a key of this command \(NOPERM\)\. Grant /,
+    );
+    await liveness.stop();
+    expect(heartbeats).toBe(0);
+    await producer.close();
+    await backend.close();
+  },
+);
