@@ -7,7 +7,8 @@ import type { AddressInfo } from 'node:net';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { endWithParent } from '#test/bench/processes.ts';
 
-export type ApplicationsRequest = { applications: number; games: number; latencyMs: number };
+/** `host`: where the servers listen; 127.0.0.1 by default. */
+export type ApplicationsRequest = { applications: number; games: number; latencyMs: number; host?: string };
 export type Calls = { query_game_list: number; query_game_detail: number; query_cp_kyc: number };
 
 const PICTURE = 'https://cdn.example.com/pictures/0123456789abcdef';
@@ -41,7 +42,7 @@ const kycOf = (port: number): string =>
   JSON.stringify({ ret_code: 0, ret_msg: 'success', data: generateKycRecord(`bench ${port}`) });
 
 const listen = async (
-  { games, latencyMs }: ApplicationsRequest,
+  { games, latencyMs, host = '127.0.0.1' }: ApplicationsRequest,
   count: (operation: keyof Calls) => void,
 ): Promise<number> => {
   let kyc = '';
@@ -69,7 +70,7 @@ const listen = async (
       else setTimeout(answer, latencyMs, request, response, body);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   kyc = kycOf(port);

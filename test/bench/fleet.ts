@@ -33,7 +33,7 @@ export const startApplications = async (request: ApplicationsRequest): Promise<A
 };
 
 /** Register an application for each server. @param rate calls a second */
-export const register = async (
+export const register = (
   servers: Ground,
   sql: Database,
   ports: readonly number[],
@@ -41,11 +41,21 @@ export const register = async (
   name = 'bench',
   rate = NO_RATE,
 ): Promise<string[]> => {
+  const addresses = ports.map((port) => `http://127.0.0.1:${port}`);
+  return registerAt(servers, sql, addresses, { concurrency, name, rate });
+};
+
+/** Register an application for each address of a server. @param options.rate calls a second */
+export const registerAt = async (
+  servers: Ground,
+  sql: Database,
+  addresses: readonly string[],
+  { concurrency, name, rate = NO_RATE }: { concurrency: number; name: string; rate?: number },
+): Promise<string[]> => {
   const keys = await openKeyRing({ ...servers, databaseUrl: undefined });
   return Promise.all(
-    ports.map(async (port, index) => {
+    addresses.map(async (url, index) => {
       const application_id = `${name}-${index}`;
-      const url = `http://127.0.0.1:${port}`;
       const settings = {
         name: application_id,
         query_game_list_webhook: `${url}/list`,
