@@ -4,6 +4,8 @@ import type { z } from 'zod';
 import { ApiError } from '#src/api/api-error.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
 import { coerceError } from '#src/errors.ts';
+import { findJsonExcess } from '#src/lib/json-excess.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '#src/rules/budgets.ts';
 
 /** Largest request body, except of game.refresh. The operations need a few hundred bytes. */
 export const BODY_MAX_BYTES = 16 * 1024;
@@ -17,20 +19,34 @@ export const JSON_UTF8 = 'application/json; charset=utf-8';
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
-/** @throws ApiError wrongContentType if the charset is not UTF-8, invalidJson if the bytes are not JSON in UTF-8 */
+const EXCESS = `The body has more than ${MAX_JSON_VALUES} keys and values, or nests deeper than ${MAX_JSON_DEPTH} levels.`;
+
+/**
+ * @throws ApiError wrongContentType if the charset is not UTF-8, invalidJson if the bytes are not JSON in UTF-8, invalidField
+ *   if they have too many values: a schema that refuses millions of them takes half a minute
+ */
 const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown => {
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
     throw new ApiError('wrongContentType');
+  const invalidJson = (cause: unknown) => new ApiError('invalidJson', undefined, { cause });
+  let text: string;
   try {
-    return JSON.parse(utf8.decode(bytes));
+    text = utf8.decode(bytes);
   } catch (cause) {
-    throw new ApiError('invalidJson', undefined, { cause });
+    throw invalidJson(cause);
+  }
+  if (findJsonExcess(text, { depth: MAX_JSON_DEPTH, values: MAX_JSON_VALUES }) !== undefined)
+    throw new ApiError('invalidField', EXCESS);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw invalidJson(cause);
   }
 };
 
-/** What is named of fields that a request does not have: their names are the caller's. */
-const NAMED = { fields: 5, characters: 100 };
+/** What is named of fields that are wrong, or that a request does not have: their names are the caller's. */
+const NAMED = { issues: 20, fields: 5, characters: 100 };
 
 const explainIssue = (issue: z.core.$ZodIssue): string[] => {
   const { code, path, message } = issue;
@@ -38,7 +54,8 @@ const explainIssue = (issue: z.core.$ZodIssue): string[] => {
     return issue.keys
       .slice(0, NAMED.fields)
       .map((key) => `${[...path, key.slice(0, NAMED.characters)].join('.')} is no field of this request`);
-  if (path.length > 0) return [`${path.join('.')} ${message}`];
+  if (path.length > 0)
+    return [`${path.map((part) => String(part).slice(0, NAMED.characters)).join('.')} ${message}`];
   return [code === 'invalid_type' ? 'The body must be a JSON object' : message];
 };
 
@@ -48,7 +65,8 @@ export const checkBody = <Schema extends z.ZodType>(schema: Schema, body: unknow
   if (body === undefined) throw new ApiError('invalidJson', 'The body is empty: send a JSON object.');
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  throw new ApiError('invalidField', result.error.issues.flatMap(explainIssue).join('; '));
+  const issues = result.error.issues.slice(0, NAMED.issues);
+  throw new ApiError('invalidField', issues.flatMap(explainIssue).join('; '));
 };
 
 const validate: FastifySchemaCompiler<z.ZodType> =

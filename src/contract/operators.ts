@@ -16,4 +16,5 @@ export const login = z
 export const roles = z
   .array(z.enum(ROLES))
   .min(1, 'must be at least one')
+  .max(ROLES.length, 'must be each role once')
   .transform((given) => [...new Set(given)]);

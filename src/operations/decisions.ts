@@ -12,6 +12,7 @@ import { decidableGame } from '#src/contract/documents.ts';
 import { prose } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
+
 import { explainNothingDone, type GameDecision } from '#src/operations/decision-results.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { placePictures } from '#src/operations/place-pictures.ts';
@@ -24,12 +25,31 @@ const REVISION_MAX = 2 ** 31 - 1;
 /** Null for an empty text. */
 const decisionText = prose.transform((text) => text || null).default(null);
 
+const SHA256 = /^[0-9a-f]{64}$/;
+const isSeen = ([id, sha256]: [string, unknown]): boolean =>
+  z.regexes.guid.test(id) && typeof sha256 === 'string' && SHA256.test(sha256);
+
+/** Checked as a whole: an issue for each of 50,000 wrong ones takes a second. */
+const seenPictures = z
+  .record(z.string(), z.unknown())
+  .meta({
+    propertyNames: { format: 'uuid' },
+    additionalProperties: { type: 'string', pattern: SHA256.source },
+  })
+  .refine(
+    (pictures) => Object.entries(pictures).every(isSeen),
+    'must be a SHA-256 in hex for each id of a picture',
+  )
+  .transform((pictures) =>
+    Object.fromEntries(Object.entries(pictures).map(([id, sha256]) => [id.toLowerCase(), String(sha256)])),
+  );
+
 /** A game and the revision that a reviewer saw. */
 export const seenRevision = z.object({
   game_id: z.guid().toLowerCase(),
   revision: z.int().min(1).max(REVISION_MAX),
   /** SHA-256 in hex of the pictures that were on the screen, by picture; absent if the caller shows none. */
-  seen_pictures: z.record(z.guid().toLowerCase(), z.string().regex(/^[0-9a-f]{64}$/)).optional(),
+  seen_pictures: seenPictures.optional(),
 });
 export type SeenRevision = z.infer<typeof seenRevision>;
 

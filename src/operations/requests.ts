@@ -37,6 +37,7 @@ import {
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
 import { verdictTerms } from '#src/operations/verdicts.ts';
+import { selectedGames } from '#src/operations/withdrawals.ts';
 
 const NOTHING_TO_APPROVE: Record<ApprovalKind, string> = {
   reveal: 'There is no record to reveal.',
@@ -81,7 +82,7 @@ export const requestApproval = defineOperation({
       requestOf(['verdict'], APPLICATION).extend(verdictTerms.shape),
       requestOf(['withdrawals'], RUN).extend({
         /** Games of a suspect run; absent: all of them. */
-        game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
+        game_ids: selectedGames.optional(),
       }),
       requestOf(OPERATOR_KINDS, OPERATOR).extend({
         /** What the administrator does. */

@@ -8,6 +8,14 @@ import { noteVoid, voidOpenRequests } from '#src/operations/approvals.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { runSubject } from '#src/operations/runs.ts';
 
+const SELECTED_MAX = 10_000;
+
+/** Games that are selected one by one. */
+export const selectedGames = z
+  .array(z.guid().toLowerCase())
+  .min(1, 'names no game: select at least one')
+  .max(SELECTED_MAX, `must be at most ${SELECTED_MAX}`);
+
 /** @throws CatalogueError unless the run is suspect and the latest one: a later list is newer */
 const requireSuspect = async (tx: Queryable, run_id: string): Promise<string> => {
   const run = await lockSuspectRun(tx, run_id);
@@ -32,7 +40,7 @@ export const acceptWithdrawals = defineOperation({
   input: z.object({
     run_id: z.guid().toLowerCase(),
     /** Absent: all. With an approval, its games count. */
-    game_ids: z.array(z.guid().toLowerCase()).min(1, 'names no game: select at least one').optional(),
+    game_ids: selectedGames.optional(),
   }),
   subject: runSubject,
   isLong: true,
