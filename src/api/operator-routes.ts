@@ -1,4 +1,9 @@
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preHandlerAsyncHookHandler,
+} from 'fastify';
 import { STATEMENT_MS } from '#db/client.ts';
 import { callerOf } from '#src/api/authenticate.ts';
 import { type ApiPlatform, ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
@@ -12,7 +17,15 @@ import { successOf } from '#src/contract/platform.ts';
  */
 export const addOperatorRoutes = (
   app: FastifyInstance,
-  { platform, onRequest }: { platform: ApiPlatform; onRequest: onRequestAsyncHookHandler[] },
+  {
+    platform,
+    onRequest,
+    preHandler,
+  }: {
+    platform: ApiPlatform;
+    onRequest: onRequestAsyncHookHandler[];
+    preHandler: preHandlerAsyncHookHandler[];
+  },
 ): void => {
   /** Whose token is refused hears so before the body is read: it may have megabytes of keys. */
   const requireOperator = async (request: FastifyRequest): Promise<void> => {
@@ -21,6 +34,7 @@ export const addOperatorRoutes = (
   for (const { path, request: schema, answer, isLong, run } of ENDPOINTS) {
     const options = {
       onRequest: [...onRequest, requireOperator],
+      preHandler,
       bodyLimit: OPERATOR_BODY_MAX_BYTES,
       config: { deadlineMs: isLong ? STATEMENT_MS.long : STATEMENT_MS.default },
       ...(answer !== undefined && { schema: { response: { 200: successOf(answer) } } }),

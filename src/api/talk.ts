@@ -1,4 +1,9 @@
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preHandlerAsyncHookHandler,
+} from 'fastify';
 import type { Database } from '#db/client.ts';
 import { callerApplicationId } from '#src/api/authenticate.ts';
 import { toFailure } from '#src/api/operation-errors.ts';
@@ -14,16 +19,21 @@ import { appealRejection } from '#src/operations/appeals.ts';
 import { operateAsApplication } from '#src/operations/operate.ts';
 import { messageGame } from '#src/operations/threads.ts';
 
-type Options = { sql: Database; onRequest: onRequestAsyncHookHandler[] };
+type Options = {
+  sql: Database;
+  onRequest: onRequestAsyncHookHandler[];
+  preHandler: preHandlerAsyncHookHandler[];
+};
 type Written = { game_id: string; written_at: Date };
 
 /** game.message and game.appeal, additions to the interface document, for games of the token's application alone. */
-export const addTalkRoutes = (app: FastifyInstance, { sql, onRequest }: Options): void => {
+export const addTalkRoutes = (app: FastifyInstance, { sql, onRequest, preHandler }: Options): void => {
   const add = (path: string, write: (body: WriteRequest, application_id: string) => Promise<Written>) =>
     app.post(
       path,
       {
         onRequest,
+        preHandler,
         bodyLimit: REFRESH_BODY_MAX_BYTES,
         schema: { body: writeRequestSchema, response: { 200: writeResponseSchema } },
       },

@@ -11,6 +11,7 @@ import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, html, input, type SafeHtml } from '#src/site/html.ts';
 import { framedPage, type Page } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { changesState } from '#src/site/origin.ts';
 import { isPolling } from '#src/site/site.ts';
 
 declare module 'fastify' {
@@ -70,7 +71,7 @@ export const sendPortal = (reply: FastifyReply, page: Page): FastifyReply => {
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */
 export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
   portal.decorateRequest('holder', null);
-  portal.addHook('onRequest', async (request, reply) => {
+  const requireHolder = async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.config.right !== 'application') return;
     request.holder = (await readPortalSession(sql, readCookie(request, COOKIE), !isPolling(request))) ?? null;
     if (request.holder !== null) return;
@@ -80,7 +81,12 @@ export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOption
       'Not signed in',
       html`<h1>Not signed in</h1><p>Your session has ended. <a href="/portal/sign-in">Sign in</a></p>`,
     );
-  });
+  };
+  portal.addHook('onRequest', requireHolder);
+  // A body may take ten seconds, in which the session or its token ends.
+  portal.addHook('preHandler', async (request, reply) =>
+    changesState(request.method) ? requireHolder(request, reply) : undefined,
+  );
 
   portal.get('/portal/sign-in', { config: { right: 'public' } }, async (_request, reply) =>
     sendPlain(reply, 'Developer portal', signInForm()),

@@ -3,7 +3,7 @@
  * check of its origin, the session, the right that its route names, the page.
  */
 import { fastifyCookie } from '@fastify/cookie';
-import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ZodError } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { hasRight, RIGHTS } from '#src/contract/roles.ts';
@@ -101,17 +101,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     if (config?.right === undefined) throw new Error(`the route ${url} does not say who may call it`);
   });
 
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers(SECURITY_HEADERS);
-    if (isSecure(request)) reply.headers(HTTPS_ONLY);
-    const seen = { route: request.routeOptions.url, address: request.ip };
-    if (isForged(request.method, request.headers)) {
-      warn(request.log, 'origin', seen, 'request of another origin refused');
-      const message = 'The request came from another site.';
-      return sendError(reply, 403, 'Refused', message);
-    }
-    const parts = Object.values((request.params ?? {}) as Record<string, string>);
-    if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();
+  /** Answers who is not signed in, or may not do this. */
+  const requireOperator = async (request: FastifyRequest, reply: FastifyReply) => {
     const { right } = request.routeOptions.config;
     // The portal has sessions of its own (portal/session.ts).
     if (right === undefined || right === 'public' || right === 'application') return;
@@ -125,7 +116,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       return sendError(reply, 401, 'Not signed in', message);
     }
     if (right === 'signed_in' || hasRight(operator.roles, right)) return;
-    warn(request.log, 'right', { ...seen, login: operator.login, right }, 'access refused');
+    const seen = { route: request.routeOptions.url, address: request.ip, login: operator.login, right };
+    warn(request.log, 'right', seen, 'access refused');
     if (changesState(request.method)) {
       const subject = `page:${request.routeOptions.url}`;
       const details = { address: request.ip };
@@ -135,7 +127,25 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const roles = RIGHTS[right].join(' or ').replaceAll('_', ' ');
     const message = `This takes the role ${roles}. You have ${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}: ask an administrator.`;
     return sendError(reply, 403, 'Not allowed', message);
+  };
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(SECURITY_HEADERS);
+    if (isSecure(request)) reply.headers(HTTPS_ONLY);
+    const seen = { route: request.routeOptions.url, address: request.ip };
+    if (isForged(request.method, request.headers)) {
+      warn(request.log, 'origin', seen, 'request of another origin refused');
+      const message = 'The request came from another site.';
+      return sendError(reply, 403, 'Refused', message);
+    }
+    const parts = Object.values((request.params ?? {}) as Record<string, string>);
+    if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();
+    return requireOperator(request, reply);
   });
+  // A body may take ten seconds, in which a session ends or a role is taken away.
+  app.addHook('preHandler', async (request, reply) =>
+    changesState(request.method) ? requireOperator(request, reply) : undefined,
+  );
 
   addAssets(app);
   addSignIn(app, options);

@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { expect, test } from 'vitest';
+import { addTestOperator, signIn } from '#test/support/console.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
+import { KIM, switchOperator } from '#test/support/operate.ts';
+import { useOperatorApi } from '#test/support/operator-api.ts';
+import { until } from '#test/support/until.ts';
+
+const api = useOperatorApi();
+const FORM = 'application/x-www-form-urlencoded';
+
+/** Sends the headers and the beginning of a body; the rest when `meanwhile` has happened. @returns the status */
+const sendSlowly = async (
+  url: URL,
+  headers: Record<string, string>,
+  body: string,
+  meanwhile: () => Promise<unknown>,
+): Promise<number | undefined> => {
+  const sent = request(url, { method: 'POST', headers: { ...headers, 'content-length': body.length } });
+  sent.write(body.slice(0, 5));
+  await meanwhile();
+  sent.end(body.slice(5));
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  answer.resume();
+  return answer.statusCode;
+};
+const codes = async () =>
+  (await api.database.sql<{ code: string }[]>`select code from reasons`).map(({ code }) => code);
+const isUsed = async (token_id: string) =>
+  (await api.database.sql`select from api_tokens where token_id = ${token_id} and last_used_at is not null`)
+    .count === 1;
+
+test('a token that is revoked while the body of its call arrives does nothing', async () => {
+  const { sql } = api.database;
+  const { token, token_id } = await api.addToken('olga', 'admin');
+  const status = await sendSlowly(
+    new URL('/operator-api/reason/add', api.url),
+    { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    JSON.stringify({ code: 'late_call', label: 'Late', text: 'Late' }),
+    async () => {
+      await until('the call is let in', () => isUsed(token_id));
+      await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
+    },
+  );
+  expect([status, await codes()]).toEqual([401, expect.not.arrayContaining(['late_call'])]);
+});
+
+test('an operator who is disabled while the form arrives does nothing', async () => {
+  const { sql } = api.database;
+  await addTestOperator(sql, 'vik', 'admin');
+  const cookie = await signIn(api.served.url, 'vik');
+  await sql`update operator_sessions set seen_at = now() - interval '5 minutes'`;
+  const isSeen = async () =>
+    (await sql`select from operator_sessions where seen_at > now() - interval '1 minute'`).count === 1;
+  const status = await sendSlowly(
+    new URL('/reasons', api.served.url),
+    { cookie, 'content-type': FORM },
+    new URLSearchParams({ act: 'add', code: 'late_form', label: 'Late', text: 'Late' }).toString(),
+    async () => {
+      await until('the form is let in', isSeen);
+      await switchOperator(sql, KIM.actor, 'vik', 'disabled');
+    },
+  );
+  expect([status, await codes()]).toEqual([401, expect.not.arrayContaining(['late_form'])]);
+});
+
+test('a developer whose token is revoked while the form arrives does nothing', async () => {
+  const { sql } = api.database;
+  await addApplication(sql, 'acme');
+  const { token, token_id } = await addToken(sql, 'acme');
+  const signedIn = await fetch(new URL('/portal/sign-in', api.served.url), {
+    method: 'POST',
+    redirect: 'manual',
+    body: new URLSearchParams({ token }),
+  });
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  await sql`update portal_sessions set seen_at = now() - interval '5 minutes'`;
+  const isSeen = async () =>
+    (await sql`select from portal_sessions where seen_at > now() - interval '1 minute'`).count === 1;
+  const status = await sendSlowly(
+    new URL('/portal/sign-out', api.served.url),
+    { cookie, 'content-type': FORM },
+    'a=1234567',
+    async () => {
+      await until('the form is let in', isSeen);
+      await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
+    },
+  );
+  expect(status).toBe(401);
+});
