@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildConsole } from '#src/console/app.ts';
+import { deliverEvent } from '#src/ingest/specs.ts';
+import { addTestOperator, signIn } from '#test/support/console.ts';
+import { openAs } from '#test/support/roles.ts';
+import { serveSite, type TestSite } from '#test/support/site.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+// What a viewer sees of jobs that somebody wrote who has taken over another process.
+const database = useTestDatabase();
+let served: TestSite;
+let cookie: string;
+let close = async () => {};
+
+beforeAll(async () => {
+  const sql = openAs('console', database.databaseUrl);
+  const place = { sql, databaseUrl: database.databaseUrl, redisUrl: undefined, prefix: 'bull' };
+  served = await serveSite(place, buildConsole);
+  close = async () => {
+    await served.stop();
+    await sql.end({ timeout: 1 });
+  };
+  await addTestOperator(database.sql, 'vera', 'viewer');
+  cookie = await signIn(served.url, 'vera');
+});
+afterAll(() => close());
+
+const read = async (path: string): Promise<string> => {
+  const answer = await fetch(new URL(`/queues/api/queues${path}`, served.url), {
+    headers: { cookie },
+    signal: AbortSignal.timeout(20_000),
+  });
+  expect(answer.status).toBe(200);
+  return answer.text();
+};
+const queue = () => served.producer.queue(deliverEvent as never);
+const setOptions = (id: string, opts: object) =>
+  database.sql`update bullmq.job set opts = ${database.sql.json(opts as never)} where id = ${id}`;
+
+test('a page of jobs of a megabyte each has their names, and the data of those that are as ours', async () => {
+  const long = 'x'.repeat(300_000);
+  for (let count = 0; count < 20; count += 1) await queue().add('forged', { application_id: long } as never);
+  await queue().add('ours', { application_id: 'acme' } as never);
+  const path = `?activeQueue=${deliverEvent.name}&status=waiting&page=1&jobsPerPage=200`;
+  const text = await read(path);
+  expect(text.length).toBeLessThan(100_000);
+  expect(text.split('"forged"')).toHaveLength(21);
+  expect(text).toContain('{"application_id":"acme"}');
+});
+
+test('jobs that are parents of each other are read once, and their children one level deep', async () => {
+  const name = deliverEvent.name;
+  const parentOf = (id: string) => ({ parent: { id, queue: name } });
+  await queue().add('one', {} as never, { jobId: 'one' });
+  await queue().add('two', {} as never, { jobId: 'two' });
+  await setOptions('one', parentOf('two'));
+  await setOptions('two', parentOf('one'));
+  const job = await queue().getJob('one');
+  expect([job?.opts.parent?.id, job?.opts.parent?.queue]).toEqual(['two', job?.queueQualifiedName]);
+  for (const end of ['flow', '%66low', 'flow?root=tree&depth=20&maxChildren=1000'])
+    expect(JSON.parse(await read(`/${name}/one/${end}`))).toMatchObject({ nodeId: 'one' });
+});
