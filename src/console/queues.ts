@@ -4,7 +4,6 @@
  */
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import type { QueueJob } from '@bull-board/api/typings/app';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { Job, JobType, Queue } from 'bullmq';
 import type { FastifyError, FastifyInstance } from 'fastify';
@@ -78,7 +77,7 @@ const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
       const job = await queue.getJob(id);
       if (job !== undefined) jobs.push(shorten(job));
     }
-    return jobs as unknown as QueueJob[];
+    return jobs;
   };
   return adapter;
 };
