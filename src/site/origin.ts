@@ -21,5 +21,6 @@ export const isForged = (method: string, headers: IncomingHttpHeaders): boolean 
   if (isLed !== undefined) return isLed;
   const { origin, host } = headers;
   if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host?.toLowerCase();
+  // A URL parser takes time quadratic in the characters of a host.
+  return origin.toLowerCase().replace(/^https?:\/\//, '') !== host?.toLowerCase();
 };
