@@ -25,6 +25,9 @@ const LIMITS = {
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 8_000, throwOnRequestTimeout: true },
 };
 
+/** A call and its retries: a response that never ends would keep its job for ever. */
+const CALL_MS = 25_000;
+
 /** The bytes never change, because their hash is their name. */
 const CACHE_CONTROL = 'public, max-age=31536000, immutable';
 
@@ -38,6 +41,7 @@ const CODES: Record<string, StoreErrorCode> = {
   QuotaExceeded: 'full',
   XMinioStorageFull: 'full',
   TimeoutError: 'unreachable',
+  AbortError: 'unreachable',
 };
 
 type ServiceError = Error & { code?: string; $metadata?: { httpStatusCode?: number } };
@@ -61,7 +65,9 @@ const readBeginning = async (body: Readable): Promise<Buffer> => {
 export const openS3Store = (
   { bucket, prefix, endpoint }: Extract<StoreLocation, { kind: 's3' }>,
   config: S3ClientConfig = {},
+  callMs = CALL_MS,
 ): PictureStore => {
+  const inTime = () => ({ abortSignal: AbortSignal.timeout(callMs) });
   const client = new S3Client({
     ...LIMITS,
     // Services that are compatible with S3 do not all know checksums in trailers, and the name is a checksum.
@@ -89,7 +95,7 @@ export const openS3Store = (
     }
   };
   const exists = (area: StoreArea, name: string): Promise<boolean> =>
-    client.send(new HeadObjectCommand(at(area, name))).then(
+    client.send(new HeadObjectCommand(at(area, name)), inTime()).then(
       () => true,
       (error: ServiceError) => {
         if (isNotFound(error)) return false;
@@ -108,6 +114,7 @@ export const openS3Store = (
             ContentType: PICTURE_TYPES[picture.format].contentType,
             CacheControl: CACHE_CONTROL,
           }),
+          inTime(),
         );
       }),
     move: (to, picture) =>
@@ -115,18 +122,23 @@ export const openS3Store = (
         const name = nameOfPicture(picture);
         const from = at(to === 'passed' ? 'seen' : 'passed', name);
         // Copies also over what is there: a server that was killed may have written a part of it.
-        await client
-          .send(new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` }))
-          .catch(async (error: ServiceError) => {
+        const copy = new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` });
+        await client.send(copy, inTime()).then(
+          ({ CopyObjectResult }) => {
+            // Something else than S3 answered 200: what it did not copy is not deleted.
+            if (CopyObjectResult?.ETag === undefined) throw new StoreError('failed', where, 'no copy');
+          },
+          async (error: ServiceError) => {
             if (!isNotFound(error)) throw error;
             if (!(await exists(to, name))) throw new StoreError('missing', where, name);
-          });
-        await client.send(new DeleteObjectCommand(from));
+          },
+        );
+        await client.send(new DeleteObjectCommand(from), inTime());
       }),
     read: (area, name) =>
       guard(async () => {
         try {
-          const { Body } = await client.send(new GetObjectCommand(at(area, name)));
+          const { Body } = await client.send(new GetObjectCommand(at(area, name)), inTime());
           const bytes = await readBeginning(Body as Readable);
           return bytes.length === 0 ? undefined : bytes;
         } catch (error) {
@@ -135,7 +147,7 @@ export const openS3Store = (
         }
       }),
     delete: (area, name) =>
-      guard(async () => void (await client.send(new DeleteObjectCommand(at(area, name))))),
+      guard(async () => void (await client.send(new DeleteObjectCommand(at(area, name)), inTime()))),
     list: async function* (area) {
       const { Key: folder } = at(area, '');
       try {

@@ -1,0 +1,57 @@
+import type { RequestListener } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { openS3Store } from '#src/picture-store/s3-store.ts';
+import type { PictureStore } from '#src/picture-store/store.ts';
+import { startRawServer } from '#test/support/application-server.ts';
+
+// What answers in the place of a bucket: something else than S3, or a server that does not end.
+const PICTURE = { sha256: 'ab'.repeat(32), format: 'png' } as const;
+
+const openAt = async (answer: RequestListener): Promise<PictureStore> => {
+  const server = await startRawServer(answer);
+  onTestFinished(() => server.close());
+  const place = { kind: 's3', bucket: 'pictures', prefix: '', endpoint: server.url } as const;
+  const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret' };
+  const store = openS3Store(place, { region: 'us-east-1', credentials, maxAttempts: 1 }, 500);
+  onTestFinished(store.close);
+  return store;
+};
+
+test.each([
+  ['an error', '<Error><Code>InternalError</Code></Error>'],
+  ['nothing', ''],
+  ['a page of something else', '<html>Sign in to this network.</html>'],
+])('a picture whose copy was answered 200 with %s is not deleted', async (_, body) => {
+  const methods: string[] = [];
+  const store = await openAt((request, response) => {
+    methods.push(request.method ?? '');
+    response.end(body);
+  });
+  await expect(store.move('passed', PICTURE)).rejects.toThrow('it reported an error');
+  expect(new Set(methods)).toEqual(new Set(['PUT']));
+});
+
+test('a response that never ends is ended', async () => {
+  const store = await openAt((_, response) => {
+    response.writeHead(200);
+    const drip = setInterval(() => response.write(' '), 20);
+    response.on('close', () => clearInterval(drip));
+  });
+  await expect(store.move('passed', PICTURE)).rejects.toThrow('it does not answer');
+  await expect(store.read('seen', 'a.png')).rejects.toThrow('it does not answer');
+});
+
+test('a redirect is not followed: its server would get the credentials', async () => {
+  let redirected = 0;
+  const elsewhere = await startRawServer((_, response) => {
+    redirected += 1;
+    response.end();
+  });
+  onTestFinished(() => elsewhere.close());
+  const store = await openAt((request, response) => {
+    response.writeHead(307, { location: `${elsewhere.url}${request.url}` }).end();
+  });
+  await expect(store.put('seen', PICTURE, Buffer.from('bytes'))).rejects.toThrow('it reported an error');
+  await expect(store.read('seen', 'a.png')).rejects.toThrow('it reported an error');
+  expect(redirected).toBe(0);
+});
