@@ -71,7 +71,7 @@ const shorten = (job: Job): Job => {
 /** A queue on the board, whose jobs are read one after another. */
 const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
   const adapter = new BullMQAdapter(queue, { readOnlyMode });
-  adapter.getJobs = async (statuses, start, end) => {
+  adapter.getJobs = async (statuses, start = 0, end = -1) => {
     const jobs: Job[] = [];
     for (const id of await queue.getRanges(statuses as JobType[], start, end)) {
       const job = await queue.getJob(id);

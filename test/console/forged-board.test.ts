@@ -21,6 +21,7 @@ beforeAll(async () => {
     await sql.end({ timeout: 1 });
   };
   await addTestOperator(database.sql, 'vera', 'viewer');
+  await addTestOperator(database.sql, 'olga', 'admin');
   cookie = await signIn(served.url, 'vera');
 });
 afterAll(() => close());
@@ -59,4 +60,20 @@ test('jobs that are parents of each other are read once, and their children one 
   expect([job?.opts.parent?.id, job?.opts.parent?.queue]).toEqual(['two', job?.queueQualifiedName]);
   for (const end of ['flow', '%66low', 'flow?root=tree&depth=20&maxChildren=1000'])
     expect(JSON.parse(await read(`/${name}/one/${end}`))).toMatchObject({ nodeId: 'one' });
+});
+
+test('an administrator retries every failed job, also those too large to be shown, as they are', async () => {
+  const long = { application_id: 'x'.repeat(30_000) };
+  const ids: string[] = [];
+  for (let count = 0; count < 4; count += 1) ids.push((await queue().add('failed', long as never)).id ?? '');
+  await database.sql`update bullmq.job set state = 'failed', failed_reason = 'no' where id = any(${ids})`;
+  const { status } = await fetch(
+    new URL(`/queues/api/queues/${deliverEvent.name}/retry/failed`, served.url),
+    { method: 'PUT', headers: { cookie: await signIn(served.url, 'olga') } },
+  );
+  expect(status).toBe(200);
+  for (const id of ids) {
+    const job = await queue().getJob(id);
+    expect([await job?.getState(), job?.data]).toEqual(['waiting', long]);
+  }
 });
