@@ -62,6 +62,14 @@ const HINTS: Record<number, string> = {
   415: '; the platform sends Content-Type: application/json; charset=utf-8',
 };
 
+/** Names the field that holds the whole envelope. Other names may be texts of the application. */
+const findWrapped = (json: unknown): string => {
+  const name = ['result', 'response', 'body', 'data'].find(
+    (each) => at(json, [each, 'ret_code']) !== undefined,
+  );
+  return name === undefined ? '' : `; ${name} has them: send no object around them`;
+};
+
 /** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
 export const whyNoData = (call: Call): string | undefined => {
   const { response, status = 0, retMsg } = call;
@@ -76,7 +84,7 @@ export const whyNoData = (call: Call): string | undefined => {
   const { error, data: envelope } = envelopeSchema.safeParse(response.json);
   if (error !== undefined) {
     const issues = error.issues.map((issue) => explainIssue(issue, response.json, 'it'));
-    return `${and}the response is not an envelope: ${issues.join('; ')}${HINTS[status] ?? ''}`;
+    return `${and}the response is not an envelope: ${issues.join('; ')}${findWrapped(response.json)}${HINTS[status] ?? ''}`;
   }
   const { ret_code, data } = envelope;
   if (ret_code !== RET_CODE_SUCCESS) {

@@ -18,6 +18,7 @@ const textOf = (bytes: Buffer): string | undefined => {
 };
 
 const CUT = 'it ends before the JSON does: content-length is the number of bytes, not of characters';
+const ENDLESS = 'it ends before the JSON does: send all of it, with content-length or chunks';
 const ZIPPED = 'this is gzip, and the header content-encoding: gzip is missing';
 
 /** What is wrong with a text that begins as JSON, in the words of the parser, which quote a few characters. */
@@ -57,10 +58,13 @@ export const describeBody = async (
   const text = whole?.replaceAll(/\s+/g, ' ').trim();
   if (text === '') return 'it is empty';
   if (code === 'not_utf8' && bytes[0] === 0x1f && bytes[1] === 0x8b) return ZIPPED;
-  const fault = code === 'not_json' ? findFault(hideToken(whole ?? '', accessToken)) : undefined;
+  const found = code === 'not_json' ? findFault(hideToken(whole ?? '', accessToken)) : undefined;
+  const fault = found === CUT && !reply.hasEnd ? ENDLESS : found;
   if (operation === 'query_cp_kyc') {
     if (/^<(!doctype )?html\b/i.test(text ?? '')) return 'it is a page of HTML';
-    return fault === CUT ? CUT : 'it is not shown, because it may contain values of the record';
+    return fault === CUT || fault === ENDLESS
+      ? fault
+      : 'it is not shown, because it may contain values of the record';
   }
   if (text !== undefined) {
     const begins = `it begins with "${quote(text, accessToken, CHARACTERS_SHOWN)}"`;

@@ -53,6 +53,11 @@ export const exchangeError = (
     });
   }
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
+  if (isResponding && error instanceof errors.SocketError)
+    return new CallError(
+      'connection_lost',
+      `the connection closed in the response, before its end (${code}): is Content-Length the number of bytes that are sent?`,
+    );
   // The codes of undici and of Node's parser: headers over 16 KiB, a body whose length is not Content-Length.
   return isResponding || /^(?:HTTP_PARSER|HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
     ? new CallError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)

@@ -161,6 +161,10 @@ const BROKEN: [name: string, spoil: Spoil][] = [
     detail((data) => move(data, 'game_store_video', 'https://cdn.example/film.mp4')),
   ],
   [
+    'detail.visible-pictures',
+    detail((data) => Object.assign(data, { game_store_pic: ['http://cdn.example/1.png'] })),
+  ],
+  [
     'detail.lasting-addresses',
     detail((data) => {
       data.game_store_video = 'https://cdn.example/film.mp4?AccessKeyId=k&Expires=1532779451&Signature=s';

@@ -113,4 +113,35 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     fails: ['detail.at-once'],
     says: /^7 of 8 calls at once had no answer \(no whole response within 1000 ms\), and each has one alone: /,
   },
+  {
+    planted: 'details that are requested at once are refused',
+    isBusy: true,
+    fails: ['detail.at-once'],
+    says: /^[1-7] of 8 calls at once failed \(ret_code is 9, ret_msg "busy"\), and each succeeds alone: serve /,
+  },
+  {
+    planted: 'an object is around the envelope',
+    after: list((reply) => Object.assign(reply, { json: { result: reply.json } })),
+    fails: ['list.envelope'],
+    says: /^the response is not an envelope: ret_code is missing; ret_msg is missing; result has them: send no object around them$/,
+  },
+  {
+    planted: 'Content-Length is larger than the body',
+    after: list((reply) =>
+      Object.assign(reply, {
+        hangs: true,
+        cuts: true,
+        headers: { 'content-length': '999' },
+        raw: '{"ret_code": 0',
+      }),
+    ),
+    fails: ['list.envelope'],
+    says: /^the connection closed in the response, .* is Content-Length the number of bytes that are sent\?$/,
+  },
+  {
+    planted: 'pictures have plain http',
+    after: details((game) => Object.assign(game, { game_icon: ['http://cdn.example/1.png'] })),
+    fails: ['detail.visible-pictures'],
+    says: /^10 of 10 details have pictures at http addresses, which reviewers do not see \(g-0, .*\): serve them by https$/,
+  },
 ];

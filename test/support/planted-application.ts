@@ -1,19 +1,24 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import type { Json } from '#test/support/checked-application.ts';
 import { TOKEN } from '#test/support/webhooks.ts';
 
 export type PlantedCall = { operation: string; body: Json; isRefused: boolean };
-/** `raw` is sent in place of `json`; `hangs` sends nothing, or what `raw` has, and never ends; `drops` closes. */
+/**
+ * `raw` is sent in place of `json`; `hangs` sends nothing, or what `raw` has, and never ends; `cuts` then closes; `drops`
+ * closes.
+ */
 export type PlantedReply = {
   status: number;
   headers: Record<string, string>;
   json: Json;
   raw?: string | Buffer;
   hangs?: boolean;
+  cuts?: boolean;
   drops?: boolean;
 };
 /** What an application does wrong: to a call before it is answered, or to its answer. */
@@ -21,6 +26,8 @@ export type Planted = {
   games?: number;
   /** Serves one connection after another. */
   isSingle?: boolean;
+  /** Refuses a detail while it looks up another one. */
+  isBusy?: boolean;
   before?: (call: PlantedCall) => void;
   after?: (reply: PlantedReply, call: PlantedCall) => void;
 };
@@ -62,16 +69,26 @@ const answer = ({ operation, body, isRefused }: PlantedCall, games: number): Pla
   return reply(ok({ total: games, list: all.slice((page_num - 1) * page_size, page_num * page_size) }));
 };
 
-const send = ({ status, headers, json, raw, hangs, drops }: PlantedReply, response: ServerResponse): void => {
+const send = (
+  { status, headers, json, raw, hangs, cuts, drops }: PlantedReply,
+  response: ServerResponse,
+): void => {
   if (drops === true) return void response.destroy();
   response.writeHead(status, headers);
   if (hangs !== true) response.end(raw ?? JSON.stringify(json));
-  else if (raw !== undefined) response.write(raw);
+  else if (raw !== undefined) response.write(raw, () => cuts === true && response.destroy());
 };
 
 /** An application with a mistake. It is closed with its test. */
-export const startPlanted = async ({ games = 30, isSingle, before, after }: Planted): Promise<RawServer> => {
+export const startPlanted = async ({
+  games = 30,
+  isSingle,
+  isBusy,
+  before,
+  after,
+}: Planted): Promise<RawServer> => {
   let served: Socket | undefined;
+  let looksUp = false;
   const server = await startRawServer(async (request, response) => {
     const body = JSON.parse(Buffer.concat(await request.toArray()).toString());
     if (isSingle) {
@@ -85,6 +102,14 @@ export const startPlanted = async ({ games = 30, isSingle, before, after }: Plan
     before?.(call);
     const reply = answer(call, games);
     after?.(reply, call);
+    if (isBusy && operation === 'query_game_detail' && !call.isRefused) {
+      if (looksUp) reply.json = no(9, 'busy');
+      else {
+        looksUp = true;
+        await sleep(20);
+        looksUp = false;
+      }
+    }
     send(reply, response);
   });
   onTestFinished(server.close);

@@ -1,6 +1,7 @@
 /** Do addresses of icons, pictures and videos stay? An address that moves at each answer is a change at each run. */
 import { type Case, dataOf, type Finding, failed, passed, skipped } from '#src/check/case.ts';
 import { fetchDetails, fetchFirstPage, parsePage } from '#src/check/cases/queries.ts';
+import { nameSome } from '#src/check/quote.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { applicationGameDetailSchema, applicationGameSummarySchema } from '#src/contract/application.ts';
 import { proposeVolatile } from '#src/rules/address-changes.ts';
@@ -85,6 +86,12 @@ const detailPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Cal
   return { pairs, call: last };
 };
 
+/** Is an address plain http? An application that is tried on this machine may have such pictures. */
+const isPlain = (address: string): boolean => {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
+};
+
 const RULE =
   'An address stays the same as long as its picture does. What a known service signs and times is no part of it.';
 
@@ -128,6 +135,25 @@ export const addressCases: readonly Case[] = [
       const [first] = ends.toSorted((a, b) => a.lastMs - b.lastMs);
       const problem = explainShortAddresses(first?.lastMs ?? null, session.target.every_ms);
       return first === undefined || problem === null ? passed : failed(problem, first.call);
+    },
+  },
+  {
+    name: 'detail.visible-pictures',
+    section: null,
+    rule: 'Reviewers see pictures at https addresses only.',
+    check: async (session) => {
+      const details = await fetchDetails(session);
+      const plain = details.filter(({ call }) => {
+        const detail = detailOf(call);
+        return [...(detail?.game_icon ?? []), ...(detail?.game_store_pic ?? [])].some(isPlain);
+      });
+      const [first] = plain;
+      if (first === undefined) return passed;
+      const names = nameSome(plain.map(({ game_id }) => session.quote(game_id)));
+      return failed(
+        `${plain.length} of ${details.length} details have pictures at http addresses, which reviewers do not see (${names}): serve them by https`,
+        first.call,
+      );
     },
   },
 ];

@@ -1,4 +1,13 @@
-import { type Case, dataOf, failed, isSuccess, PREFIXES, passed, skipped } from '#src/check/case.ts';
+import {
+  type Case,
+  dataOf,
+  type Finding,
+  failed,
+  isSuccess,
+  PREFIXES,
+  passed,
+  skipped,
+} from '#src/check/case.ts';
 import { callFirst, fetchDetails } from '#src/check/cases/queries.ts';
 import { at, envelopeOf, refusesToken, whyNoData } from '#src/check/explain.ts';
 import type { Call, Credential, Session } from '#src/check/session.ts';
@@ -125,6 +134,9 @@ const latencyCase: Case = {
   },
 };
 
+/** A call that is refused for now is repeated later. */
+const asksToWait = ({ status }: Call): boolean => status === 429 || status === 503;
+
 /** Calls that are open at once, at most: enough for a server that serves one connection after another. */
 const AT_ONCE_MAX = 8;
 
@@ -139,11 +151,20 @@ const atOnceCase: Case = {
     for (const { call } of details) dataOf(call, 'detail.envelope and detail.listed-game');
     const bodies = Array.from({ length: count }, (_, n) => details[n % details.length]?.call.body ?? {});
     const calls = await session.callAtOnce('query_game_detail', bodies);
-    const [first, ...others] = calls.filter(({ status }) => status === undefined);
-    if (first === undefined) return passed;
-    const silent = `${others.length + 1} of ${count} calls at once had no answer (${whyNoData(first)})`;
     const act = 'serve connections beside each other, or have the operator set --concurrency 1';
-    return failed(`${silent}, and each has one alone: ${act}`, first);
+    const say = ([first, ...others]: readonly Call[], what: string, alone: string): Finding | undefined =>
+      first &&
+      failed(
+        `${others.length + 1} of ${count} calls at once ${what} (${whyNoData(first)}), ${alone}: ${act}`,
+        first,
+      );
+    const silent = calls.filter(({ status }) => status === undefined);
+    const refused = calls.filter((call) => !isSuccess(call) && !asksToWait(call));
+    return (
+      say(silent, 'had no answer', 'and each has one alone') ??
+      say(refused, 'failed', 'and each succeeds alone') ??
+      passed
+    );
   },
 };
 
