@@ -3,10 +3,11 @@ import { findDetailEvidence } from '#db/queries/run-pages.ts';
 import { findRunStep } from '#db/queries/run-steps.ts';
 import { CatalogueError, PermanentError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
-import { explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';
+import { explainCallError, explainFailedCalls, longestRetryAfter } from '#src/ingest/explain-failures.ts';
 import { type FailedCall, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { failOverrun, failRun } from '#src/ingest/finish-run.ts';
 import { createJobPace } from '#src/ingest/for-each-paced.ts';
+import { noteWait } from '#src/ingest/note-wait.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
 import { STALE_FENCE } from '#src/ingest/steps.ts';
 import { finalFailures, writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
@@ -56,7 +57,18 @@ export const queryGameDetailJob = defineJob(
     log.info({ run_id, application_id, page_num, ...counts, open }, 'details written');
     signal.throwIfAborted();
 
-    if (mayWait && open > 0) throw later;
+    if (mayWait && open > 0) {
+      const asks = failures.find(({ error }) => error.retryAfterMs !== undefined);
+      const why = asks === undefined ? '' : `, ${explainCallError(asks.error)}`;
+      await noteWait(
+        context,
+        run,
+        `page ${page_num}: ${open} of ${wanted.length} details${why}`,
+        clock(),
+        later.ms,
+      );
+      throw later;
+    }
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);
     if (isLast && page.kind === 'listed' && (await isDown(sql, run_id, wanted, failures))) {
       const reason = `no detail call of page ${page_num} was answered (${explainFailedCalls(failures)})`;

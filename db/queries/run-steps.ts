@@ -52,3 +52,9 @@ export const findRunStep = async (
     clock: clockFrom(now),
   };
 };
+
+/** Notes in an open run what it waits for. Nothing is written if the fence is stale. */
+export const noteOpenRun = (sql: Queryable, { run_id, fence }: RunFence, note: string) =>
+  sql`
+    update sync_runs set note = ${note}
+    where run_id = ${run_id} and fence = ${fence} and finished_at is null`;

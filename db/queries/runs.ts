@@ -178,7 +178,7 @@ export const closeUnchanged = (
       update sync_runs
       set outcome = 'succeeded', listing_end = 'complete', next_page = ${next_page}, row_count = ${listed},
           largest_page = ${largest_page}, total_first = ${listed}, total_last = ${listed}, total_max = ${listed},
-          listed = ${listed}, unchanged = ${listed}, listed_bytes = ${listed_bytes},
+          listed = ${listed}, unchanged = ${listed}, listed_bytes = ${listed_bytes}, note = null,
           finished_at = now(), progress_at = now()
       where run_id = ${run_id} and fence = ${fence} and next_page = 1 and finished_at is null
         and ${listed} = (select coalesce(sum(games), 0) from game_totals(${application_id}))

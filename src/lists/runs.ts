@@ -110,7 +110,11 @@ export const runList = defineList({
     },
     ...RUN_COUNTS,
     { key: 'games', value: formatCounts, on: 'terminal' },
-    { key: 'why', value: (run) => run.reason, on: 'terminal' },
+    {
+      key: 'why',
+      value: (run) => run.reason ?? (run.finished_at === null ? run.note : null),
+      on: 'terminal',
+    },
     { key: 'run_id', title: 'Run', kind: 'id', on: 'terminal' },
   ],
   empty: 'No application has run yet.',

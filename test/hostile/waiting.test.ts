@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
 import { listDueRefreshes, requestGames } from '#db/queries/refreshes.ts';
-import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
+import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail, queryCpKyc, tick } from '#src/ingest/specs.ts';
 import type { TestFleet } from '#test/support/fleet.ts';
 import {
@@ -146,6 +146,35 @@ test.each([
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: 5, failed: 0 });
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
 });
+
+test.each(['list', 'detail'] as const)(
+  'an open run notes that the application requests a delay of its %s, until it ends',
+  async (refused) => {
+    const fleet = await aFleet();
+    let isBusy = true;
+    const busy = () => raw('later', 503, { 'retry-after': '600' });
+    const application = await startHostileApplication(fleet, 'acme', {
+      list: (pageNum) =>
+        isBusy && refused === 'list'
+          ? busy()
+          : { data: { total: 1, list: pageNum === 1 ? [goodRow('g-1')] : [] } },
+      detail: (id) => (isBusy && refused === 'detail' ? busy() : { data: goodDetail(id) }),
+    });
+    const { run_id } = await fleet.startRun('acme');
+    const note = async () => (await findRun(fleet.sql, run_id))?.note ?? '';
+    await until('the run has a note', async () => (await note()) !== '');
+    expect(await note()).toMatch(
+      /^page 1: .*http_status.* 503.*; by Retry-After, the application is called again at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
+    );
+    isBusy = false;
+    const queue = fleet.producer.queue({
+      name: refused === 'list' ? 'query-game-list' : 'query-game-detail',
+    });
+    for (const each of await queue.getDelayed()) await each.promote();
+    expect(await fleet.ended(run_id)).toMatchObject({ outcome: 'succeeded', note: null });
+    expect(application.calls[refused]).toBeGreaterThan(1);
+  },
+);
 
 test.each([
   // Three postponements and five attempts.

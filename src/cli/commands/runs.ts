@@ -52,8 +52,15 @@ export const waitForRuns = async (
   const applicationIds = runs.map((run) => run.application_id);
   const runIds = runs.map((run) => run.run_id);
   const progress = openProgress(out, applicationIds, 'games');
+  const told = new Set<string>();
   const poll = async (): Promise<RunRow[] | undefined> => {
     const current = await findRuns(sql, runIds);
+    for (const { application_id, note, finished_at } of current) {
+      const line = `${application_id}: ${note}`;
+      if (note === null || finished_at !== null || told.has(line)) continue;
+      told.add(line);
+      out.note(line);
+    }
     if (progress !== undefined) {
       for (const { run_id, application_id, finished_at } of current) {
         const { listed, written, total } = await sumPages(sql, run_id);
