@@ -12,7 +12,6 @@ import { decidableGame } from '#src/contract/documents.ts';
 import { prose } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
-
 import { explainNothingDone, type GameDecision } from '#src/operations/decision-results.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { placePictures } from '#src/operations/place-pictures.ts';

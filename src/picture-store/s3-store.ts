@@ -4,8 +4,8 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListObjectsV2Command,
   PutObjectCommand,
-  paginateListObjectsV2,
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
@@ -150,13 +150,15 @@ export const openS3Store = (
       guard(async () => void (await client.send(new DeleteObjectCommand(at(area, name)), inTime()))),
     list: async function* (area) {
       const { Key: folder } = at(area, '');
+      let ContinuationToken: string | undefined;
       try {
-        for await (const { Contents = [] } of paginateListObjectsV2(
-          { client },
-          { Bucket: bucket, Prefix: folder },
-        ))
+        do {
+          const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: folder, ContinuationToken });
+          const { Contents = [], NextContinuationToken } = await client.send(command, inTime());
           for (const { Key = '', Size = 0 } of Contents)
             yield { area, name: Key.slice(folder.length), bytes: Size };
+          ContinuationToken = NextContinuationToken;
+        } while (ContinuationToken !== undefined);
       } catch (error) {
         throw toStoreError(error);
       }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import { MESSAGE_PATH } from '#src/contract/talk.ts';
 import { addTestOperator, signIn } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { KIM, switchOperator } from '#test/support/operate.ts';
@@ -84,6 +85,22 @@ test('a developer whose token is revoked while the form arrives does nothing', a
     'a=1234567',
     async () => {
       await until('the form is let in', isSeen);
+      await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
+    },
+  );
+  expect(status).toBe(401);
+});
+
+test('an application whose token is revoked while its message arrives writes nothing', async () => {
+  const { sql } = api.database;
+  await addApplication(sql, 'writes-late');
+  const { token, token_id } = await addToken(sql, 'writes-late');
+  const status = await sendSlowly(
+    new URL(MESSAGE_PATH, api.url),
+    { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    JSON.stringify({ game_id: 'g-1', text: 'Late' }),
+    async () => {
+      await until('the call is let in', () => isUsed(token_id));
       await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
     },
   );

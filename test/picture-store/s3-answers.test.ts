@@ -39,6 +39,7 @@ test('a response that never ends is ended', async () => {
   });
   await expect(store.move('passed', PICTURE)).rejects.toThrow('it does not answer');
   await expect(store.read('seen', 'a.png')).rejects.toThrow('it does not answer');
+  await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('it does not answer');
 });
 
 test('a redirect is not followed: its server would get the credentials', async () => {
