@@ -37,6 +37,13 @@ export const countLiveWorkers = (sql: Queryable): Promise<number> =>
   onlyValue(sql<{ count: number }[]>`
     select count(*)::int as count from workers where seen_at > now() - ${SILENT_AFTER}::interval`);
 
+/** Is a worker live, and an application active that has not changed for two minutes? Its ticks are then in the queue. */
+export const areTicksDue = (sql: Queryable): Promise<boolean> =>
+  onlyValue(sql<{ due: boolean }[]>`
+    select exists (select from workers where seen_at > now() - ${SILENT_AFTER}::interval)
+      and exists (
+        select from applications where status = 'active' and updated_at < now() - interval '2 minutes') as due`);
+
 /** Deletes the rows of workers that were killed: the last heartbeat is an hour old. */
 export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
   await sql`delete from workers where seen_at < now() - interval '1 hour'`;

@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
-import { listWorkerPage } from '#db/queries/workers.ts';
+import { areTicksDue, listWorkerPage } from '#db/queries/workers.ts';
 import { counts, time } from '#src/contract/documents.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -93,3 +93,24 @@ export const workerList = defineList({
   ],
   empty: 'No worker takes jobs: start one, or see its /readyz.',
 });
+
+/** The queue of jobs/tick.ts. */
+const TICKS = 'tick';
+
+const OTHER_QUEUE =
+  'Workers run, and this queue has no tick of any application: REDIS_URL or QUEUE_PREFIX of this process is not that of the workers, or the queue was emptied a moment ago.';
+
+/**
+ * Workers keep a tick of each active application in their queue, and a queue that was emptied has them again within two
+ * minutes.
+ * @returns what is wrong if this process uses another queue than the workers
+ */
+export const explainOtherQueue = async (
+  sql: Database,
+  queues: readonly QueueItem[],
+): Promise<string | undefined> => {
+  const ticks = queues.find(({ name }) => name === TICKS);
+  if (ticks === undefined || ticks.waiting + ticks.prioritized + ticks.active + ticks.delayed > 0)
+    return undefined;
+  return (await areTicksDue(sql)) ? OTHER_QUEUE : undefined;
+};

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { terminalColumns } from '#src/cli/kit/list-command.ts';
-import { queueList, workerList } from '#src/lists/queues.ts';
+import { explainOtherQueue, queueList, workerList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
 
 const SHOWN_MAX = 1_000;
@@ -38,6 +38,8 @@ export const register = (program: Command): void => {
       out.line();
       if (workers.length === 0) out.line(workerList.empty);
       else out.table(workers, terminalColumns(workerList));
+      const problem = await explainOtherQueue(sql, queues);
+      if (problem !== undefined) out.note(problem);
     },
   });
 

@@ -4,7 +4,7 @@ import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { type QueueItem, queueList, workerList } from '#src/lists/queues.ts';
+import { explainOtherQueue, type QueueItem, queueList, workerList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
@@ -57,13 +57,15 @@ export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): voi
       readQueues(sources),
       readFirst(workerList, sources, {}, WORKERS_MAX),
     ]);
+    const problem = queues === null ? undefined : await explainOtherQueue(options.sql, queues);
+    const warning = problem === undefined ? null : html`<p class="notice warn">${problem}</p>`;
     const mayManage = hasRight(operatorOf(request).roles, 'manage_queues');
     const working = listTable(workerList, workers, { linkTo, label: 'Workers' });
     return sendPage(reply, {
       title: 'Queues',
       at: HERE,
       body: html`<div id="queues" hx-get="${HERE}" hx-trigger="every 10s" hx-select="#queues" hx-target="#queues"
- hx-swap="outerHTML">${queueSection(queues, mayManage)}${section('Workers', working)}</div>`,
+ hx-swap="outerHTML">${warning}${queueSection(queues, mayManage)}${section('Workers', working)}</div>`,
       lead: 'A queue may be lost at any moment: what was accepted is in Postgres, and is added again.',
       actions: html`<a class="button" href="/queues/">Bull Board</a>`,
     });
