@@ -67,7 +67,7 @@ test('registration warns of names that resolve to nothing, or to what is never d
     'gone.example does not resolve to any address from here',
   ]);
   expect(await explain('http://good.example/')).toEqual([
-    'this address is refused: it is plain http: use https, or set WEBHOOK_ALLOW_HTTP=true for development',
+    'this address is refused: it is plain http: use https, or set WEBHOOK_ALLOW_HTTP=true for development (and WEBHOOK_ALLOW_NETWORKS for a private address)',
   ]);
 });
 

@@ -15,6 +15,9 @@ const POLL_MS = 200;
 /** A worker that is starting records its first heartbeat within this time. */
 const WORKER_START_MS = 15_000;
 
+/** Workers may stop while a command waits. */
+const WORKER_CHECK_MS = 5_000;
+
 /** The limit of `--wait` without `--timeout`. */
 export const WAIT_TIMEOUT_MS = 10 * 60_000;
 
@@ -33,7 +36,7 @@ export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boo
 };
 
 /**
- * Calls `poll` until it returns a result. Warns if no worker runs, or a queue is paused.
+ * Calls `poll` until it returns a result. Warns if no worker runs (any more), or a queue is paused.
  * @param options.hint ends the message of an error: what continues without this command, and which command shows it
  * @throws CatalogueError after `timeoutMs`, after 15 s without a worker, or at Ctrl-C
  */
@@ -51,6 +54,8 @@ export const waitForResult = async <Result>(
   };
   const wait = async (): Promise<Result> => {
     const started = performance.now();
+    let checkedMs = 0;
+    let hasWarned = false;
     let workerSeen = await warnWithoutWorker(sql, out);
     await warnOfPausedQueues(producer.queues(), out);
     for (;;) {
@@ -60,6 +65,10 @@ export const waitForResult = async <Result>(
       if (waitedMs > timeoutMs) throw new CatalogueError(`No result in time. ${hint}`);
       workerSeen ||= await hasWorker(sql);
       if (!workerSeen && waitedMs > WORKER_START_MS) throw new CatalogueError(NO_WORKER);
+      if (workerSeen && !hasWarned && waitedMs - checkedMs > WORKER_CHECK_MS) {
+        checkedMs = waitedMs;
+        hasWarned = !(await warnWithoutWorker(sql, out));
+      }
       await sleep(POLL_MS);
       // The command ends: its connections are closed, so this loop must not poll again.
       if (interrupted) return interruption.promise;
