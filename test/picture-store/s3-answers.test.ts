@@ -42,6 +42,18 @@ test('a response that never ends is ended', async () => {
   await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('it does not answer');
 });
 
+test('a listing reads the page that the page before it names', async () => {
+  const pageOf = (name: string, next = '') =>
+    `<ListBucketResult><Contents><Key>seen/${name}</Key><Size>1</Size></Contents>${next}</ListBucketResult>`;
+  const store = await openAt((request, response) => {
+    const isSecond = request.url?.includes('continuation-token=further') === true;
+    const next = '<NextContinuationToken>further</NextContinuationToken>';
+    response.end(isSecond ? pageOf('b.png') : pageOf('a.png', next));
+  });
+  const listed = await Array.fromAsync(store.list('seen'));
+  expect(listed.map(({ name }) => name)).toEqual(['a.png', 'b.png']);
+});
+
 test('a redirect is not followed: its server would get the credentials', async () => {
   let redirected = 0;
   const elsewhere = await startRawServer((_, response) => {
