@@ -49,6 +49,8 @@ export type Session = {
   repeat: (operation: Operation, body: object) => Promise<Call>;
   /** Makes calls at once, each on a connection of its own. */
   callAtOnce: (operation: Operation, bodies: readonly object[]) => Promise<Call[]>;
+  /** Would the platform fetch a picture from this address? */
+  mayFetch: (url: string) => boolean;
   /** A text of the application, safe to show and cut. */
   quote: (text: string) => string;
   /** All calls in the order in which they were made. */
@@ -137,6 +139,7 @@ export const openSession = (
       return callOnce(JSON.stringify([operation, body, 'again']), operation, body, 'its token');
     },
     callAtOnce: (operation, bodies) => Promise.all(bodies.map((body) => send(operation, body, 'its token'))),
+    mayFetch: (url) => egress.checkUrl(url).ok,
     quote: (text) => quote(text, ownToken, QUOTED_MAX),
     calls: () => [...calls.values()],
     close: http.close,

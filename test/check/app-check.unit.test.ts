@@ -162,7 +162,7 @@ const BROKEN: [name: string, spoil: Spoil][] = [
   ],
   [
     'detail.visible-pictures',
-    detail((data) => Object.assign(data, { game_store_pic: ['http://cdn.example/1.png'] })),
+    detail((data) => Object.assign(data, { game_store_pic: ['https://10.1.2.3/1.png'] })),
   ],
   [
     'detail.lasting-addresses',

@@ -139,9 +139,9 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     says: /^the connection closed in the response, .* is Content-Length the number of bytes that are sent\?$/,
   },
   {
-    planted: 'pictures have plain http',
-    after: details((game) => Object.assign(game, { game_icon: ['http://cdn.example/1.png'] })),
+    planted: 'pictures are at a private address',
+    after: details((game) => Object.assign(game, { game_icon: ['http://10.1.2.3/1.png'] })),
     fails: ['detail.visible-pictures'],
-    says: /^10 of 10 details have pictures at http addresses, which reviewers do not see \(g-0, .*\): serve them by https$/,
+    says: /^10 of 10 details have pictures that the platform does not fetch, .* \(g-0, .*\): serve them by https, from a public host$/,
   },
 ];

@@ -86,12 +86,6 @@ const detailPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Cal
   return { pairs, call: last };
 };
 
-/** Is an address plain http? An application that is tried on this machine may have such pictures. */
-const isPlain = (address: string): boolean => {
-  const { protocol, hostname } = new URL(address);
-  return protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname);
-};
-
 const RULE =
   'An address stays the same as long as its picture does. What a known service signs and times is no part of it.';
 
@@ -140,18 +134,18 @@ export const addressCases: readonly Case[] = [
   {
     name: 'detail.visible-pictures',
     section: null,
-    rule: 'Reviewers see pictures at https addresses only.',
+    rule: 'Reviewers see pictures at public https addresses.',
     check: async (session) => {
       const details = await fetchDetails(session);
-      const plain = details.filter(({ call }) => {
-        const detail = detailOf(call);
-        return [...(detail?.game_icon ?? []), ...(detail?.game_store_pic ?? [])].some(isPlain);
+      const hidden = details.filter(({ call }) => {
+        const { game_icon = [], game_store_pic = [] } = detailOf(call) ?? {};
+        return ![...game_icon, ...game_store_pic].every(session.mayFetch);
       });
-      const [first] = plain;
+      const [first] = hidden;
       if (first === undefined) return passed;
-      const names = nameSome(plain.map(({ game_id }) => session.quote(game_id)));
+      const names = nameSome(hidden.map(({ game_id }) => session.quote(game_id)));
       return failed(
-        `${plain.length} of ${details.length} details have pictures at http addresses, which reviewers do not see (${names}): serve them by https`,
+        `${hidden.length} of ${details.length} details have pictures that the platform does not fetch, and reviewers do not see (${names}): serve them by https, from a public host`,
         first.call,
       );
     },
