@@ -13,6 +13,9 @@ const LIMITS = {
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 };
 
+/** One call with its second attempt. The limits above do not end a response that comes slowly. */
+const CALL_MS = 10_000;
+
 /**
  * A key-encryption key in AWS KMS, which it never leaves. The encryption context is the record, so a wrapped
  * key does not open for another record. The region is that of the ARN; credentials and proxies are the AWS
@@ -20,7 +23,8 @@ const LIMITS = {
  * @param arn of a key or an alias
  * @param config for tests: another endpoint
  */
-export const awsKmsKey = (arn: string, config: KMSClientConfig = {}): KeyProvider => {
+export const awsKmsKey = (arn: string, config: KMSClientConfig = {}, callMs = CALL_MS): KeyProvider => {
+  const inTime = () => ({ abortSignal: AbortSignal.timeout(callMs) });
   const client = new KMSClient({ region: arn.split(':')[3] as string, ...LIMITS, ...config });
   const inputFor = ({ table, record_id }: SealedRecord) => ({
     KeyId: arn,
@@ -48,14 +52,14 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}): KeyProvide
     wrap: (dataKey, record) => {
       const command = new EncryptCommand({ ...inputFor(record), Plaintext: dataKey });
       return requireBytes(
-        client.send(command).then(({ CiphertextBlob }) => CiphertextBlob),
+        client.send(command, inTime()).then(({ CiphertextBlob }) => CiphertextBlob),
         record,
       );
     },
     unwrap: (wrapped, record) => {
       const command = new DecryptCommand({ ...inputFor(record), CiphertextBlob: wrapped });
       return requireBytes(
-        client.send(command).then(({ Plaintext }) => Plaintext),
+        client.send(command, inTime()).then(({ Plaintext }) => Plaintext),
         record,
       );
     },

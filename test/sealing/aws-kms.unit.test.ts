@@ -26,7 +26,7 @@ type KmsRequest = {
 /** KMS's wire protocol (AWS JSON 1.1) for Encrypt and Decrypt, over keys that are made from their ARN. */
 let kms: RawServer;
 let seen: { target: string; request: KmsRequest; authorization: string }[] = [];
-let trouble: { status: number; type: string } | 'silence' | 'no bytes' | undefined;
+let trouble: { status: number; type: string } | 'silence' | 'no end' | 'no bytes' | undefined;
 /** The policy of the caller; absent: everything is allowed. */
 let policy: Policy | undefined;
 
@@ -83,7 +83,13 @@ beforeAll(async () => {
     const target = String(request.headers['x-amz-target']);
     seen.push({ target, request: body, authorization: String(request.headers.authorization) });
     if (trouble === 'silence') return;
-    const failure = trouble === 'no bytes' ? undefined : trouble;
+    if (trouble === 'no end') {
+      response.writeHead(200, { 'content-type': 'application/x-amz-json-1.1' });
+      const drip = setInterval(() => response.write(' '), 100);
+      response.on('close', () => clearInterval(drip));
+      return;
+    }
+    const failure = typeof trouble === 'object' ? trouble : undefined;
     const answer = trouble === 'no bytes' ? {} : (failure?.type ?? answerKms(target, body));
     const status = failure?.status ?? (typeof answer === 'string' ? 400 : 200);
     const document =
@@ -164,6 +170,15 @@ describe('a key in AWS KMS', () => {
     ).toBe('key_service');
     const nowhere = awsKmsKey(ARN, { ...CONFIG, endpoint: 'http://127.0.0.1:1', maxAttempts: 1 });
     expect((await keyErrorOf(() => nowhere.wrap(keyBytes('data'), RECORD))).code).toBe('key_service');
+  });
+
+  it('whose response never ends fails in time', async () => {
+    const key = awsKmsKey(ARN, { ...CONFIG, endpoint: kms.url }, 500);
+    const error = await keyErrorOf(() => during('no end', () => key.unwrap(keyBytes('data'), RECORD)));
+    expect(error).toMatchObject({
+      code: 'key_service',
+      message: expect.stringMatching(/AbortError|TimeoutError/),
+    });
   });
 
   it('seals records, and takes over from a local key', async () => {
