@@ -41,8 +41,8 @@ export type Decoded =
     }
   | { outcome: 'broken' | 'too_many_pixels' | 'undecodable' };
 
-/** `unconfined`: why the process could not confine itself. */
-export type DecoderReply = { decoded: Decoded; unconfined: string | undefined };
+/** `ms`: the CPU time of the picture. `unconfined`: why the process could not confine itself. */
+export type DecoderReply = { decoded: Decoded; ms: number; unconfined: string | undefined };
 
 /** The lengths of the header and of the thumbnails after it. */
 const PREFIX_BYTES = 8;
@@ -67,19 +67,20 @@ const headerSchema = z.object({
     }),
     z.object({ outcome: z.enum(['broken', 'too_many_pixels']) }),
   ]),
+  ms: z.number().min(0).max(60_000).default(0),
   unconfined: z.string().optional(),
 });
 type Header = z.infer<typeof headerSchema>;
 
 /** A reply as the process writes it. */
-export const encodeReply = ({ decoded, unconfined }: DecoderReply): Buffer => {
+export const encodeReply = ({ decoded, ...about }: DecoderReply): Buffer => {
   const webps = decoded.outcome === 'shown' ? decoded.thumbnails.map(({ webp }) => webp) : [];
   const lengths = webps.map((webp) => webp.length);
   const said =
     decoded.outcome === 'shown'
       ? { ...decoded, dhash: decoded.dhash?.toString() ?? null, thumbnails: lengths }
       : decoded;
-  const header = Buffer.from(JSON.stringify({ decoded: said, unconfined }));
+  const header = Buffer.from(JSON.stringify({ decoded: said, ...about }));
   const body = Buffer.concat(webps);
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32LE(header.length, 0);
@@ -132,5 +133,5 @@ export const readReply = async (stream: Readable, signal: AbortSignal): Promise<
   if (text === undefined || webps === undefined) return undefined;
   const header = headerSchema.parse(JSON.parse(text.toString()));
   const decoded = decodedOf(header, webps);
-  return decoded && { decoded, unconfined: header.unconfined };
+  return decoded && { decoded, ms: header.ms, unconfined: header.unconfined };
 };

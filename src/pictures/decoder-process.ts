@@ -122,10 +122,13 @@ const write = (bytes: Buffer): void => {
 
 for (;;) {
   const { length, format } = parseRequest(read(REQUEST_BYTES));
-  const decoded = await decode({ bytes: read(length), format }).catch(
+  const bytes = read(length);
+  const before = process.cpuUsage();
+  const decoded = await decode({ bytes, format }).catch(
     (error: Error): Decoded => ({
       outcome: /pixel limit/i.test(error.message) ? 'too_many_pixels' : 'broken',
     }),
   );
-  write(encodeReply({ decoded, unconfined }));
+  const { user, system } = process.cpuUsage(before);
+  write(encodeReply({ decoded, ms: (user + system) / 1_000, unconfined }));
 }

@@ -15,8 +15,11 @@ import {
 import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 export type Decoder = {
-  /** Decodes one picture after another. Never rejects. */
-  decode: (request: DecodeRequest) => Promise<Decoded>;
+  /**
+   * Decodes one picture after another. Never rejects.
+   * @param spend gets the milliseconds that the picture has cost: of CPU, or until its process ended
+   */
+  decode: (request: DecodeRequest, spend?: (ms: number) => void) => Promise<Decoded>;
   /**
    * Decodes a picture of our own.
    * @returns why the system does not let the decoder confine itself; undefined if it is confined
@@ -166,7 +169,11 @@ export const createDecoder = ({
   };
 
   return {
-    decode: async (picture) => (await request(picture))?.decoded ?? { outcome: 'undecodable' },
+    decode: async (picture, spend) => {
+      const reply = await request(picture);
+      spend?.(reply?.ms ?? decodeMs);
+      return reply?.decoded ?? { outcome: 'undecodable' };
+    },
     check: async () => {
       const reply = await request(SAMPLE, CHECK_MS);
       if (reply?.decoded.outcome === 'shown') return reply.unconfined;

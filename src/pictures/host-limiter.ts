@@ -3,8 +3,8 @@ import { shareConcurrency } from '#src/lib/share-concurrency.ts';
 
 /** Why a request brought no picture. `retryAfterMs`: the server is busy for this time. */
 export type RequestFailure = { outcome: FetchFailure; http_status: number | null; retryAfterMs?: number };
-/** What the limiter reads of a result. `outcome` is undefined if no request was necessary. */
-export type RequestResult = { outcome: unknown; failure?: RequestFailure };
+/** What the limiter reads of a result. `outcome` is undefined if no request was necessary. `decodeMs`: what decoding cost. */
+export type RequestResult = { outcome: unknown; failure?: RequestFailure; decodeMs?: number };
 
 /** Failures of a host; other failures concern one picture. */
 const HOST_FAILURES: ReadonlySet<FetchFailure> = new Set([
@@ -22,6 +22,11 @@ const FAILURES_MAX = 2;
 export const APPLICATION_FAILURES_MAX = 6;
 /** Each backoff in a row is twice as long as the one before. */
 export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
+/** After a picture that cost the decoder more, its application waits: it has at most a tenth of the decoder. */
+const SLOW_MS = 2_000;
+const SLOW_PAUSE = 9;
+/** The failure of this pause: no server said it. */
+export const SLOW: RequestFailure = { outcome: 'busy', http_status: null };
 /** Requests of this process at once, until their pictures are decoded. Each may have PICTURE_MAX_BYTES in memory. */
 export const REQUESTS_MAX = 3;
 /** Hosts in memory. At this number, the half whose backoff ends first (or has ended) is forgotten. */
@@ -85,6 +90,8 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
   /** By application and host. */
   const pairs = new Map<string, Backoff>();
   const applications = new Map<string, Backoff>();
+  /** Of applications whose pictures are decoded slowly. */
+  const decoding = new Map<string, Backoff>();
   const share = shareConcurrency(REQUESTS_MAX);
 
   const findOrAdd = <State extends Backoff>(all: Map<string, State>, name: string, create: () => State) =>
@@ -100,7 +107,8 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
       const host = findOrAdd(hosts, name, () => ({ ...noBackoff(), earlier: Promise.resolve() }));
       const pair = findOrAdd(pairs, `${application_id} ${name}`, noBackoff);
       const application = findOrAdd(applications, application_id, noBackoff);
-      const states: Backoff[] = [host, pair, application];
+      const slow = findOrAdd(decoding, application_id, noBackoff);
+      const states: Backoff[] = [host, pair, application, slow];
       /** What to do instead of the request, if anything. */
       const refuse = () => {
         const longest = states.reduce((one, other) => (other.backoffUntil > one.backoffUntil ? other : one));
@@ -114,7 +122,11 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
           if (refused !== undefined) return await refused;
           const result = await request();
           if (result.outcome === undefined) return result;
-          const { failure } = result;
+          const { failure, decodeMs = 0 } = result;
+          if (decodeMs > SLOW_MS) {
+            slow.backoffUntil = clock() + SLOW_PAUSE * decodeMs;
+            slow.backoffReason = SLOW;
+          }
           const busyMs = failure?.retryAfterMs ?? 0;
           // One host that keeps failing counts once for its application.
           const isFirst = failure === undefined || pair.failures === 0;

@@ -18,7 +18,7 @@ import type { EgressPolicy } from '#src/egress/egress.ts';
 import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
-import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
+import { createHostLimiter, type RequestResult, SLOW } from '#src/pictures/host-limiter.ts';
 import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
@@ -79,7 +79,11 @@ export const createPictures = (options: PictureOptions): Pictures => {
   const compare = (picture_id: string): Promise<string[]> => comparePins(sql, picture_id, reopenGames);
 
   /** Stores the content of bytes that are not known yet. @returns what they are */
-  const keepContent = async (sha256: Buffer, bytes: Buffer): Promise<PictureOutcome> => {
+  const keepContent = async (
+    sha256: Buffer,
+    bytes: Buffer,
+    spend: (ms: number) => void,
+  ): Promise<PictureOutcome> => {
     const known = await findContent(sql, sha256);
     if (known?.whole && known.outcome !== 'undecodable') return known.outcome;
     const format = sniffImage(bytes);
@@ -90,12 +94,16 @@ export const createPictures = (options: PictureOptions): Pictures => {
       await saveContent(sql, { ...about, ...nothing, outcome });
       return outcome;
     }
-    const decoded = await decoder.decode({ bytes, format });
+    const decoded = await decoder.decode({ bytes, format }, spend);
     await saveContent(sql, { ...about, ...nothing, ...decoded });
     return decoded.outcome;
   };
 
-  const record = async (claimed: ClaimedPicture, answer: PictureAnswer): Promise<PictureOutcome> => {
+  const record = async (
+    claimed: ClaimedPicture,
+    answer: PictureAnswer,
+    spend: (ms: number) => void,
+  ): Promise<PictureOutcome> => {
     const { picture_id } = claimed;
     if (answer.kind === 'failed' && answer.outcome !== 'too_large') {
       const { outcome, http_status, retryAfterMs } = answer;
@@ -121,7 +129,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
     }
     const { bytes, contentType, etag } = answer;
     const sha256 = createHash('sha256').update(bytes).digest();
-    const outcome = await keepContent(sha256, bytes);
+    const outcome = await keepContent(sha256, bytes, spend);
     const format = sniffImage(bytes);
     const unkept =
       outcome === 'shown' && format !== null && format !== 'svg'
@@ -163,10 +171,13 @@ export const createPictures = (options: PictureOptions): Pictures => {
     claimed: ClaimedPicture,
     answer: PictureAnswer,
   ): Promise<Refreshed & { outcome: PictureOutcome }> => {
-    const outcome = await record(claimed, answer);
+    let decodeMs = 0;
+    const outcome = await record(claimed, answer, (ms) => {
+      decodeMs = ms;
+    });
     const isFailure = answer.kind === 'failed';
     const drifted = isFailure && answer.outcome !== 'too_large' ? [] : await compare(claimed.picture_id);
-    return { outcome, drifted, ...(isFailure && { failure: answer }) };
+    return { outcome, drifted, decodeMs, ...(isFailure && { failure: answer }) };
   };
 
   return {
@@ -175,6 +186,9 @@ export const createPictures = (options: PictureOptions): Pictures => {
         address,
         () => request(address, purpose, signal),
         async (failure) => {
+          // Nothing is recorded: this says nothing of the picture or its server.
+          if (failure.outcome === SLOW.outcome && failure.http_status === SLOW.http_status)
+            return { ...NOT_NEEDED, failure };
           const claimed = await claimPicture(sql, address, keeper !== undefined);
           if (claimed === undefined) return NOT_NEEDED;
           // No request was sent, so the answer to an earlier one is not this picture's.

@@ -138,3 +138,19 @@ test('an application whose requests fail at six hosts in a row gets a backoff, a
   expect(await request('8.wild.test', 'shown')).toBe('shown');
   expect(await request('9.wild.test')).toBe('timeout');
 });
+
+test('an application whose picture is decoded slowly waits nine times as long, whatever follows; others do not', async () => {
+  const decode = async (decodeMs: number, application_id = 'acme') =>
+    (
+      await hosts.run<RequestResult>(
+        { url: `https://${decodeMs}.test/icon.png`, application_id },
+        async () => ({ outcome: 'shown', decodeMs }),
+        async ({ outcome, retryAfterMs }) => ({ outcome: `${outcome} for ${retryAfterMs} ms` }),
+      )
+    ).outcome;
+  expect(await Promise.all([decode(4_000), decode(10)])).toEqual(['shown', 'shown']);
+  expect(await decode(10)).toBe('busy for 36000 ms');
+  expect(await decode(10, 'other')).toBe('shown');
+  nowMs += 36_000;
+  expect(await decode(10)).toBe('shown');
+});

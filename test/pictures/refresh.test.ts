@@ -7,11 +7,11 @@ import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { pictureRequested } from '#src/pictures/picture-requested.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
+import { aPicture, manyFrames, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-const MAX_BYTES = 1_000_000;
+const MAX_BYTES = 2_000_000;
 const signal = new AbortController().signal;
 let server: PictureServer;
 let decoder: Decoder;
@@ -175,4 +175,20 @@ test('a trickle ends at the deadline; after two, no more requests are sent to th
   expect(said).toEqual(['timeout', 'timeout', 'not_requested', 'not_requested']);
   expect(counted).toEqual(Array(2).fill({ outcome: 'timeout', purpose: 'look', driftedGames: 0 }));
   expect(server.requests.length).toBeLessThanOrEqual(2);
+});
+
+test('after a picture that takes the decoder seconds, its application waits, and others do not', async () => {
+  const files = [
+    ['/frames.webp', await manyFrames(25_000)],
+    ['/good.png', await aPicture(41)],
+    ['/other.png', await aPicture(42)],
+  ] as const;
+  for (const [path, bytes] of files) server.files.set(path, { bytes });
+  const look = (path: string, application_id: string) =>
+    pictures.refresh({ url: `${server.url}${path}`, application_id }, 'look', signal);
+  expect((await look('/frames.webp', 'hostile')).decodeMs).toBeGreaterThan(2_000);
+  const next = await look('/good.png', 'hostile');
+  expect(next).toMatchObject({ outcome: undefined, failure: { outcome: 'busy', http_status: null } });
+  expect(await look('/other.png', 'other')).toMatchObject({ outcome: 'shown' });
+  expect(server.requests.map(({ path }) => path)).toEqual(['/frames.webp', '/other.png']);
 });

@@ -67,3 +67,19 @@ export const startPictureServer = async (): Promise<PictureServer> => {
     },
   };
 };
+
+/** An animated WebP with this number of frames of one pixel. libvips takes time quadratic in their number. */
+export const manyFrames = async (count: number): Promise<Buffer> => {
+  const chunk = (name: string, data: Buffer): Buffer => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(data.length);
+    return Buffer.concat([Buffer.from(name), length, data]);
+  };
+  const create = { width: 1, height: 1, channels: 4, background: '#f00' } as const;
+  const still = await sharp({ create }).webp({ lossless: true }).toBuffer();
+  const frame = chunk('ANMF', Buffer.concat([Buffer.alloc(16), still.subarray(still.indexOf('VP8L'))]));
+  const flags = Buffer.alloc(10);
+  flags[0] = 0x12;
+  const head = [Buffer.from('WEBP'), chunk('VP8X', flags), chunk('ANIM', Buffer.alloc(6))];
+  return chunk('RIFF', Buffer.concat([...head, ...Array.from({ length: count }, () => frame)]));
+};
