@@ -67,6 +67,10 @@ const BY_ATTENTION = [
 const formatCounts = (run: RunRow): string =>
   BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
 
+/** Why a run ended as it did, or what an open run waits for. */
+export const whyOf = ({ reason, finished_at, note }: RunRow): string | null =>
+  reason ?? (finished_at === null ? note : null);
+
 export const runList = defineList({
   name: 'run.list',
   nouns: ['run', 'runs'],
@@ -110,11 +114,7 @@ export const runList = defineList({
     },
     ...RUN_COUNTS,
     { key: 'games', value: formatCounts, on: 'terminal' },
-    {
-      key: 'why',
-      value: (run) => run.reason ?? (run.finished_at === null ? run.note : null),
-      on: 'terminal',
-    },
+    { key: 'why', value: whyOf, on: 'terminal' },
     { key: 'run_id', title: 'Run', kind: 'id', on: 'terminal' },
   ],
   empty: 'No application has run yet.',

@@ -11,7 +11,7 @@ import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
-import { runList } from '#src/lists/runs.ts';
+import { runList, whyOf } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { describeSchedule } from '#src/portal/game.ts';
@@ -36,7 +36,10 @@ const GROUPS_SHOWN = 5;
 const signedIn = { config: { right: 'application' } } as const;
 
 /** What an operator reads beside it is not for the developer. */
-const whyCell = ({ reason }: RunRow): string | null => (reason === null ? null : withoutAdvice(reason));
+const whyCell = (run: RunRow): string | null => {
+  const why = whyOf(run);
+  return why === null ? null : withoutAdvice(why);
+};
 
 const RUN_COLUMNS = [
   ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],

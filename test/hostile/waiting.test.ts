@@ -170,6 +170,8 @@ test.each(['list', 'detail'] as const)(
     const queue = fleet.producer.queue({
       name: refused === 'list' ? 'query-game-list' : 'query-game-detail',
     });
+    // The note is written before the job waits.
+    await until('its job waits', async () => (await queue.getDelayedCount()) > 0);
     for (const each of await queue.getDelayed()) await each.promote();
     expect(await fleet.ended(run_id)).toMatchObject({ outcome: 'succeeded', note: null });
     expect(application.calls[refused]).toBeGreaterThan(1);
