@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SkipCase } from '#src/check/case.ts';
 import { quote } from '#src/check/quote.ts';
 import { describeBody, describeRedirect } from '#src/check/unread.ts';
 import type { Operation } from '#src/contract/words.ts';
@@ -10,7 +11,7 @@ import type { PostResponse } from '#src/egress/post.ts';
 import type { IdentityRule } from '#src/rules/address-identity.ts';
 import { MAX_BODY_BYTES } from '#src/rules/budgets.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
-import { readJson } from '#src/webhooks/read-json.ts';
+import { readJson, UNMETERED } from '#src/webhooks/read-json.ts';
 
 /** The token of a request: the application's own, a random one, or none. */
 export type Credential = 'its token' | 'a wrong token' | 'no token';
@@ -61,6 +62,9 @@ export type Session = {
 /** Addresses that are signed name the second of their signature. */
 const REPEAT_MS = 1_100;
 
+/** Of the responses of a check, which keeps them all. Those of an ordinary application have less than 2. */
+const KEPT_MIB = 16;
+
 const QUOTED_MAX = 60;
 const RET_MSG_SHOWN = 200;
 
@@ -86,8 +90,11 @@ export const openSession = (
     'no token': null,
   };
   const calls = new Map<string, Call>();
+  let keptBytes = 0;
 
   const send = async (operation: Operation, body: object, credential: Credential): Promise<Call> => {
+    if (keptBytes > KEPT_MIB * 1024 ** 2)
+      throw new SkipCase(`the responses so far have more than ${KEPT_MIB} MiB together`);
     const url = target[`${operation}_webhook`];
     const maxBytes = MAX_BODY_BYTES[operation];
     const calledAt = new Date();
@@ -97,6 +104,10 @@ export const openSession = (
     let response: Call['response'];
     let reply: PostResponse | undefined;
     let location: string | undefined;
+    let size = 0;
+    const charge = (bytes: number): void => {
+      size = bytes;
+    };
     const onRedirect = (to: string | undefined): void => {
       location = to;
     };
@@ -105,7 +116,8 @@ export const openSession = (
       reply = await http.post({ ...request, onRedirect, signal });
       endMs = performance.now();
       status = reply.status;
-      response = { json: await readJson(reply, maxBytes) };
+      response = { json: await readJson(reply, maxBytes, { ...UNMETERED, charge }) };
+      keptBytes += size;
     } catch (error) {
       if (!isCallError(error) || error.code === 'aborted') throw error;
       status ??= error.status;

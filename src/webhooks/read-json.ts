@@ -23,7 +23,7 @@ export type Meter = {
   /** Runs synchronous work and counts its time. */
   time: <Result>(work: () => Result) => Result;
 };
-const UNMETERED: Meter = { admitLarge: async () => {}, charge: () => {}, time: (work) => work() };
+export const UNMETERED: Meter = { admitLarge: async () => {}, charge: () => {}, time: (work) => work() };
 
 /** The error of a body that cannot be read. */
 const unreadable = (
