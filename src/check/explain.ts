@@ -31,9 +31,15 @@ const bare = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, ''
 /** Section 2.3 names the description of a game so. */
 const OTHER_NAMES: Record<string, string> = { game_info: 'game_desc' };
 
+/** Names of an object in which a missing field is looked for. A response may have 100,000, and miss every field. */
+const NAMES_MAX = 100;
+const namesRead = new WeakMap<object, string[]>();
+const namesIn = (object: object): string[] =>
+  namesRead.getOrInsertComputed(object, () => Object.keys(object).slice(0, NAMES_MAX));
+
 /** A field of the missing one's name, but for case, `_` and `-`: such a name reveals nothing. */
 const findLikeness = (object: unknown, field: string): string | undefined =>
-  Object.keys(object ?? {}).find(
+  namesIn(Object(object ?? {})).find(
     (key) => (key.length < 2 * field.length && bare(key) === bare(field)) || key === OTHER_NAMES[field],
   );
 

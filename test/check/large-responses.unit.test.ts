@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { check, startBroken } from '#test/support/checked-application.ts';
+import { watchTurns } from '#test/support/longest-turn.ts';
 
 const MIB = 1024 * 1024;
 
@@ -20,4 +21,22 @@ test('of an application whose pages are as large as they may be, a check keeps 1
   expect(results).toContainEqual(
     expect.objectContaining({ name: 'list.total', outcome: 'skipped', problem }),
   );
+});
+
+test('of details with tens of thousands of names, none of them right, a check blocks no turn for seconds', async () => {
+  const data = Object.fromEntries(Array.from({ length: 45_000 }, (_, n) => [`game_nam${n}`, n]));
+  const { url } = await startBroken(({ operation }, reply) =>
+    operation === 'query_game_detail' ? JSON.stringify({ ...reply.json, data }) : undefined,
+  );
+  const turns = watchTurns();
+  const results = await check(url);
+  turns.stop();
+  expect(results).toContainEqual(
+    expect.objectContaining({
+      name: 'detail.field-types',
+      outcome: 'failed',
+      problem: expect.stringContaining('game_id is missing'),
+    }),
+  );
+  expect(turns.longestMs()).toBeLessThan(1_000);
 });
