@@ -1,5 +1,6 @@
 import { envelopeOf, whyNoData } from '#src/check/explain.ts';
 import type { Call, Session } from '#src/check/session.ts';
+import { SkipCase } from '#src/check/skip-case.ts';
 import { RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
 import type { Operation } from '#src/contract/words.ts';
 
@@ -30,11 +31,6 @@ export const skipped = (problem: string): Finding => ({ outcome: 'skipped', prob
 /** Passed if `isRight`, else failed. */
 export const judge = (isRight: boolean, problem: string, call: Call): Finding =>
   isRight ? passed : failed(problem, call);
-
-/** Thrown to skip a case that needs a response which another case reports as wrong. */
-export class SkipCase extends Error {
-  override readonly name = 'SkipCase';
-}
 
 /** Thrown to fail a case because of a response that no other case reports. */
 export class FailCase extends Error {

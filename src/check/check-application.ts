@@ -1,4 +1,4 @@
-import { type Case, FailCase, type Finding, failed, SkipCase, skipped } from '#src/check/case.ts';
+import { type Case, FailCase, type Finding, failed, skipped } from '#src/check/case.ts';
 import { addressCases } from '#src/check/cases/addresses.ts';
 import { detailCases } from '#src/check/cases/detail.ts';
 import { kycCases } from '#src/check/cases/kyc.ts';
@@ -7,6 +7,7 @@ import { lastCases, responseCases } from '#src/check/cases/responses.ts';
 import { quote } from '#src/check/quote.ts';
 import { type CheckTarget, openSession, type Session, type SessionOptions } from '#src/check/session.ts';
 import { describeRequest, describeResponse } from '#src/check/show.ts';
+import { SkipCase } from '#src/check/skip-case.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
 
 /** Every case of `app check`, in the order in which to fix them. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SkipCase } from '#src/check/case.ts';
 import { quote } from '#src/check/quote.ts';
+import { SkipCase } from '#src/check/skip-case.ts';
 import { describeBody, describeRedirect } from '#src/check/unread.ts';
 import type { Operation } from '#src/contract/words.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';

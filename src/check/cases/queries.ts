@@ -1,7 +1,8 @@
 import type { z } from 'zod';
-import { caseError, dataOf, FailCase, isSuccess, SkipCase } from '#src/check/case.ts';
+import { caseError, dataOf, FailCase, isSuccess } from '#src/check/case.ts';
 import { at, envelopeOf, explainIssue } from '#src/check/explain.ts';
 import type { Call, Session } from '#src/check/session.ts';
+import { SkipCase } from '#src/check/skip-case.ts';
 import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
 
