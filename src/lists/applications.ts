@@ -61,15 +61,15 @@ const conditionOf = ({ status, failing_since, suspect_run }: ApplicationItem): s
   return status === 'active' && failing_since !== null ? 'failing' : status;
 };
 
+/** Why the application is paused, if it is: a worker says why, an operator does not. */
+const explainPause = ({ status, pause_reason }: Pick<ApplicationItem, 'status' | 'pause_reason'>) =>
+  pause_reason ?? (status === 'paused' ? 'an operator paused it' : null);
+
 /** The reasons of a pause and of the latest run, how long runs have failed, and when the next one is attempted. */
-const explainCondition = ({
-  pause_reason,
-  last_reason,
-  failing_since,
-  next_attempt_at,
-}: ApplicationItem): string => {
+const explainCondition = (row: ApplicationItem): string => {
+  const { last_reason, failing_since, next_attempt_at } = row;
   const now = Date.now();
-  const parts = [pause_reason, last_reason];
+  const parts = [explainPause(row), last_reason];
   if (failing_since !== null) parts.push(`failing for ${roundDuration(now - failing_since.getTime())}`);
   if (next_attempt_at !== null)
     parts.push(`next attempt in ${roundDuration(next_attempt_at.getTime() - now)}`);
@@ -134,7 +134,7 @@ export const applicationList = defineList({
     {
       key: 'trouble',
       title: 'Why',
-      value: ({ pause_reason, last_reason }) => pause_reason ?? last_reason,
+      value: (row) => explainPause(row) ?? row.last_reason,
       note: (row) => row.failing_since,
       on: 'none',
     },

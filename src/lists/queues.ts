@@ -19,12 +19,28 @@ const STATES = [
 ] as const;
 
 /** A queue and its jobs by state. */
-export type QueueItem = Record<(typeof STATES)[number], number> & { name: string; paused: boolean };
+export type QueueItem = Record<(typeof STATES)[number], number> & {
+  name: string;
+  paused: boolean;
+  /** Why the latest failed job failed, if one is kept. */
+  last_error: string | null;
+  last_failed_at: Date | null;
+};
+
+/** Characters of the error of a job. Ours are shorter; others may write to Redis. */
+const ERROR_SHOWN = 200;
 
 const readQueue = async (queue: Queue): Promise<QueueItem> => {
   const [counts, paused] = await Promise.all([queue.getJobCounts(...STATES), queue.isPaused()]);
   const byState = Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0]));
-  return { name: queue.name, paused, ...(byState as Record<(typeof STATES)[number], number>) };
+  const [last] = (counts.failed ?? 0) > 0 ? await queue.getJobs(['failed'], 0, 0) : [];
+  return {
+    name: queue.name,
+    paused,
+    ...(byState as Record<(typeof STATES)[number], number>),
+    last_error: last?.failedReason?.slice(0, ERROR_SHOWN) ?? null,
+    last_failed_at: last?.finishedOn === undefined ? null : new Date(last.finishedOn),
+  };
 };
 
 const readQueues = async (
@@ -44,7 +60,13 @@ export const queueList = defineList({
   name: 'queue.list',
   nouns: ['queue', 'queues'],
   right: 'view',
-  row: z.object({ name: z.string(), paused: z.boolean(), ...counts(STATES).shape }),
+  row: z.object({
+    name: z.string(),
+    paused: z.boolean(),
+    ...counts(STATES).shape,
+    last_error: z.string().nullable().describe('Why the latest failed job failed.'),
+    last_failed_at: time.nullable(),
+  }),
   filter: z.object({}),
   sorts: [],
   order: 'name',
@@ -66,6 +88,8 @@ export const queueList = defineList({
       ...(state === 'delayed' && { title: 'Due later', width: 'medium' as const }),
       ...(!['active', 'delayed', 'failed'].includes(state) && { on: 'terminal' as const }),
     })),
+    { key: 'last_failed_at', title: 'Last failed', kind: 'age', width: 'wider' },
+    { key: 'last_error', title: 'Last error', width: 'medium' },
   ],
   empty: 'There is no queue.',
 });

@@ -16,6 +16,9 @@ describe('Commands on applications, without a worker', () => {
     await world.fleet.sql`
       update applications set failed_runs = 3, next_attempt_at = now() + interval '1 day' where application_id = 'delayed'`;
     await ask('app', 'pause', 'by-hand');
+    const listed = (await cli(['app', 'list', '--status', 'paused'])).stdout;
+    expect(listed).toMatch(/failing .* 10 runs in a row failed/);
+    expect(listed).toMatch(/by-hand .* an operator paused it/);
     const resumed = await ask('app', 'resume', '--all');
     expect(resumed).toMatchObject({ exit: 0, answer: { status: 'active' } });
     expect(resumed.answer.application_ids.toSorted()).toEqual(['delayed', 'failing']);

@@ -1,21 +1,25 @@
 // What every list promises to the fronts that render it.
 import { beforeAll, describe, expect, test } from 'vitest';
+import { pullGameDetail } from '#src/ingest/specs.ts';
 import { controlsOf } from '#src/lists/filters.ts';
 import { LISTS } from '#src/lists/index.ts';
 import { readList, type Sources } from '#src/lists/read.ts';
 import { type Filters, fillLists } from '#test/lists/world.ts';
-import { useTestConsole } from '#test/support/console.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { readPages } from '#test/support/lists.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
 
-const database = useTestDatabase();
-const served = useTestConsole(database);
+const fleet = useTestFleet(fleetBackend());
 let sources: Sources;
 let filters: Filters;
 
 beforeAll(async () => {
-  filters = await fillLists(database.sql);
-  sources = { sql: database.sql, producer: async () => served.producer };
+  // A payload that does not parse fails at the first attempt.
+  const worker = await fleet.startWorker();
+  const { id } = await fleet.producer.queue(pullGameDetail).add('broken', {});
+  await fleet.jobEnded(pullGameDetail, id);
+  await worker.stop(5_000);
+  filters = await fillLists(fleet.sql);
+  sources = { sql: fleet.sql, producer: async () => fleet.producer };
 });
 
 /** What the values of a column are. */
