@@ -20,6 +20,7 @@ type Game = {
   audit_status: AuditStatus;
   audit_time: Date | null;
   withdrawn_at: Date | null;
+  game_package_url: string;
 };
 
 type Application = {
@@ -139,7 +140,12 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
       text: `The game was rejected: ${reason} It returns to review when its content changes.${failedChange(failures)}`,
     };
   }
-  return { code: 'live', at: game.audit_time, text: `The game is live.${failedChange(failures)}` };
+  const noPackage = game.game_package_url === '' ? ' The platform has set no package URL for it.' : '';
+  return {
+    code: 'live',
+    at: game.audit_time,
+    text: `The game is live.${noPackage}${failedChange(failures)}`,
+  };
 };
 
 /** The reason of a run without what it advises an operator to do, for readers who cannot or need not do it. */

@@ -81,9 +81,13 @@ describe('The first line answers why a game', () => {
     expect(JSON.stringify(forApplication(timeline))).not.toMatch(/third time|kim/);
   });
 
-  it('is live, and that its latest data could not be stored', async () => {
+  it('is live, that it has no package URL, and that its latest data could not be stored', async () => {
     const { game_id, id } = await add();
     await decideGame(database.sql, { game_id, audit_status: 'passed' });
+    expect((await read(id)).answer.text).toBe(
+      'The game is live. The platform has set no package URL for it.',
+    );
+    await database.sql`update games set game_package_url = 'https://cdn.example/g.zip' where game_id = ${game_id}`;
     expect((await read(id)).answer).toMatchObject({ code: 'live', text: 'The game is live.' });
     await fail(id);
     expect((await read(id)).answer.text).toBe(
