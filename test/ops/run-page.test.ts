@@ -40,6 +40,19 @@ test('the block for Compose writes every variable that docker-compose.yml requir
   expect(() => readConfig({ ENCRYPTION_KEYS: written.get('ENCRYPTION_KEYS') })).not.toThrow();
 });
 
+test('the block for users of Redis writes an aclfile with each user and its password', async () => {
+  const directory = await makeDirectory();
+  await cp('docker-compose.yml', join(directory, 'docker-compose.yml'));
+  await run('bash', ['-euc', await readBlock('redis-users')], { cwd: directory });
+  const passwords = await readFile(join(directory, 'redis.env'), 'utf8');
+  const acl = await readFile(join(directory, 'users.acl'), 'utf8');
+  const users = [...acl.matchAll(/^ *user catalogue_(\w+) on >([0-9a-f]{32}) ~\S/gm)];
+  expect(
+    users.map(([, user = '', password]) => `REDIS_PASSWORD_${user.toUpperCase()}=${password}`).toSorted(),
+  ).toEqual(passwords.trim().split('\n').toSorted());
+  expect(users).toHaveLength(7);
+});
+
 type Manifest = {
   kind: string;
   metadata: { name: string; labels?: Record<string, string> };
