@@ -101,10 +101,10 @@ const intervals = await onlyRow(sql<{ count: number; median: number; p99: number
   select count(*)::int as count,
          percentile_cont(0.5) within group (order by ms) as median,
          percentile_cont(0.99) within group (order by ms) as p99, max(ms) as most
-  from (select application_id, started_at,
-               extract(epoch from started_at - lag(started_at) over (partition by application_id order by started_at))::float8 * 1000 as ms
-        from sync_runs) runs
-  where started_at >= ${from} and ms is not null`);
+  from (select extract(epoch from started_at - lag(started_at) over (partition by application_id order by started_at))
+                 ::float8 * 1000 as ms
+        from sync_runs where started_at >= ${from}) runs
+  where ms is not null`);
 const late = await onlyValue(sql<{ count: number }[]>`
   select count(*)::int as count from applications a
   where not exists (select from sync_runs r where r.application_id = a.application_id
