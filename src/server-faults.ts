@@ -124,7 +124,10 @@ const findWords = (code: string, { message }: Error): Words | undefined => {
   const command = /run the '([a-z|]+)' command/.exec(message)?.[1];
   if (command !== undefined) return [`Redis does not allow its user the command ${command}`, words[1]];
   return /access .*\bkeys?\b/.test(message)
-    ? ['Redis does not allow its user a key of this command', words[1]]
+    ? [
+        'Redis does not allow its user a key of this command',
+        `QUEUE_PREFIX is not that of the other processes, or: ${words[1]}`,
+      ]
     : words;
 };
 

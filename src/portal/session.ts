@@ -7,7 +7,7 @@ import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity
 import { applicationCaller } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
-import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
+import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, html, input, type SafeHtml } from '#src/site/html.ts';
 import { framedPage, type Page } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -94,6 +94,8 @@ export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOption
 
   portal.post('/portal/sign-in', { config: { right: 'public' } }, async (request, reply) => {
     const { token } = form.parse(request.body);
+    const lost = explainLostSession(request);
+    if (lost !== undefined) return sendPlain(reply.code(422), 'Developer portal', signInForm(lost));
     const result = await signInByToken(sql, token.trim(), request.ip);
     if (result.kind === 'refused')
       return sendPlain(reply.code(401), 'Developer portal', signInForm(REFUSALS[result.why]));

@@ -12,6 +12,21 @@ declare module 'fastify' {
 export const isSecure = ({ server, protocol }: FastifyRequest): boolean =>
   server.siteUrl().startsWith('https:') || protocol === 'https';
 
+/** Hosts whose `Secure` cookies a browser keeps without https. */
+const THIS_MACHINE = /^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$)/;
+
+/**
+ * Why the browser that sent this form would keep no session: its page was opened by plain http, and the public address
+ * of the site is https. @returns undefined if it keeps one
+ */
+export const explainLostSession = ({
+  server,
+  headers: { origin = '' },
+}: FastifyRequest): string | undefined =>
+  server.siteUrl().startsWith('https:') && origin.startsWith('http:') && !THIS_MACHINE.test(origin)
+    ? `Your browser opened this page by http, and keeps a session by https only: open ${server.siteUrl()}.`
+    : undefined;
+
 const fullName = (request: FastifyRequest, name: string): string =>
   `${isSecure(request) ? '__Host-' : ''}${name}`;
 

@@ -8,7 +8,7 @@ import { createOidc } from '#src/identity/oidc.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
 import { readLink, readSession, signInByLink, signInByPassword, signOut } from '#src/identity/sign-in.ts';
 import { refuseForNow, sendError, sendPlain } from '#src/site/answers.ts';
-import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
+import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, hiddenFields, html, input, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { isLedFromElsewhere } from '#src/site/origin.ts';
@@ -153,6 +153,8 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
       return sendError(reply, 400, 'Not signed in', 'The form needs a login and a password.');
     const { login, password, link: secret } = typed.data;
     const next = localPath(typed.data.next);
+    const lost = explainLostSession(request);
+    if (lost !== undefined) return sendForm(reply.code(422), next, lost, login);
     if (secret !== undefined) {
       try {
         const visit = { site, address: request.ip };

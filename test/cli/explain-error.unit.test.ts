@@ -42,6 +42,7 @@ test.for([
   expect(explainError(error)).toMatch(
     /^Failed because .* Grant the user of REDIS_URL what docker-compose\.yml /,
   );
+  expect(/QUEUE_PREFIX/.test(explainError(error) ?? '')).toBe(what.includes('key'));
   const discarded = Object.assign(new Error('EXECABORT Transaction discarded because of previous errors.'), {
     name: 'ReplyError',
     previousErrors: [error],

@@ -93,6 +93,36 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
     expect(await answer.text()).not.toContain('%zz');
   });
 
+  test('a sign-in of a page by plain http, whose cookie the browser would drop, says which address to open', async () => {
+    const site = await startTestConsole(database, { url: () => 'https://games.example' });
+    const post = (url: string, origin: string, body: Record<string, string>) =>
+      site.app.inject({
+        method: 'POST',
+        url,
+        headers: {
+          origin,
+          host: new URL(origin).host,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        payload: new URLSearchParams(body).toString(),
+      });
+    try {
+      const typed = { login: 'olga', password: PASSWORD };
+      for (const [path, body] of [
+        ['/sign-in', typed],
+        ['/portal/sign-in', { token: 'any' }],
+      ] as const) {
+        const refused = await post(path, 'http://192.0.2.2:8081', body);
+        expect([refused.statusCode, refused.cookies]).toEqual([422, []]);
+        expect(refused.body).toContain('open https://games.example');
+      }
+      for (const origin of ['https://games.example', 'http://localhost:8081'])
+        expect((await post('/sign-in', origin, typed)).statusCode, origin).toBe(303);
+    } finally {
+      await site.stop();
+    }
+  });
+
   test('over https bind the browser to https for a year and every cookie to this host', async () => {
     const proxied = { 'x-forwarded-proto': 'https' };
     const secure = await startTestConsole(database, { trustedProxies: ['127.0.0.1'] });
