@@ -126,7 +126,7 @@ const findWords = (code: string, { message }: Error): Words | undefined => {
   return /access .*\bkeys?\b/.test(message)
     ? [
         'Redis does not allow its user a key of this command',
-        `QUEUE_PREFIX is not that of the other processes, or: ${words[1]}`,
+        `${words[1]} Or set QUEUE_PREFIX to that of the other processes.`,
       ]
     : words;
 };
