@@ -58,15 +58,10 @@ export const queryGameDetailJob = defineJob(
     signal.throwIfAborted();
 
     if (mayWait && open > 0) {
-      const asks = failures.find(({ error }) => error.retryAfterMs !== undefined);
-      const why = asks === undefined ? '' : `, ${explainCallError(asks.error)}`;
-      await noteWait(
-        context,
-        run,
-        `page ${page_num}: ${open} of ${wanted.length} details${why}`,
-        clock(),
-        later.ms,
-      );
+      const [refused] = failures.flatMap(({ error }) => (error.retryAfterMs === undefined ? [] : error));
+      const why = refused === undefined ? '' : `, ${explainCallError(refused)}`;
+      const reason = `page ${page_num}: ${open} of ${wanted.length} details${why}`;
+      await noteWait(context, run, reason, new Date(clock().getTime() + later.ms));
       throw later;
     }
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);

@@ -171,7 +171,7 @@ const callGameList = async (
       return undefined;
     }
     if (later !== undefined && mayRunWait(run.progress_at, clock(), later.ms)) {
-      await noteWait(context, run, reason, clock(), later.ms);
+      await noteWait(context, run, reason, new Date(clock().getTime() + later.ms));
       throw later;
     }
     // An unreadable body may be a proxy's page in place of the response, so it is retried; a refusal is not.

@@ -87,13 +87,13 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   const { pictures } = options;
   addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
   addEventRoutes(app, { ...options, onRequest });
-  /** A body may take ten seconds, in which a token is revoked or its operator disabled: who writes is read again. */
-  const preHandler = [authenticator.authenticate];
-  addTalkRoutes(app, { ...options, onRequest, preHandler });
+  // A body may take ten seconds, in which a token is revoked or its operator disabled: who writes is read again.
+  const guard = { onRequest, preHandler: [authenticator.authenticate] };
+  addTalkRoutes(app, { ...options, guard });
   addHealthRoutes(app, options.ready);
   if (options.operator !== undefined) {
     const formatAuditTime = createAuditTimeFormatter(options.auditTimeZone);
-    addOperatorRoutes(app, { platform: { ...options.operator, formatAuditTime }, onRequest, preHandler });
+    addOperatorRoutes(app, { platform: { ...options.operator, formatAuditTime }, guard });
   }
   addDocumentRoutes(app, options.operator !== undefined);
   if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory);

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyRequest, onRequestAsyncHookHandler, preHandlerAsyncHookHandler } from 'fastify';
 import pTimeout from 'p-timeout';
 import type { Database } from '#db/client.ts';
 import { findPresentedToken, type PresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
@@ -10,6 +10,9 @@ import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
 
 /** The token of a call, with its owner: an application, or an operator with the roles that both have now. */
 export type TokenCaller = Omit<PresentedToken, 'ended' | 'recently_used'>;
+
+/** The hooks of a call that writes: before its body is read, and when the body is there. */
+export type Guard = { onRequest: onRequestAsyncHookHandler[]; preHandler: preHandlerAsyncHookHandler[] };
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,11 +1,6 @@
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  onRequestAsyncHookHandler,
-  preHandlerAsyncHookHandler,
-} from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { STATEMENT_MS } from '#db/client.ts';
-import { callerOf } from '#src/api/authenticate.ts';
+import { callerOf, type Guard } from '#src/api/authenticate.ts';
 import { type ApiPlatform, ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
 import { toFailure } from '#src/api/operation-errors.ts';
 import { checkBody, OPERATOR_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
@@ -17,15 +12,7 @@ import { successOf } from '#src/contract/platform.ts';
  */
 export const addOperatorRoutes = (
   app: FastifyInstance,
-  {
-    platform,
-    onRequest,
-    preHandler,
-  }: {
-    platform: ApiPlatform;
-    onRequest: onRequestAsyncHookHandler[];
-    preHandler: preHandlerAsyncHookHandler[];
-  },
+  { platform, guard }: { platform: ApiPlatform; guard: Guard },
 ): void => {
   /** Whose token is refused hears so before the body is read: it may have megabytes of keys. */
   const requireOperator = async (request: FastifyRequest): Promise<void> => {
@@ -33,8 +20,8 @@ export const addOperatorRoutes = (
   };
   for (const { path, request: schema, answer, isLong, run } of ENDPOINTS) {
     const options = {
-      onRequest: [...onRequest, requireOperator],
-      preHandler,
+      ...guard,
+      onRequest: [...guard.onRequest, requireOperator],
       bodyLimit: OPERATOR_BODY_MAX_BYTES,
       config: { deadlineMs: isLong ? STATEMENT_MS.long : STATEMENT_MS.default },
       ...(answer !== undefined && { schema: { response: { 200: successOf(answer) } } }),

@@ -1,11 +1,6 @@
-import type {
-  FastifyInstance,
-  FastifyRequest,
-  onRequestAsyncHookHandler,
-  preHandlerAsyncHookHandler,
-} from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { callerApplicationId } from '#src/api/authenticate.ts';
+import { callerApplicationId, type Guard } from '#src/api/authenticate.ts';
 import { toFailure } from '#src/api/operation-errors.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
@@ -19,21 +14,16 @@ import { appealRejection } from '#src/operations/appeals.ts';
 import { operateAsApplication } from '#src/operations/operate.ts';
 import { messageGame } from '#src/operations/threads.ts';
 
-type Options = {
-  sql: Database;
-  onRequest: onRequestAsyncHookHandler[];
-  preHandler: preHandlerAsyncHookHandler[];
-};
+type Options = { sql: Database; guard: Guard };
 type Written = { game_id: string; written_at: Date };
 
 /** game.message and game.appeal, additions to the interface document, for games of the token's application alone. */
-export const addTalkRoutes = (app: FastifyInstance, { sql, onRequest, preHandler }: Options): void => {
+export const addTalkRoutes = (app: FastifyInstance, { sql, guard }: Options): void => {
   const add = (path: string, write: (body: WriteRequest, application_id: string) => Promise<Written>) =>
     app.post(
       path,
       {
-        onRequest,
-        preHandler,
+        ...guard,
         bodyLimit: REFRESH_BODY_MAX_BYTES,
         schema: { body: writeRequestSchema, response: { 200: writeResponseSchema } },
       },

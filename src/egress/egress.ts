@@ -70,9 +70,9 @@ export const createEgressPolicy = (options: EgressOptions): EgressPolicy => {
     const url = URL.parse(text);
     if (url === null) return refuse('it is not a URL');
     if (url.protocol === 'http:' && !allowHttp) {
-      return refuse(
-        'it is plain http: use https, or set WEBHOOK_ALLOW_HTTP=true for development (and WEBHOOK_ALLOW_NETWORKS for a private address)',
-      );
+      const settings =
+        'WEBHOOK_ALLOW_HTTP=true for development (and WEBHOOK_ALLOW_NETWORKS for a private address)';
+      return refuse(`it is plain http: use https, or set ${settings}`);
     }
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('its scheme is not https');
     if (url.username !== '' || url.password !== '') {

@@ -121,8 +121,10 @@ export const workerList = defineList({
 /** The queue of jobs/tick.ts. */
 const TICKS = 'tick';
 
-const OTHER_QUEUE =
-  'Workers run, and this queue has no tick of any application: REDIS_URL or QUEUE_PREFIX of this process is not that of the workers, or the queue was emptied a moment ago.';
+const OTHER_QUEUE = [
+  'Workers run, and this queue has no tick of any application:',
+  'REDIS_URL or QUEUE_PREFIX of this process is not that of the workers, or the queue was emptied a moment ago.',
+].join(' ');
 
 /**
  * Workers keep a tick of each active application in their queue, and a queue that was emptied has them again within two

@@ -67,7 +67,7 @@ const headerSchema = z.object({
     }),
     z.object({ outcome: z.enum(['broken', 'too_many_pixels']) }),
   ]),
-  ms: z.number().min(0).max(60_000).default(0),
+  ms: z.number().min(0).max(60_000),
   unconfined: z.string().optional(),
 });
 type Header = z.infer<typeof headerSchema>;

@@ -1,8 +1,16 @@
 import type { FetchFailure } from '#src/contract/pictures.ts';
 import { shareConcurrency } from '#src/lib/share-concurrency.ts';
 
-/** Why a request brought no picture. `retryAfterMs`: the server is busy for this time. */
-export type RequestFailure = { outcome: FetchFailure; http_status: number | null; retryAfterMs?: number };
+/**
+ * Why a request brought no picture. `retryAfterMs`: the server is busy for this time. `isPause`: the application waits for
+ * our decoder, so this says nothing of the picture or its server.
+ */
+export type RequestFailure = {
+  outcome: FetchFailure;
+  http_status: number | null;
+  retryAfterMs?: number;
+  isPause?: boolean;
+};
 /** What the limiter reads of a result. `outcome` is undefined if no request was necessary. `decodeMs`: what decoding cost. */
 export type RequestResult = { outcome: unknown; failure?: RequestFailure; decodeMs?: number };
 
@@ -25,8 +33,7 @@ export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
 /** After a picture that cost the decoder more, its application waits: it has at most a tenth of the decoder. */
 const SLOW_MS = 2_000;
 const SLOW_PAUSE = 9;
-/** The failure of this pause: no server said it. */
-export const SLOW: RequestFailure = { outcome: 'busy', http_status: null };
+const PAUSE: RequestFailure = { outcome: 'busy', http_status: null, isPause: true };
 /** Requests of this process at once, until their pictures are decoded. Each may have PICTURE_MAX_BYTES in memory. */
 export const REQUESTS_MAX = 3;
 /** Hosts in memory. At this number, the half whose backoff ends first (or has ended) is forgotten. */
@@ -125,7 +132,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
           const { failure, decodeMs = 0 } = result;
           if (decodeMs > SLOW_MS) {
             slow.backoffUntil = clock() + SLOW_PAUSE * decodeMs;
-            slow.backoffReason = SLOW;
+            slow.backoffReason = PAUSE;
           }
           const busyMs = failure?.retryAfterMs ?? 0;
           // One host that keeps failing counts once for its application.

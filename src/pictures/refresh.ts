@@ -18,7 +18,7 @@ import type { EgressPolicy } from '#src/egress/egress.ts';
 import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
-import { createHostLimiter, type RequestResult, SLOW } from '#src/pictures/host-limiter.ts';
+import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
 import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
@@ -186,9 +186,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
         address,
         () => request(address, purpose, signal),
         async (failure) => {
-          // Nothing is recorded: this says nothing of the picture or its server.
-          if (failure.outcome === SLOW.outcome && failure.http_status === SLOW.http_status)
-            return { ...NOT_NEEDED, failure };
+          if (failure.isPause) return { ...NOT_NEEDED, failure };
           const claimed = await claimPicture(sql, address, keeper !== undefined);
           if (claimed === undefined) return NOT_NEEDED;
           // No request was sent, so the answer to an earlier one is not this picture's.

@@ -40,11 +40,11 @@ type Options = {
 };
 
 /**
- * Every 10 s: probes the queue, compares the clock with Postgres's, counts the jobs of each queue, records a heartbeat, and
- * checks that this process takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker can stop
- * fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it takes
- * none. An unreachable server resets the count. Checks are counted instead of time: a process that was suspended is
- * not stuck.
+ * Every 10 s: probes the queue, compares the clock with Postgres's, counts the jobs of each queue, records a heartbeat,
+ * and checks that this process takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ
+ * worker can stop fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room,
+ * and it takes none. An unreachable server resets the count. Checks are counted instead of time: a process that was
+ * suspended is not stuck.
  */
 export const startLiveness = (options: Options): Liveness => {
   const { backend, producer, runner, clock, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;

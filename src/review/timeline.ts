@@ -11,6 +11,7 @@ import {
 import { formatReasons } from '#src/contract/format-reasons.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 import { findWaitingPlace } from '#src/review/lanes.ts';
 import {
   type Answer,
@@ -118,7 +119,7 @@ const listEntries = (
   }
   for (const failure of failures) {
     const { operation, kind, count, first_at, last_at } = failure;
-    const since = `${first_at.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+    const since = formatUtc(first_at);
     const times = count > 1 ? ` (${count} times since ${since})` : '';
     const text = `${operation} failed with ${kind}: ${formatReasons(failure.reasons)}${times}.`;
     add(last_at, { kind: 'failed', text });

@@ -1,6 +1,7 @@
 /** The small parts of which every page is made. `html` escapes what it is given; `html.raw` is not used. */
 import { html, type SafeHtml } from '@remix-run/html-template';
 import { DIRECTION_CONTROLS, nameOr } from '#src/lib/printable.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 
 export { html, type SafeHtml };
 
@@ -19,8 +20,6 @@ export const formatDuration = (ms: number): string => {
   const [, unit, short] = UNITS.find(([limit]) => seconds < limit) ?? [seconds, 86_400, 'd'];
   return `${Math.floor(seconds / unit)}\u00a0${short}`;
 };
-
-const formatUtc = (time: Date): string => `${time.toISOString().replace('T', ' ').slice(0, 19)} UTC`;
 
 /** A time, as its distance from now; the time in UTC is its title. Null: a dash. */
 export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml => {

@@ -1,7 +1,7 @@
 // Does one worker keep the schedules of many small applications? They are registered, pulled for the first time, and
-// watched: node test/bench/schedules.ts [applications] [minutes] [--every-minutes 15] [--games 20]
+// watched: node test/bench/schedules.ts [applications] [minutes] [--every-minutes 15]
 //
-// Each application has an address of its own in 127.0.0.0/8, so each call of a schedule opens a connection, as it does
+// Each application has 20 games and an address of its own in 127.0.0.0/8, so each run opens a connection, as it does
 // where applications have servers of their own. One process answers for all of them.
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { startServers } from '#test/bench/servers.ts';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { 'every-minutes': { type: 'string', default: '15' }, games: { type: 'string', default: '20' } },
+  options: { 'every-minutes': { type: 'string', default: '15' } },
 });
 const applications = Number(positionals[0] ?? 100_000);
 const minutes = Number(positionals[1] ?? 30);
@@ -31,7 +31,7 @@ await using database = await servers.createDatabase();
 const { sql, databaseUrl } = database;
 await using server = await startApplications({
   applications: 1,
-  games: Number(values.games),
+  games: 20,
   latencyMs: 0,
   host: '0.0.0.0',
 });

@@ -302,6 +302,19 @@ it('app check shows on a terminal how far it is, what failed, and how many cases
   expect(piped.screen).toMatch(/^passed {3}list\.envelope$/m);
 });
 
+it('sync --wait keeps what it says above its progress bar', async () => {
+  const screen = terminal(100);
+  const run_id = await openRun();
+  await screen.type('clear; catalogue sync gated --wait; echo "[exit $?]"');
+  await until('the bar is drawn', async () => (await screen.screen()).includes('░ 0/'));
+  await fleet.sql`update sync_runs set note = 'page 1: called again at noon' where run_id = ${run_id}`;
+  await until('it is said', async () => (await screen.screen()).includes('gated: page 1: called again'));
+  gate.release();
+  await until('it ends', async () => /\[exit \d\]$/m.test(await screen.screen()));
+  const lines = (await screen.screen()).split('\n').filter((line) => /noon|[░█]/.test(line));
+  expect(lines).toEqual(['gated: page 1: called again at noon', expect.stringMatching(/^gated [░█]{30} /)]);
+});
+
 it('sync --wait names paused queues', async () => {
   expect((await runCli(['queue', 'pause', 'query-game-list'], env)).exit).toBe(0);
   const waiting = startCli(['sync', 'acme', '--wait'], env);

@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { noteOpenRun } from '#db/queries/run-steps.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
+import { waitForRuns } from '#src/cli/commands/runs.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { waitForResult } from '#src/cli/kit/wait.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
+import { anOpenRun } from '#test/support/factories.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
+import { until } from '#test/support/until.ts';
 
 test('a command that waits says so when the last worker stops', async () => {
   const fleet = await startTestFleet('postgres');
@@ -22,4 +27,23 @@ test('a command that waits says so when the last worker stops', async () => {
   const out = { note: (line: string) => void notes.push(line) } as unknown as Output;
   await waitForResult(fleet as unknown as Foundation, out, poll, { timeoutMs: 25_000, hint: '' });
   expect(notes).toEqual([expect.stringMatching(/^No worker takes jobs: /)]);
+});
+
+test('sync --wait says once what an open run waits for', async () => {
+  const fleet = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(fleet.stop);
+  const { sql } = fleet;
+  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1 });
+  await fleet.addApplication('acme', 1);
+  const run = await anOpenRun(sql, 'acme');
+  await noteOpenRun(sql, run, 'page 1: called again at noon');
+  const notes: string[] = [];
+  const note = (line: string) => void notes.push(line);
+  const out = { note, stdio: { stderr: { isTTY: false } } } as unknown as Output;
+  const ended = waitForRuns(fleet as unknown as Foundation, out, [run], 25_000);
+  await until('it is said', () => notes.length > 0);
+  await closeRun(sql, run, { outcome: 'failed', reason: 'down' });
+  expect(await ended).toMatchObject([{ outcome: 'failed' }]);
+  expect(notes).toEqual(['acme: page 1: called again at noon']);
 });

@@ -20,6 +20,8 @@ const forge = (header: unknown, more = Buffer.alloc(0)): Buffer => {
   prefix.writeUInt32LE(more.length, 4);
   return Buffer.concat([prefix, text, more]);
 };
+/** A reply of our form, with a result of any form. */
+const forgeReply = (decoded: unknown, more?: Buffer<ArrayBuffer>): Buffer => forge({ decoded, ms: 0 }, more);
 const endless = (first: Buffer): void => {
   write(first);
   for (const piece = Buffer.alloc(65_536); ; ) write(piece);
@@ -30,13 +32,11 @@ const webps = Buffer.from('abc');
 const WAYS: Record<string, () => void> = {
   'a message of the protocol of Node': () => write(withLength(serialize({ cmd: 'NODE_HANDLE_ACK' }))),
   'a reply without end': () => endless(Buffer.alloc(8, 0xff)),
-  'thumbnails without end': () => endless(forge({ decoded: shown })),
-  'another picture': () =>
-    write(forge({ decoded: { ...shown, sha256: 'ab', format: '../..', bytes: -1 } }, webps)),
-  'an outcome that there is not': () => write(forge({ decoded: { outcome: 'passed' } })),
-  'a hash that is no number': () => write(forge({ decoded: { ...shown, dhash: '1e999999999' } }, webps)),
-  'thumbnails of other lengths': () =>
-    write(forge({ decoded: { ...shown, thumbnails: [1, 1, 9_000] } }, webps)),
+  'thumbnails without end': () => endless(forgeReply(shown)),
+  'another picture': () => write(forgeReply({ ...shown, sha256: 'ab', format: '../..', bytes: -1 }, webps)),
+  'an outcome that there is not': () => write(forgeReply({ outcome: 'passed' })),
+  'a hash that is no number': () => write(forgeReply({ ...shown, dhash: '1e999999999' }, webps)),
+  'thumbnails of other lengths': () => write(forgeReply({ ...shown, thumbnails: [1, 1, 9_000] }, webps)),
   'a header that is no JSON': () => write(forge('[['.repeat(500))),
   'memory between two pictures': () => {
     write(encodeReply({ decoded: { outcome: 'broken' }, ms: 0, unconfined: undefined }));

@@ -26,6 +26,21 @@ const sendSlowly = async (
   answer.resume();
   return answer.statusCode;
 };
+/** Sends a form of a site slowly; `meanwhile` begins when its session was seen. @returns the status */
+const sendFormSlowly = async (
+  { path, cookie, body }: { path: string; cookie: string; body: string },
+  sessions: 'operator_sessions' | 'portal_sessions',
+  meanwhile: () => Promise<unknown>,
+): Promise<number | undefined> => {
+  const { sql } = api.database;
+  await sql`update ${sql(sessions)} set seen_at = now() - interval '5 minutes'`;
+  const isSeen = async () =>
+    (await sql`select from ${sql(sessions)} where seen_at > now() - interval '1 minute'`).count === 1;
+  return sendSlowly(new URL(path, api.served.url), { cookie, 'content-type': FORM }, body, async () => {
+    await until('the form is let in', isSeen);
+    await meanwhile();
+  });
+};
 const codes = async () =>
   (await api.database.sql<{ code: string }[]>`select code from reasons`).map(({ code }) => code);
 const isUsed = async (token_id: string) =>
@@ -51,17 +66,9 @@ test('an operator who is disabled while the form arrives does nothing', async ()
   const { sql } = api.database;
   await addTestOperator(sql, 'vik', 'admin');
   const cookie = await signIn(api.served.url, 'vik');
-  await sql`update operator_sessions set seen_at = now() - interval '5 minutes'`;
-  const isSeen = async () =>
-    (await sql`select from operator_sessions where seen_at > now() - interval '1 minute'`).count === 1;
-  const status = await sendSlowly(
-    new URL('/reasons', api.served.url),
-    { cookie, 'content-type': FORM },
-    new URLSearchParams({ act: 'add', code: 'late_form', label: 'Late', text: 'Late' }).toString(),
-    async () => {
-      await until('the form is let in', isSeen);
-      await switchOperator(sql, KIM.actor, 'vik', 'disabled');
-    },
+  const body = new URLSearchParams({ act: 'add', code: 'late_form', label: 'Late', text: 'Late' }).toString();
+  const status = await sendFormSlowly({ path: '/reasons', cookie, body }, 'operator_sessions', () =>
+    switchOperator(sql, KIM.actor, 'vik', 'disabled'),
   );
   expect([status, await codes()]).toEqual([401, expect.not.arrayContaining(['late_form'])]);
 });
@@ -76,17 +83,11 @@ test('a developer whose token is revoked while the form arrives does nothing', a
     body: new URLSearchParams({ token }),
   });
   const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  await sql`update portal_sessions set seen_at = now() - interval '5 minutes'`;
-  const isSeen = async () =>
-    (await sql`select from portal_sessions where seen_at > now() - interval '1 minute'`).count === 1;
-  const status = await sendSlowly(
-    new URL('/portal/sign-out', api.served.url),
-    { cookie, 'content-type': FORM },
-    'a=1234567',
-    async () => {
-      await until('the form is let in', isSeen);
-      await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
-    },
+  const form = { path: '/portal/sign-out', cookie, body: 'a=1234567' };
+  const status = await sendFormSlowly(
+    form,
+    'portal_sessions',
+    () => sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`,
   );
   expect(status).toBe(401);
 });

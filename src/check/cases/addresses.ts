@@ -144,10 +144,9 @@ export const addressCases: readonly Case[] = [
       const [first] = hidden;
       if (first === undefined) return passed;
       const names = nameSome(hidden.map(({ game_id }) => session.quote(game_id)));
-      return failed(
-        `${hidden.length} of ${details.length} details have pictures that the platform does not fetch, and reviewers do not see (${names}): serve them by https, from a public host`,
-        first.call,
-      );
+      const share = `${hidden.length} of ${details.length} details`;
+      const problem = `have pictures that the platform does not fetch, and reviewers do not see (${names})`;
+      return failed(`${share} ${problem}: serve them by https, from a public host`, first.call);
     },
   },
 ];

@@ -52,6 +52,7 @@ export const waitForRuns = async (
   const applicationIds = runs.map((run) => run.application_id);
   const runIds = runs.map((run) => run.run_id);
   const progress = openProgress(out, applicationIds, 'games');
+  const shown = progress === undefined ? out : { ...out, note: progress.note };
   const told = new Set<string>();
   const poll = async (): Promise<RunRow[] | undefined> => {
     const current = await findRuns(sql, runIds);
@@ -59,7 +60,7 @@ export const waitForRuns = async (
       const line = `${application_id}: ${note}`;
       if (note === null || finished_at !== null || told.has(line)) continue;
       told.add(line);
-      out.note(line);
+      shown.note(line);
     }
     if (progress !== undefined) {
       for (const { run_id, application_id, finished_at } of current) {
@@ -71,7 +72,7 @@ export const waitForRuns = async (
   };
   const show = runs.length === 1 ? `run show ${runIds[0]}` : 'run list';
   const hint = `${runs.length === 1 ? 'The run goes' : 'The runs go'} on: npx catalogue ${show}`;
-  return waitForResult(foundation, out, poll, { timeoutMs, hint });
+  return waitForResult(foundation, shown, poll, { timeoutMs, hint });
 };
 
 /** How the end of runs is shown: with every counter. */

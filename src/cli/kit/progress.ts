@@ -1,9 +1,14 @@
-import { cursorTo, moveCursor } from 'node:readline';
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import stringWidth from 'string-width';
 import type { Output } from '#src/cli/kit/output.ts';
 import { cutTo } from '#src/cli/kit/table.ts';
 
-export type Progress = { update: (label: string, value: number, total: number) => void; stop: () => void };
+export type Progress = {
+  update: (label: string, value: number, total: number) => void;
+  /** Writes a note above the bars, as `Output` writes it without bars. */
+  note: Output['note'];
+  stop: () => void;
+};
 
 const BAR = 30;
 
@@ -46,6 +51,14 @@ export const openProgress = (out: Output, labels: readonly string[], unit: strin
       const state = states.get(label);
       if (state === undefined) return;
       Object.assign(state, { value, total });
+      draw();
+    },
+    note: (text) => {
+      moveCursor(stderr, 0, -drawn);
+      clearScreenDown(stderr);
+      out.note(text);
+      if (drawn === 0) return;
+      drawn = 0;
       draw();
     },
     stop: draw,

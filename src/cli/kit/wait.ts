@@ -36,7 +36,7 @@ export const warnWithoutWorker = async (sql: Database, out: Output): Promise<boo
 };
 
 /**
- * Calls `poll` until it returns a result. Warns if no worker runs (any more), or a queue is paused.
+ * Calls `poll` until it returns a result. Warns if a queue is paused or no worker runs, also if the last one stops meanwhile.
  * @param options.hint ends the message of an error: what continues without this command, and which command shows it
  * @throws CatalogueError after `timeoutMs`, after 15 s without a worker, or at Ctrl-C
  */
