@@ -12,6 +12,8 @@ const CODES = {
   name_not_found: { transport: true, retryable: true },
   /** Refused, unreachable, closed before a response, or not connected within the connect timeout. */
   connect_failed: { transport: true, retryable: true },
+  /** The platform's proxy (`WEBHOOK_PROXY`) does not answer, or refuses its password. */
+  proxy_failed: { transport: true, retryable: true },
   /** The TLS handshake or the certificate failed. */
   tls_failed: { transport: true, retryable: true },
   /** The whole call did not end within its deadline. */

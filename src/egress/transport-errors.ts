@@ -28,12 +28,23 @@ export const connectError = (error: Error, isTls: boolean): CallError => {
     const reasons = [{ path: '', code: code.toLowerCase() }];
     return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`, { reasons });
   }
-  return new CallError('connect_failed', `no connection (${code})`);
+  const status = tunnelStatus(error);
+  if (status === 407) return new CallError('proxy_failed', `the proxy refuses its password (HTTP ${status})`);
+  return new CallError(
+    'connect_failed',
+    status === undefined ? `no connection (${code})` : `the proxy made no connection (HTTP ${status})`,
+  );
+};
+
+/** The status that the proxy answered CONNECT with, if the error is undici's about one that is not 200. */
+const tunnelStatus = ({ message }: Error): number | undefined => {
+  const status = /^Proxy response \((\d{3})\)/.exec(message)?.[1];
+  return status === undefined ? undefined : Number(status);
 };
 
 /** The error of a connection to the proxy that was not made. */
 export const proxyError = (error: Error): CallError =>
-  new CallError('connect_failed', `no connection to the proxy (${codeOf(error)})`);
+  new CallError('proxy_failed', `no connection to the proxy (${codeOf(error)})`);
 
 /**
  * The error of a connection that broke.

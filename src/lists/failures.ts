@@ -97,6 +97,6 @@ export const failureGroupList = defineList({
     { key: 'first', kind: 'age', value: (row) => row.first_at, sort: 'first_at', width: 'wider' },
     { key: 'last', kind: 'age', value: (row) => row.last_at, sort: 'last_at', width: 'medium' },
   ],
-  empty: 'No open failures: every listed game was stored.',
+  empty: 'Every listed game was stored.',
   read: listFailureGroupPage,
 });

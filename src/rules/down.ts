@@ -17,7 +17,12 @@ export type CallFailure = {
 export const isAnswered = ({ transport, status, retryAfterMs }: CallFailure): boolean =>
   retryAfterMs === undefined && (!transport || status !== undefined);
 
-const UNREACHABLE: ReadonlySet<string> = new Set(['name_not_found', 'connect_failed', 'timeout']);
+const UNREACHABLE: ReadonlySet<string> = new Set([
+  'name_not_found',
+  'connect_failed',
+  'proxy_failed',
+  'timeout',
+]);
 
 /** Whose fault is a run that these calls ended? `unreachable` may also be the fleet's own DNS or egress. */
 export const findRunFault = (failures: readonly Pick<CallFailure, 'code'>[]): RunFault => {

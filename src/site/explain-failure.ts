@@ -4,7 +4,7 @@ import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** What a call did wrong, and what its results may lack. */
 type ApplicationKind =
-  | Exclude<CallErrorCode, 'aborted'>
+  | Exclude<CallErrorCode, 'aborted' | 'proxy_failed'>
   | 'invalid_item'
   | 'no_detail'
   | 'not_requested'
@@ -44,6 +44,7 @@ export const OWN_KINDS: Readonly<Record<string, string>> = {
   does_not_open: 'Its sealed token or record does not open with the keys that are set.',
   unknown_version: 'Its token or record was sealed by a later release.',
   key_service: 'The key service refused, or did not answer.',
+  proxy_failed: 'The proxy of its calls does not answer, or refuses its password.',
   internal: 'The database or the queue failed.',
 };
 

@@ -315,6 +315,12 @@ it('sync --wait keeps what it says above its progress bar', async () => {
   expect(lines).toEqual(['gated: page 1: called again at noon', expect.stringMatching(/^gated [░█]{30} /)]);
 });
 
+it('the bar of a run that changes nothing is full at its end', async () => {
+  expect((await runCli(['sync', 'acme', '--wait'], env)).exit).toBe(0);
+  const { screen } = await terminal(100).run('catalogue sync acme --wait');
+  expect(screen).toMatch(/^acme █{30} ([1-9]\d*)\/\1 games$/m);
+});
+
 it('sync --wait names paused queues', async () => {
   expect((await runCli(['queue', 'pause', 'query-game-list'], env)).exit).toBe(0);
   const waiting = startCli(['sync', 'acme', '--wait'], env);

@@ -60,7 +60,7 @@ describe('A list page', () => {
 
 describe('the fault of a failed run', () => {
   it.each([
-    ['unreachable', ['name_not_found', 'connect_failed', 'timeout']],
+    ['unreachable', ['name_not_found', 'connect_failed', 'proxy_failed', 'timeout']],
     ['application', ['timeout', 'http_status']],
     ['application', ['tls_failed']],
     ['none', []],

@@ -1,9 +1,10 @@
+import type { Database } from '#db/client.ts';
 import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
 import { terminalColumns } from '#src/cli/kit/list-command.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { waitForResult } from '#src/cli/kit/wait.ts';
-import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { DETAIL_COUNTERS, RUN_COUNTERS } from '#src/contract/words.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
 import { runList } from '#src/lists/runs.ts';
 import type {
@@ -37,6 +38,14 @@ export const startRuns = async (
   return { opened, alreadyRunning };
 };
 
+/** How many games of a run are done, of how many. The pages of a run that ended may be gone: its own counters tell. */
+const countGames = async (sql: Database, run: RunRow): Promise<{ done: number; total: number }> => {
+  if (run.finished_at !== null)
+    return { done: DETAIL_COUNTERS.reduce((sum, counter) => sum + run[counter], 0), total: run.listed };
+  const { listed, written, total } = await sumPages(sql, run.run_id);
+  return { done: written, total: Math.max(total, listed) };
+};
+
 /**
  * Waits until the runs end, with a progress bar for each.
  * @returns the ended runs
@@ -63,9 +72,9 @@ export const waitForRuns = async (
       shown.note(line);
     }
     if (progress !== undefined) {
-      for (const { run_id, application_id, finished_at } of current) {
-        const { listed, written, total } = await sumPages(sql, run_id);
-        progress.update(application_id, written, finished_at === null ? Math.max(total, listed) : listed);
+      for (const run of current) {
+        const { done, total } = await countGames(sql, run);
+        progress.update(run.application_id, done, total);
       }
     }
     return current.every((run) => run.finished_at !== null) ? current : undefined;
