@@ -529,6 +529,7 @@ create table operators (
   login text not null,
   name text not null,
   roles text[] not null,
+  held_roles text[] default '{}'::text[] not null,
   status text default 'active'::text not null,
   password_hash text,
   has_password boolean generated always as ((password_hash IS NOT NULL)) stored not null,
@@ -1235,6 +1236,8 @@ declare
   roles constant text[] := process_roles();
   former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
+  new.held_roles := array(
+    select distinct unnest(case tg_op when 'UPDATE' then old.held_roles || old.roles end || new.roles));
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
@@ -2905,7 +2908,7 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
-CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_at ON operators
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, held_roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
@@ -3076,7 +3079,7 @@ grant select, insert, update (ended_as, ended_at) on kyc_verdicts to catalogue_k
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
-grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
+grant select (counts_at, created_at, has_password, held_roles, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
 grant select (login, roles, status) on operators to catalogue_api;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys) on operators to catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys, status) on operators to catalogue_console;

@@ -259,6 +259,7 @@ CREATE TABLE "operators" (
 	"login" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
 	"roles" text[] NOT NULL,
+	"held_roles" text[] DEFAULT '{}' NOT NULL,
 	"status" text DEFAULT 'active' NOT NULL,
 	"password_hash" text,
 	"has_password" boolean GENERATED ALWAYS AS (password_hash is not null) STORED NOT NULL,

@@ -1573,7 +1573,8 @@ as $$
     then now() else now() + interval '1 day' end
 $$;
 
--- The sites make nobody count earlier. Who is enabled again is new to the others, as who gets a role is.
+-- The sites make nobody count earlier. Who is enabled again is new to the others, as who gets a role is. No writer ends the
+-- rule of two persons by taking roles away: those that an operator had stay in held_roles.
 create function count_after_a_day() returns trigger
 language plpgsql
 set search_path = public, pg_temp
@@ -1582,6 +1583,8 @@ declare
   roles constant text[] := process_roles();
   former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
+  new.held_roles := array(
+    select distinct unnest(case tg_op when 'UPDATE' then old.held_roles || old.roles end || new.roles));
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
@@ -1595,7 +1598,7 @@ begin
 end
 $$;
 
-create trigger operators_count before insert or update of roles, status, counts_at on operators
+create trigger operators_count before insert or update of roles, held_roles, status, counts_at on operators
   for each row execute function count_after_a_day();
 
 -- Does this transaction use a request for this act on this operator, which a KYC officer has approved at the desk?

@@ -36,8 +36,8 @@ const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
           where o.login = ${login as string} and o.status = 'active' and o.roles && ${roles as Role[]}::text[])`;
 
 /**
- * Are there two operators, one who may request and another who may approve? Disabled operators and past requests count too:
- * once the rule has begun, only the setting ends it.
+ * Are there two operators, one who may request and another who may approve? Disabled operators, roles that were taken away
+ * and past requests count too: once the rule has begun, only the setting ends it.
  */
 export const couldTwoOperators = (
   sql: Queryable,
@@ -46,8 +46,8 @@ export const couldTwoOperators = (
 ): Promise<boolean> =>
   isOneRow(sql`
     select where exists (select from operators requester join operators approver on approver.login <> requester.login
-                   where requester.roles && ${roles.request as Role[]}::text[]
-                     and approver.roles && ${roles.approve as Role[]}::text[])
+                   where requester.held_roles && ${roles.request as Role[]}::text[]
+                     and approver.held_roles && ${roles.approve as Role[]}::text[])
            or exists (select from approvals where kind = ${kind})`);
 
 /**

@@ -9,7 +9,7 @@ import type { Role } from '#src/contract/roles.ts';
 
 export type OperatorRow = InferSelectModel<typeof operators>;
 /** An operator as pages and commands show it: without the password's hash and the id at the OIDC provider. */
-export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject' | 'has_password'> & {
+export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject' | 'has_password' | 'held_roles'> & {
   signs_in_by: 'password' | 'oidc' | 'link';
   open_sessions: number;
 };

@@ -10,6 +10,8 @@ export const operators = pgTable(
     login: text().primaryKey(),
     name: text().notNull(),
     roles: text().array().$type<Role[]>().notNull(),
+    /** Every role that the operator has or had: the trigger `operators_count` writes it. */
+    held_roles: text().array().$type<Role[]>().notNull().default(sql`'{}'`),
     status: text({ enum: OPERATOR_STATUSES }).notNull().default('active'),
     /** argon2id in PHC format. Null: none is set, or the operator signs in by OIDC. */
     password_hash: text(),

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { type FourEyes, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { signInByLink } from '#src/identity/sign-in.ts';
+import { revealKycRecord } from '#src/operations/kyc.ts';
 import { operate } from '#src/operations/operate.ts';
 import { addOperator, linkOperator, setRoles } from '#src/operations/operators.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
@@ -157,6 +158,21 @@ test('neither site makes an officer count, or approve an officer, alone', async 
     desk`insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
          values (gen_random_uuid(), 'officer', 'operator:eve', 'new', 'x', 'adam', now() + interval '1 hour')`,
   ).rejects.toThrow('may not write requests of the kind officer');
+});
+
+test('who takes the role away from all others is not alone afterwards', async () => {
+  const { sql } = database;
+  const both = operatorCaller('kim', 'admin', 'kyc_officer');
+  await operate(setRoles, { login: 'olga', roles: ['viewer'] }, both, platform());
+  // By any writer to the table.
+  await database.as('console')`update operators set roles = '{}' where login = 'kai'`;
+  const reveal = { application_id: 'acme', reason: 'ticket' };
+  const keys = async () => testKeys;
+  await expect(operate(revealKycRecord, reveal, both, testPlatform(sql, { keys }))).rejects.toThrow(
+    ApprovalError,
+  );
+  const puppet = operate(addOperator, { login: 'puppet', roles: ['reviewer'] }, both, platform());
+  await expect(puppet).rejects.toThrow(ApprovalError);
 });
 
 test('where FOUR_EYES names no withdrawals, one administrator makes reviewers, and still no officer', async () => {

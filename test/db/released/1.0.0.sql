@@ -529,6 +529,7 @@ create table operators (
   login text not null,
   name text not null,
   roles text[] not null,
+  held_roles text[] default '{}'::text[] not null,
   status text default 'active'::text not null,
   password_hash text,
   has_password boolean generated always as ((password_hash IS NOT NULL)) stored not null,
@@ -787,8 +788,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"505f4f676ac965919e8568a284f011a4354f2d7b74bbe6ac6cc6c82ab286bcb0","created_at":1795509821388}'),
-  ('{"id":2,"hash":"ed98e04f5910821ef917bf6ea232e184274622488332b984d603968bd5a880f1","created_at":1795509822667}')
+  ('{"id":1,"hash":"1c64dcf736a3485faf0eaf3a30052f62a0b322b1514370d9d5374196430fee36","created_at":1795509821388}'),
+  ('{"id":2,"hash":"126bb44652815d9acd39db68df49283073a9ada6804a5fe5192be77a97c21fad","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1004,9 +1005,9 @@ insert into operator_sessions (session_hash, login, site, started_at, seen_at, c
   (E'{"session_hash":"\\\\x1d8a904c4fff579bc28fd3a8065762b958f81089579cf2177ae7489a90f7d396","login":"kim","site":"console","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00","confirmed_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::operator_sessions, row::json) as r;
 
-insert into operators (login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at, single_keys) select login, name, roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at, single_keys from (values
-  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null,"single_keys":true}'),
-  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null,"single_keys":true}')
+insert into operators (login, name, roles, held_roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at, single_keys) select login, name, roles, held_roles, status, password_hash, oidc_subject, created_at, counts_at, last_sign_in_at, single_keys from (values
+  ('{"login":"kim","name":"Kim","roles":["reviewer","kyc_officer"],"held_roles":["kyc_officer","reviewer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null,"single_keys":true}'),
+  ('{"login":"lee","name":"Lee","roles":["admin","kyc_officer"],"held_roles":["admin","kyc_officer"],"status":"active","password_hash":null,"has_password":false,"oidc_subject":null,"created_at":"2026-01-01T00:00:00+00:00","counts_at":"2026-01-01T00:00:00+00:00","last_sign_in_at":null,"single_keys":true}')
 ) as v (row), json_populate_record(null::operators, row::json) as r;
 
 insert into picture_changes (game_id, found_at, picture_id, audit_id, before, after) select game_id, found_at, picture_id, audit_id, before, after from (values
@@ -1605,6 +1606,8 @@ declare
   roles constant text[] := process_roles();
   former constant text[] := case when tg_op = 'UPDATE' and old.status = 'active' then old.roles else '{}' end;
 begin
+  new.held_roles := array(
+    select distinct unnest(case tg_op when 'UPDATE' then old.held_roles || old.roles end || new.roles));
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
@@ -3275,7 +3278,7 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
   FOR EACH ROW
   EXECUTE FUNCTION bind_to_site();
 
-CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, status, counts_at ON operators
+CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, held_roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
 
@@ -3446,7 +3449,7 @@ grant select, insert, update (ended_as, ended_at) on kyc_verdicts to catalogue_k
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
-grant select (counts_at, created_at, has_password, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
+grant select (counts_at, created_at, has_password, held_roles, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
 grant select (login, roles, status) on operators to catalogue_api;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys) on operators to catalogue_kyc_desk;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys, status) on operators to catalogue_console;
