@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator, readConfirmationMethod } from '#src/identity/confirm.ts';
+import { readSession } from '#src/identity/sign-in.ts';
 import { operatorOf } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
@@ -52,7 +53,7 @@ export const proofField = ({ has_password }: ProofView): SafeHtml | null =>
 <input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`
     : null;
 
-/** @param not what did not happen: `Not revealed` @throws CatalogueError unless the operator proves again who it is */
+/** @param not what did not happen: `Not revealed` @throws CatalogueError unless the operator proves again who it is, and is still signed in */
 export const confirm = async (
   request: FastifyRequest,
   { sql }: Pick<SiteOptions, 'sql'>,
@@ -70,4 +71,8 @@ export const confirm = async (
         ? `${not}: your fresh sign-in is older than five minutes. Sign in again.`
         : `${not}: the password is wrong.`,
     );
+  // Verifying a password takes a moment, in which the session ends or a role is taken away.
+  const operator = await readSession(sql, session, request.server.frame.site, false);
+  if (operator === undefined) throw new CatalogueError(`${not}: your session has ended. Sign in again.`);
+  request.operator = operator;
 };

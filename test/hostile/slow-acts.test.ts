@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { MESSAGE_PATH } from '#src/contract/talk.ts';
-import { addTestOperator, signIn } from '#test/support/console.ts';
+import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { KIM, switchOperator } from '#test/support/operate.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
@@ -71,6 +71,30 @@ test('an operator who is disabled while the form arrives does nothing', async ()
     switchOperator(sql, KIM.actor, 'vik', 'disabled'),
   );
   expect([status, await codes()]).toEqual([401, expect.not.arrayContaining(['late_form'])]);
+});
+
+test('an operator who is disabled while the password is verified does nothing', async () => {
+  const { sql } = api.database;
+  await addTestOperator(sql, 'wim', 'admin');
+  const cookie = await signIn(api.served.url, 'wim');
+  let answer: Promise<Response> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`insert into sign_in_attempts values ('confirm:wim', 1, now() + interval '1 hour')`;
+    answer = fetch(new URL('/operators', api.served.url), {
+      method: 'POST',
+      headers: { cookie },
+      redirect: 'manual',
+      body: new URLSearchParams({ act: 'add', login: 'late', role: 'viewer', password: PASSWORD }),
+    });
+    await until('the confirmation waits', async () => {
+      const waiting = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await switchOperator(sql, KIM.actor, 'wim', 'disabled');
+  });
+  await answer;
+  expect(await sql`select from operators where login = 'late'`).toHaveLength(0);
 });
 
 test('a developer whose token is revoked while the form arrives does nothing', async () => {
