@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { firstRow, isOneRow } from '#db/rows.ts';
+import { firstRow, isOneRow, readValue } from '#db/rows.ts';
 import type { apiTokens } from '#db/schema/api-tokens.ts';
 import { contains, where } from '#db/where.ts';
 import type { Role } from '#src/contract/roles.ts';
@@ -66,12 +66,14 @@ export const listTokenPage = (
 
 /**
  * Revokes a token; the next call with it is refused.
- * @param login absent: the token of any operator @returns false if there is no such token
+ * @param login absent: the token of any operator @returns false if it was revoked before; undefined if there is no such token
  */
-export const revokeToken = (sql: Queryable, token_id: string, login?: string): Promise<boolean> =>
-  isOneRow(sql`
-    update api_tokens set revoked_at = coalesce(revoked_at, now())
-    where token_id = ${token_id} and (${login === undefined} or login = ${login ?? ''})`);
+export const revokeToken = (sql: Queryable, token_id: string, login?: string): Promise<boolean | undefined> =>
+  readValue(sql<{ is_new: boolean }[]>`
+    update api_tokens t set revoked_at = coalesce(t.revoked_at, now()) from api_tokens before
+    where t.token_id = ${token_id} and before.token_id = t.token_id
+      and (${login === undefined} or t.login = ${login ?? ''})
+    returning before.revoked_at is null as is_new`);
 
 /** @param token_hash SHA-256 of the token @returns undefined if there is no such token */
 export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>

@@ -1,9 +1,9 @@
-import type { FastifyInstance, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { findPosition, listEventsAfter } from '#db/queries/events.ts';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { ApiError } from '#src/api/api-error.ts';
-import { callerApplicationId } from '#src/api/authenticate.ts';
+import { callerApplicationId, type Guard } from '#src/api/authenticate.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   LIST_EVENTS_PATH,
@@ -19,18 +19,21 @@ import { toEventDocument } from '#src/events/document.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
-type EventRouteOptions = { sql: Database; auditTimeZone: string; onRequest: onRequestAsyncHookHandler[] };
+type EventRouteOptions = { sql: Database; auditTimeZone: string; guard: Guard };
 
 /** event.list and game.refresh, additions to the interface document, each for the token's application alone. */
 export const addEventRoutes = (
   app: FastifyInstance,
-  { sql, auditTimeZone, onRequest }: EventRouteOptions,
+  { sql, auditTimeZone, guard }: EventRouteOptions,
 ): void => {
   const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
 
   app.post<{ Body: ListEventsRequest }>(
     LIST_EVENTS_PATH,
-    { onRequest, schema: { body: listEventsRequestSchema, response: { 200: listEventsResponseSchema } } },
+    {
+      onRequest: guard.onRequest,
+      schema: { body: listEventsRequestSchema, response: { 200: listEventsResponseSchema } },
+    },
     async (request) => {
       const application_id = callerApplicationId(request);
       const { after, limit } = request.body;
@@ -47,7 +50,7 @@ export const addEventRoutes = (
   app.post<{ Body: RefreshRequest }>(
     REFRESH_PATH,
     {
-      onRequest,
+      ...guard,
       bodyLimit: REFRESH_BODY_MAX_BYTES,
       schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } },
     },

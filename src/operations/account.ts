@@ -126,5 +126,6 @@ export const setSingleKeys = defineOperation({
     await updateOperator(tx, operator.login, { single_keys });
     return { single_keys };
   },
-  log: (details) => ({ details }),
+  /** A preference: a viewer could switch it without end, and entries are never deleted. */
+  log: () => [],
 });

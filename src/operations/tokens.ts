@@ -94,13 +94,15 @@ export const createToken = defineOperation({
 const revocation = {
   input: z.object({ token_id: z.guid().toLowerCase() }),
   subject: tokenSubject,
+  log: ({ isNew }: { isNew: boolean }) => (isNew ? {} : []),
 } as const;
 
 const revoked = z.object({ token_id: z.guid(), state: z.literal('revoked') });
 
-const requireRevoked = (isRevoked: boolean, token_id: string) => {
-  if (isRevoked) return { token_id, state: 'revoked' as const };
-  throw new NotFoundError('token', token_id);
+const revoke = async (tx: Queryable, token_id: string, login?: string) => {
+  const isNew = await revokeToken(tx, token_id, login);
+  if (isNew === undefined) throw new NotFoundError('token', token_id);
+  return { token_id, state: 'revoked' as const, isNew };
 };
 
 export const revokeApiToken = defineOperation({
@@ -109,7 +111,7 @@ export const revokeApiToken = defineOperation({
   answer: revoked,
   right: 'manage_applications',
   ...revocation,
-  run: async (tx, { token_id }) => requireRevoked(await revokeToken(tx, token_id), token_id),
+  run: (tx, { token_id }) => revoke(tx, token_id),
 });
 
 export const revokeOwnToken = defineOperation({
@@ -119,6 +121,5 @@ export const revokeOwnToken = defineOperation({
   right: 'own',
   knownBy: 'operator',
   ...revocation,
-  run: async (tx, { token_id }, { caller }) =>
-    requireRevoked(await revokeToken(tx, token_id, caller.actor.actor), token_id),
+  run: (tx, { token_id }, { caller }) => revoke(tx, token_id, caller.actor.actor),
 });

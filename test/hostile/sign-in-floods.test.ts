@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { createOidc } from '#src/identity/oidc.ts';
+import { operate } from '#src/operations/operate.ts';
+import { createToken, revokeOwnToken } from '#src/operations/tokens.ts';
 import {
   addTestOperator,
   PASSWORD,
@@ -10,6 +12,7 @@ import {
 } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { startProvider, type TestProvider } from '#test/support/openid-provider.ts';
+import { KIM, operatorCaller, testPlatform } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -121,4 +124,28 @@ test('somebody with the password who signs in without end fills neither the sess
   expect(statuses.filter((status) => status === 303)).toHaveLength(100);
   expect(statuses.filter((status) => status === 429)).toHaveLength(40);
   expect(await listAudit(sql, { actor: 'vito', limit: 400 })).toHaveLength(100);
+});
+
+test('a viewer who switches a preference, or revokes an own token, without end fills no log', async () => {
+  const { sql } = database;
+  await addTestOperator(sql, 'vada', 'viewer');
+  const cookie = await signIn(served.url, 'vada');
+  const before = (await sizeOf('audit_log')).rows;
+  const statuses = await repeat(40, (n) =>
+    fetch(new URL('/account/keys', served.url), {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body: new URLSearchParams({ single_keys: String(n % 2 === 0) }),
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([303]));
+  expect((await sizeOf('audit_log')).rows).toBe(before);
+  const { token_id } = await operate(createToken, { login: 'vada' }, KIM, testPlatform(sql));
+  const vada = { ...operatorCaller('vada', 'viewer'), token_id: 'another' };
+  for (let n = 0; n < 5; n += 1)
+    expect(await operate(revokeOwnToken, { token_id }, vada, testPlatform(sql))).toMatchObject({
+      state: 'revoked',
+    });
+  expect(await listAudit(sql, { actor: 'vada', action: 'token.revoke', limit: 9 })).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
+import { REFRESH_PATH } from '#src/contract/events.ts';
 import { MESSAGE_PATH } from '#src/contract/talk.ts';
 import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
@@ -116,18 +117,24 @@ test('a developer whose token is revoked while the form arrives does nothing', a
   expect(status).toBe(401);
 });
 
-test('an application whose token is revoked while its message arrives writes nothing', async () => {
-  const { sql } = api.database;
-  await addApplication(sql, 'writes-late');
-  const { token, token_id } = await addToken(sql, 'writes-late');
-  const status = await sendSlowly(
-    new URL(MESSAGE_PATH, api.url),
-    { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    JSON.stringify({ game_id: 'g-1', text: 'Late' }),
-    async () => {
-      await until('the call is let in', () => isUsed(token_id));
-      await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
-    },
-  );
-  expect(status).toBe(401);
-});
+test.each([
+  [MESSAGE_PATH, { game_id: 'g-1', text: 'Late' }],
+  [REFRESH_PATH, { game_ids: ['g-1'] }],
+])(
+  'an application whose token is revoked while its call of %s arrives writes nothing',
+  async (path, body) => {
+    const { sql } = api.database;
+    await addApplication(sql, `late-${path.length}`);
+    const { token, token_id } = await addToken(sql, `late-${path.length}`);
+    const status = await sendSlowly(
+      new URL(path, api.url),
+      { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      JSON.stringify(body),
+      async () => {
+        await until('the call is let in', () => isUsed(token_id));
+        await sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
+      },
+    );
+    expect(status).toBe(401);
+  },
+);
