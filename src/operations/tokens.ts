@@ -91,18 +91,21 @@ export const createToken = defineOperation({
   log: ({ token_id, token: _token, ...details }) => ({ subject: tokenSubject({ token_id }), details }),
 });
 
+/** `isNew`: the token was not revoked before. */
+type Revoked = { token_id: string; state: 'revoked'; isNew: boolean };
+
 const revocation = {
   input: z.object({ token_id: z.guid().toLowerCase() }),
   subject: tokenSubject,
-  log: ({ isNew }: { isNew: boolean }) => (isNew ? {} : []),
+  log: ({ isNew }: Revoked) => (isNew ? {} : []),
 } as const;
 
 const revoked = z.object({ token_id: z.guid(), state: z.literal('revoked') });
 
-const revoke = async (tx: Queryable, token_id: string, login?: string) => {
+const revoke = async (tx: Queryable, token_id: string, login?: string): Promise<Revoked> => {
   const isNew = await revokeToken(tx, token_id, login);
   if (isNew === undefined) throw new NotFoundError('token', token_id);
-  return { token_id, state: 'revoked' as const, isNew };
+  return { token_id, state: 'revoked', isNew };
 };
 
 export const revokeApiToken = defineOperation({

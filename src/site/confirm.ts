@@ -53,7 +53,11 @@ export const proofField = ({ has_password }: ProofView): SafeHtml | null =>
 <input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`
     : null;
 
-/** @param not what did not happen: `Not revealed` @throws CatalogueError unless the operator proves again who it is, and is still signed in */
+/**
+ * Has the operator prove again who it is.
+ * @param not what did not happen: `Not revealed`
+ * @throws CatalogueError without the proof, or if the session has ended meanwhile
+ */
 export const confirm = async (
   request: FastifyRequest,
   { sql }: Pick<SiteOptions, 'sql'>,

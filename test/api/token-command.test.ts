@@ -35,7 +35,8 @@ test('token create prints a working token, token revoke ends it at once, token l
   expect(Date.parse(expires_at) - Date.now()).toBeGreaterThan(89 * 24 * 3_600_000);
   expect((await list(token)).status).toBe(200);
 
-  expect(await catalogue('token', 'revoke', token_id)).toMatchObject({ exit: 0 });
+  const revoked = await catalogue('token', 'revoke', token_id, '--json');
+  expect(JSON.parse(revoked.stdout)).toEqual({ token_id, state: 'revoked' });
   expect((await list(token)).body.ret_code).toBe(40103);
 
   const listed = await catalogue('token', 'list', '--json');

@@ -60,7 +60,8 @@ export const register = (program: Command): void => {
       command.argument('<token_id>', 'the token; its id may be cut short', parseShortId),
     run: async ({ openDatabase, operate, out }, prefix) => {
       const token_id = await requireId(await openDatabase(), 'api_tokens', prefix);
-      out.answer(await operate(revokeApiToken, { token_id }), `Token ${token_id} is revoked.`);
+      const { state } = await operate(revokeApiToken, { token_id });
+      out.answer({ token_id, state }, `Token ${token_id} is revoked.`);
     },
   });
 };
