@@ -2,6 +2,7 @@
  * Two Bull Boards under `/queues/`: administrators get one that can change jobs, the other roles a read-only one. The
  * console checks session and right, then hands the request over.
  */
+import type { IncomingMessage } from 'node:http';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
@@ -11,11 +12,13 @@ import { z } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { createServer } from '#src/http/create-server.ts';
+import { readSession } from '#src/identity/sign-in.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
 import { ASSETS } from '#src/site/assets.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { changesState } from '#src/site/origin.ts';
+import { readSessionCookie } from '#src/site/sign-in.ts';
 
 const BASE = '/queues';
 
@@ -85,6 +88,9 @@ const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
 /** Of the jobs that a job waits for. Bull Board also climbs from parent to parent, without an end where they form a circle. */
 const FLOW_QUERY = { root: 'node', depth: '2', maxChildren: '20' };
 
+/** Whether who sent a request may still do it. */
+const checks = new WeakMap<IncomingMessage, () => Promise<boolean>>();
+
 /** Builds one Bull Board, not listening. */
 export const buildBoard = async (
   { producer, logger, fourEyes }: Pick<ConsoleOptions, 'producer' | 'logger' | 'fourEyes'>,
@@ -131,6 +137,11 @@ export const buildBoard = async (
     if (request.routeOptions.url?.endsWith('/flow')) request.query = FLOW_QUERY;
     reply.headers({ ...SECURITY_HEADERS, 'content-security-policy': QUEUE_POLICY });
   });
+  // The body arrives here, up to ten seconds after the console has let the request in.
+  board.addHook('preHandler', async (request, reply) => {
+    if ((await checks.get(request.raw)?.()) === false)
+      return sendError(reply, 401, 'Not signed in', 'Your session or your role has ended.');
+  });
   // Removes the link to a web font, which the content security policy blocks.
   board.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
@@ -173,6 +184,10 @@ export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): 
             await recordAudit(options.sql, [
               { ...operatorActor(login), action: 'queue.action', subject, details },
             ]);
+            checks.set(request.raw, async () => {
+              const now = await readSession(options.sql, readSessionCookie(request), 'console', false);
+              return now !== undefined && hasRight(now.roles, right);
+            });
           }
           const { 'strict-transport-security': httpsOnly } = reply.getHeaders();
           if (httpsOnly !== undefined) reply.raw.setHeader('strict-transport-security', httpsOnly);

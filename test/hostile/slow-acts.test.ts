@@ -29,7 +29,7 @@ const sendSlowly = async (
 };
 /** Sends a form of a site slowly; `meanwhile` begins when its session was seen. @returns the status */
 const sendFormSlowly = async (
-  { path, cookie, body }: { path: string; cookie: string; body: string },
+  { path, cookie, body, type = FORM }: { path: string; cookie: string; body: string; type?: string },
   sessions: 'operator_sessions' | 'portal_sessions',
   meanwhile: () => Promise<unknown>,
 ): Promise<number | undefined> => {
@@ -37,7 +37,7 @@ const sendFormSlowly = async (
   await sql`update ${sql(sessions)} set seen_at = now() - interval '5 minutes'`;
   const isSeen = async () =>
     (await sql`select from ${sql(sessions)} where seen_at > now() - interval '1 minute'`).count === 1;
-  return sendSlowly(new URL(path, api.served.url), { cookie, 'content-type': FORM }, body, async () => {
+  return sendSlowly(new URL(path, api.served.url), { cookie, 'content-type': type }, body, async () => {
     await until('the form is let in', isSeen);
     await meanwhile();
   });
@@ -72,6 +72,19 @@ test('an operator who is disabled while the form arrives does nothing', async ()
     switchOperator(sql, KIM.actor, 'vik', 'disabled'),
   );
   expect([status, await codes()]).toEqual([401, expect.not.arrayContaining(['late_form'])]);
+});
+
+test('an administrator who is disabled while a call of Bull Board arrives does nothing', async () => {
+  const { sql } = api.database;
+  await addTestOperator(sql, 'bo', 'admin');
+  const cookie = await signIn(api.served.url, 'bo');
+  const body = JSON.stringify({ name: 'late', data: {}, options: {} });
+  const form = { path: '/queues/api/queues/prune/add', cookie, body, type: 'application/json' };
+  const status = await sendFormSlowly(form, 'operator_sessions', () =>
+    switchOperator(sql, KIM.actor, 'bo', 'disabled'),
+  );
+  const queue = api.served.producer.queues().find(({ name }) => name === 'prune');
+  expect([status, await queue?.getWaitingCount()]).toEqual([401, 0]);
 });
 
 test('an operator who is disabled while the password is verified does nothing', async () => {
