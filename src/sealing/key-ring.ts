@@ -68,7 +68,7 @@ const openEntry = async (entry: KeyEntry): Promise<KeyProvider> => {
 const openInstallationKey = async (home: string): Promise<KeyProvider | undefined> => {
   const file = join(home, 'keys');
   const text = await readOrCreateFile(file, async () => {
-    await mkdir(home, { recursive: true });
+    await mkdir(home, { recursive: true, mode: 0o700 });
     return `${INSTALLATION}${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}\n`;
   }).catch(() => undefined);
   if (text === undefined) return undefined;

@@ -62,6 +62,8 @@ describe('the key ring', () => {
       Buffer.from(keyBytes('data')),
     );
     expect((await stat(join(home, 'keys'))).mode & 0o777).toBe(0o600);
+    // The folder too: who writes there could put another key in its place.
+    expect((await stat(home)).mode & 0o777).toBe(0o700);
     expect(await readdir(home)).toEqual(['keys']);
   });
 
