@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply } from 'fastify';
@@ -7,7 +8,10 @@ import { nameOfPicture, PICTURE_TYPES, parsePictureName } from '#src/picture-sto
 
 export const PICTURES_PATH = '/pictures';
 
-/** Pictures that are being sent at once. Each has a file open and a piece of it in memory. */
+/**
+ * Pictures that are being sent at once. Each has a file open and a piece of it in memory. Beyond it the client that takes
+ * longest is cut off: some who do not read would keep all others out.
+ */
 const SENDING_MAX = 500;
 /** A client that takes longer is cut off: 10 MiB at 87 KB a second. */
 const SEND_MS = 2 * 60_000;
@@ -30,7 +34,7 @@ const partOf = (range: string | undefined, size: number): { start: number; end: 
 };
 
 /** Ends the response of a client that reads too slowly. */
-const cutOffLate = ({ raw }: FastifyReply, onEnd: () => void): void => {
+const cutOffLate = ({ raw }: FastifyReply, onEnd: () => unknown): void => {
   const late = setTimeout(() => raw.destroy(), SEND_MS);
   raw.once('close', () => {
     clearTimeout(late);
@@ -43,18 +47,19 @@ const cutOffLate = ({ raw }: FastifyReply, onEnd: () => void): void => {
  * games are not in this part of the store (`STORE_AREAS`).
  * @param directory of the store
  */
-export const addPictureRoutes = (app: FastifyInstance, directory: string): void => {
+export const addPictureRoutes = (app: FastifyInstance, directory: string, sendingMax = SENDING_MAX): void => {
   const root = join(directory, 'passed');
-  let sending = 0;
+  const sending = new Set<ServerResponse>();
   app.get<{ Params: { name: string } }>(`${PICTURES_PATH}/:name`, async (request, reply) => {
     const picture = parsePictureName(request.params.name);
     if (picture === undefined) throw new ApiError('noSuchPath', 'There is no such picture.');
-    if (sending >= SENDING_MAX)
-      throw new ApiError('unavailable', undefined, { headers: { 'retry-after': '1' } });
-    sending += 1;
-    cutOffLate(reply, () => {
-      sending -= 1;
-    });
+    const [longest] = sending;
+    if (longest !== undefined && sending.size >= sendingMax) {
+      longest.destroy();
+      sending.delete(longest);
+    }
+    sending.add(reply.raw);
+    cutOffLate(reply, () => sending.delete(reply.raw));
     const { sha256, format } = picture;
     const found = await openPicture(join(root, pathInArea(nameOfPicture(picture))));
     if (found === undefined) throw new ApiError('noSuchPath', 'There is no such picture.');

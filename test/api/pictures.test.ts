@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -128,6 +129,28 @@ test('links and pipes that another process has put into the store are no picture
   for (const { name } of [link, pipe, folder]) {
     const response = await get(name, { signal: AbortSignal.timeout(10_000) });
     expect([name, response.status, await response.text()]).toEqual([name, 404, expect.any(String)]);
+  }
+});
+
+test('clients that do not read keep nobody else from the pictures', async () => {
+  const large = describeBytes(Buffer.alloc(10 * 1024 * 1024, 7));
+  await openFileStore(directory).put('passed', large, Buffer.alloc(10 * 1024 * 1024, 7));
+  const few = await startApi({ pictures: { url: () => undefined, directory, sendingMax: 3 } });
+  const idle = Array.from({ length: 5 }, () => request(`${few.url}/pictures/${nameOfPicture(large)}`).end());
+  try {
+    await Promise.all(
+      idle.map((each) =>
+        once(
+          each.on('error', () => {}),
+          'response',
+        ).catch(() => {}),
+      ),
+    );
+    const response = await fetch(`${few.url}/pictures/${nameOfPicture(passed)}`);
+    expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, bytes.length]);
+  } finally {
+    for (const each of idle) each.destroy();
+    await few.close();
   }
 });
 
