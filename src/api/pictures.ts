@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { ApiError } from '#src/api/api-error.ts';
 import { openPicture, pathInArea } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, PICTURE_TYPES, parsePictureName } from '#src/picture-store/store.ts';
@@ -13,8 +13,6 @@ export const PICTURES_PATH = '/pictures';
  * longest is cut off: some who do not read would keep all others out.
  */
 const SENDING_MAX = 500;
-/** A client that takes longer is cut off: 10 MiB at 87 KB a second. */
-const SEND_MS = 2 * 60_000;
 
 /** The bytes of a name never change, and a browser runs nothing of them. */
 const HEADERS = {
@@ -31,15 +29,6 @@ const partOf = (range: string | undefined, size: number): { start: number; end: 
   if (last !== '' && Number(last) < Number(first)) return { start: 0, end: size - 1 };
   if (first === '') return { start: last === '' ? 0 : Math.max(0, size - Number(last)), end: size - 1 };
   return { start: Number(first), end: Math.min(last === '' ? size : Number(last), size - 1) };
-};
-
-/** Ends the response of a client that reads too slowly. */
-const cutOffLate = ({ raw }: FastifyReply, onEnd: () => unknown): void => {
-  const late = setTimeout(() => raw.destroy(), SEND_MS);
-  raw.once('close', () => {
-    clearTimeout(late);
-    onEnd();
-  });
 };
 
 /**
@@ -59,7 +48,7 @@ export const addPictureRoutes = (app: FastifyInstance, directory: string, sendin
       sending.delete(longest);
     }
     sending.add(reply.raw);
-    cutOffLate(reply, () => sending.delete(reply.raw));
+    reply.raw.once('close', () => sending.delete(reply.raw));
     const { sha256, format } = picture;
     const found = await openPicture(join(root, pathInArea(nameOfPicture(picture))));
     if (found === undefined) throw new ApiError('noSuchPath', 'There is no such picture.');

@@ -15,10 +15,15 @@ export type ServerBounds = {
   bodyMaxBytes: number;
   /** Connections at once. Node closes further ones as soon as it accepts them. */
   connectionsMax: number;
+  /** Longest time in which a client reads a response. Default: `SEND_MS`. */
+  sendMs?: number;
 };
 
 /** Longest duration of a whole request, headers and body. Then the client gets 408 and the connection is closed. */
 export const REQUEST_TIMEOUT_MS = 10_000;
+
+/** A client that reads more slowly is cut off: 10 MiB at 87 KB a second. Node itself would wait for ever. */
+const SEND_MS = 2 * 60_000;
 
 /** Node looks for requests that have timed out this often; its default is 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
@@ -40,10 +45,10 @@ export const DEFAULT_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
-/** Every HTTP server of the fleet: it logs no requests, and a client that sends slowly or without end is cut off. */
+/** Every HTTP server of the fleet: it logs no requests, and a client that sends or reads slowly is cut off. */
 export const createServer = (
   logger: FastifyBaseLogger,
-  { bodyMaxBytes, connectionsMax }: ServerBounds,
+  { bodyMaxBytes, connectionsMax, sendMs = SEND_MS }: ServerBounds,
   options: FastifyHttpOptions<Server> = {},
 ): FastifyInstance => {
   const app: FastifyInstance = fastify({
@@ -60,6 +65,13 @@ export const createServer = (
   app.server.maxConnections = connectionsMax;
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(DEFAULT_HEADERS);
+    done();
+  });
+  app.addHook('onSend', (_request, { raw }, _payload, done) => {
+    if (!raw.closed) {
+      const late = setTimeout(() => raw.destroy(), sendMs).unref();
+      raw.once('close', () => clearTimeout(late));
+    }
     done();
   });
   return app;
