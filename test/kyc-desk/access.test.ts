@@ -136,7 +136,9 @@ const approved = async (kyc: string, lee: string): Promise<string> => {
 test('a reveal takes the password again: a wrong one uses no approval up, many are limited', async () => {
   const [kyc, lee] = await Promise.all([signIn(desk.url, 'kyc_officer'), signIn(desk.url, 'lee')]);
   const approval = await approved(kyc, lee);
-  const reveal = (password: string) => call('POST', '/developers/acme/reveal', kyc, { approval, password });
+  const reason = 'another than the second person approved';
+  const reveal = (password: string) =>
+    call('POST', '/developers/acme/reveal', kyc, { approval, password, reason });
   expect((await reveal('')).status).toBe(303);
   expect((await reveal('wrong')).status).toBe(303);
   const shown = await reveal(PASSWORD);
@@ -145,6 +147,8 @@ test('a reveal takes the password again: a wrong one uses no approval up, many a
   expect(shown.headers.get('refresh')).toBe('120; url=/developers/acme');
   const text = await shown.text();
   for (const value of Object.values(PLANTED)) expect(text).toContain(value);
+  const [entry] = await listAudit(database.sql, { action: 'kyc.reveal', limit: 1 });
+  expect(entry?.reason).toBe('x');
   const again = await reveal(PASSWORD);
   expect(again.status).toBe(303);
   expect(decodeURIComponent(again.headers.get('set-cookie') ?? '')).toContain('This approval was used');

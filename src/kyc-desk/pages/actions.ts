@@ -18,7 +18,7 @@ import { addRequestActions, verdictForm } from '#src/site/requests.ts';
 const FORM_MAX_BYTES = 32 * 1024;
 
 /** With an approval, the reason is the one that was approved. */
-const form = z.object({
+const fields = z.object({
   approval: z.string().optional(),
   reason: z.string().optional(),
   password: z.string().max(PROOF_MAX).default(''),
@@ -35,8 +35,10 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
 
   /** What the form gives an operation. */
   const readForm = (request: Request) => {
-    const { approval: approval_id, reason, password, cp_id, record_id, ...terms } = form.parse(request.body);
+    const form = fields.parse(request.body);
+    const { approval: approval_id, password, cp_id, record_id, reason: given, ...terms } = form;
     const { application_id } = request.params;
+    const reason = approval_id === undefined ? given : undefined;
     if (approval_id === undefined && !reason?.trim())
       throw new CatalogueError('Give a reason: the audit log needs it.');
     return { given: { application_id, approval_id, reason }, password, cp_id, record_id, terms };
