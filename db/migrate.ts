@@ -31,9 +31,10 @@ const refuseEncoding = async (sql: Database): Promise<void> => {
  * Brings the catalogue's tables, functions and triggers up to date while workers write. Many processes can call it
  * at once: one migrates under an advisory lock, the others wait and then have nothing to do.
  *
+ * @returns how many migrations it applied
  * @throws CatalogueError when a newer version migrated the database, or its encoding cannot store every text
  */
-export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
+export const migrateDatabase = async (databaseUrl: string): Promise<number> => {
   // Two sessions: this one keeps the lock, for hours if a migration takes hours.
   const lock = openDatabase(databaseUrl, {
     max: 1,
@@ -50,7 +51,7 @@ export const migrateDatabase = async (databaseUrl: string): Promise<void> => {
     await takeLock(lock);
     await refuseEncoding(lock);
     await refuseNewerSchema(lock);
-    await applyMigrations(sql, await readMigrations());
+    return await applyMigrations(sql, await readMigrations());
   } finally {
     // No statement is in flight. Without a limit, the driver waits for a connection that the server closed.
     await sql.end({ timeout: 0 });

@@ -58,8 +58,9 @@ const DROP_CONCURRENTLY = /^(\s|--.*\n)*drop\s+index\s+concurrently\b/i;
  * it applies all migrations in one transaction.
  *
  * @param sql a pool of one connection; the caller has the migration lock
+ * @returns how many it applied
  */
-export const applyMigrations = async (sql: Database, migrations: readonly Migration[]): Promise<void> => {
+export const applyMigrations = async (sql: Database, migrations: readonly Migration[]): Promise<number> => {
   await sql`create schema if not exists drizzle`;
   await sql`
     create table if not exists drizzle.__drizzle_migrations (id serial primary key, hash text not null, created_at bigint)`;
@@ -69,7 +70,9 @@ export const applyMigrations = async (sql: Database, migrations: readonly Migrat
   // for it. A step whose statement still runs cannot commit: its client is gone.
   await sql.begin((tx) => tx`lock table drizzle.migration_progress`);
   const applied = await readApplied(sql);
-  for (const migration of migrations) if (!applied.has(migration.when)) await applyMigration(sql, migration);
+  const missing = migrations.filter(({ when }) => !applied.has(when));
+  for (const migration of missing) await applyMigration(sql, migration);
+  return missing.length;
 };
 
 const applyMigration = async (sql: Database, { when, hash, statements }: Migration): Promise<void> => {

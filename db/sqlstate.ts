@@ -7,6 +7,7 @@ export const INSUFFICIENT_PRIVILEGE = '42501';
 export const LOCK_NOT_AVAILABLE = '55P03';
 export const CANNOT_CONNECT_NOW = '57P03';
 export const INVALID_PASSWORD = '28P01';
+export const READ_ONLY = '25006';
 /** The trigger `check_pass` refuses to pass a game. */
 export const PASS_REFUSED = 'GC001';
 /** A rule of threads and appeals is broken. The message is ours, and for the person who wrote. */

@@ -9,7 +9,11 @@ const CHECK_REDIS = 'Check REDIS_URL, that the server runs, and the network to i
 const POSTGRES: Readonly<Record<string, Words>> = {
   '25006': [
     'Postgres is read-only',
-    'Point DATABASE_URL to the primary: this server is a replica, or its default_transaction_read_only is on.',
+    'This server is a replica: point the URL to the primary. Or its role is read-only: run catalogue migrate, then restart the process.',
+  ],
+  '28000': [
+    'Postgres does not let the role in from this address',
+    'Add a line for the role, the database and the address to pg_hba.conf, or check the URL of the process.',
   ],
   '28P01': [
     'Postgres refuses the password of the role',

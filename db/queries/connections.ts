@@ -19,24 +19,31 @@ export const readBlocking = (sql: Queryable) =>
   sql<{ blocker: string; seconds: number }[]>`
     select login as blocker, max(blocks_s) as seconds from process_sessions() where blocks_s > 0 group by 1`;
 
-/** A session that others wait for. A prepared transaction has no process, login or program. */
-export type Blocker = { pid: number | null; login: string; program: string };
+/**
+ * A session that others wait for. A prepared transaction has no process, login or program.
+ * `lacks_standby`: it waits for a synchronous standby before it commits.
+ */
+export type Blocker = { pid: number | null; login: string; program: string; lacks_standby: boolean };
 
 /**
- * Which sessions keep the locks that sessions of these names wait for: the first of each chain, which waits for none.
- * Every login may read this.
+ * Which sessions keep the locks that sessions of these names wait for: the first of each chain, which waits for none. A
+ * session of these names that waits for a standby is its own first. Every login may read this.
  * @param names the `application_name` of the sessions that wait
  */
 export const readBlockers = (sql: Queryable, names: readonly string[]) =>
   sql<Blocker[]>`
-    with recursive blockers as (
-      select unnest(pg_blocking_pids(pid)) as pid from pg_stat_activity
+    with recursive own as (
+      select pid, wait_event from pg_stat_activity
       where datname = current_database() and usename = current_user and application_name = any(${names})
+    ), blockers as (
+      select unnest(pg_blocking_pids(pid)) as pid from own
       union
       select unnest(pg_blocking_pids(pid)) from blockers
     )
-    select nullif(pid, 0) as pid, coalesce(usename, '') as login, coalesce(application_name, '') as program
-    from blockers left join pg_stat_activity using (pid)
+    select nullif(pid, 0) as pid, coalesce(usename, '') as login, coalesce(application_name, '') as program,
+           wait_event is not distinct from 'SyncRep' as lacks_standby
+    from (select pid from blockers union select pid from own where wait_event = 'SyncRep') waited_for
+      left join pg_stat_activity using (pid)
     where pid not in (select pid from pg_locks where not granted)`;
 
 /** Ends sessions of processes that keep a transaction, a lock or a statement for too long. @returns how many */

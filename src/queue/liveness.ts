@@ -15,7 +15,6 @@ const READY_MS = 30_000;
 /** Checks in one minute. An idle BullMQ worker fetches jobs at least every 5 s. */
 const STUCK_CHECKS = 6;
 const CHECK_TIMEOUT_MS = 5_000;
-const NO_ANSWER = `database or queue did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`;
 
 export type Liveness = {
   /** Why the process is not ready. Undefined if database and queue have accepted writes within the last 30 s. */
@@ -27,7 +26,7 @@ export type Liveness = {
 export type Stuck = { queue: string; active: number };
 
 type Options = {
-  backend: Pick<QueueBackend, 'probe'>;
+  backend: Pick<QueueBackend, 'probe' | 'kind'>;
   producer: Pick<Producer, 'queue'>;
   runner: Pick<Runner, 'loads' | 'followClock'>;
   clock: TrustedClock;
@@ -49,23 +48,32 @@ type Options = {
 export const startLiveness = (options: Options): Liveness => {
   const { backend, producer, runner, clock, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
   let answeredAt = Number.NEGATIVE_INFINITY;
-  let failure = NO_ANSWER;
+  const queueServer = backend.kind === 'redis' ? 'Redis' : 'Postgres';
+  let failure = 'its first check has not ended';
+  /** The server whose answer the running check waits for. */
+  let asked = queueServer;
   const stopped = new AbortController();
   const findStuck = createStuckDetector();
 
   const readQueues = async (): Promise<QueueCheck[]> => {
+    asked = queueServer;
     await backend.probe();
+    asked = 'Postgres';
     await clock.read();
+    asked = queueServer;
     await runner.followClock();
     if (clock.fault() !== undefined) return [];
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
+    asked = 'Postgres';
     // Last: a worker whose user of Redis lacks the keys of a queue takes no job, so it is not alive.
     await recordHeartbeat();
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };
   const check = async (): Promise<void> => {
-    failure = NO_ANSWER;
-    const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, message: false }).catch(
+    const fallback = (): undefined => {
+      failure = `${asked} did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`;
+    };
+    const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, fallback }).catch(
       (thrown: unknown) => {
         const error = coerceError(thrown);
         failure = explainServerFault(error) ?? safeMessage(error);

@@ -10,7 +10,7 @@ export type RedisConnection = {
   ping: () => Promise<void>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
-  /** Writes a key. @throws CatalogueError if Redis evicts keys (a cluster says that at the start of a process only) */
+  /** Writes a key. @throws CatalogueError if the connection is lost, or if Redis evicts keys (a cluster says that at the start of a process only) */
   probe: (key: string) => Promise<void>;
   close: () => Promise<void>;
 };
@@ -98,11 +98,14 @@ export const openRedis = (
   client.once('ready', () => {
     wasReady = true;
   });
+  /** Reports a connection that is lost at once, instead of waiting for the next one. */
+  const requireConnection = (): void => {
+    if (wasReady && client.status !== 'ready') throw explain(undefined);
+  };
   return {
     client,
     ping: async () => {
-      // The connection is lost: report it now instead of waiting for a reconnect.
-      if (wasReady && client.status !== 'ready') throw explain(undefined);
+      requireConnection();
       const reply = await pTimeout(client.ping(), { milliseconds: PING_MS }).catch(coerceError);
       if (noDatabase !== undefined) throw explain(noDatabase);
       if (reply !== 'PONG') throw explain(reply instanceof Error ? reply : undefined);
@@ -114,6 +117,7 @@ export const openRedis = (
       for (const server of servers) checkServer(await server.info());
     },
     probe: async (key) => {
+      requireConnection();
       await client.set(key, '', 'EX', 60);
       // A node of a cluster that hangs would delay what the others answer.
       if (client instanceof Redis) checkServer(await client.info());

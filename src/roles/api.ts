@@ -5,6 +5,7 @@ import { PICTURES_PATH } from '#src/api/pictures.ts';
 import { type Config, operatorApiUrl } from '#src/config.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
+import { probeQueue } from '#src/roles/probe-servers.ts';
 import type { StartRole } from '#src/roles/single-role.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
@@ -77,7 +78,7 @@ export const startApi: StartRole = async (config, databaseUrl, logger) => {
     }),
   );
   const ready = async (what: 'all' | 'database'): Promise<void> => {
-    await Promise.all([sql`select 1`, ...(what === 'all' ? [backend.ping()] : [])]);
+    await Promise.all([sql`select 1`, ...(what === 'all' ? [probeQueue(backend)] : [])]);
   };
   const api = await buildApi({
     sql,

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { probeWrites } from '#db/queries/probe.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { jobSpecs, mediaSpecs } from '#src/ingest/specs.ts';
@@ -11,6 +10,7 @@ import { sendMetrics } from '#src/metrics/send-metrics.ts';
 import type { AnySpec } from '#src/queue/job.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
+import { probeDatabase, probeQueue } from '#src/roles/probe-servers.ts';
 
 /**
  * A separate pool: metrics do not wait for the connections of the role. Two read tables, which may be locked, and the third
@@ -53,7 +53,7 @@ export const startMetrics = async (
   addQueueMetrics(registry, producer.queues(), backend);
   sendMetrics(registry);
   const findUnreachable = async (): Promise<string | undefined> => {
-    await Promise.all([probeWrites(sql), backend.probe()]);
+    await Promise.all([probeDatabase(sql), probeQueue(backend)]);
     return fault();
   };
   const app = await buildMetricsApp({ registry, findUnreachable, logger });

@@ -11,10 +11,14 @@ import { openFoundation } from '#src/roles/foundation.ts';
 /**
  * Migrates the tables of the catalogue, then the schema of the queue if it is in Postgres, and grants each role its
  * rights. Writes the rules of decisions that hold for every process.
- * @returns what the administrator must do before processes can use roles of their own
+ * @returns how many migrations were applied, and what the administrator must do before processes can use roles of their own
  */
-export const migrateAll = async (config: Config, databaseUrl: string, logger: Logger): Promise<string[]> => {
-  await migrateDatabase(databaseUrl);
+export const migrateAll = async (
+  config: Config,
+  databaseUrl: string,
+  logger: Logger,
+): Promise<{ applied: number; notes: string[] }> => {
+  const applied = await migrateDatabase(databaseUrl);
   await using foundation = openFoundation(config, databaseUrl, {
     role: 'producer',
     name: 'migrate',
@@ -26,7 +30,7 @@ export const migrateAll = async (config: Config, databaseUrl: string, logger: Lo
   try {
     await setNeedsVerdict(sql, config.gamesNeedVerdict);
     await setReviewTarget(sql, config.reviewTargetMs);
-    return await grantRoles(sql, config.databaseUrls);
+    return { applied, notes: await grantRoles(sql, config.databaseUrls) };
   } finally {
     await sql.end({ timeout: 0 });
   }

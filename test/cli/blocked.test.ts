@@ -40,7 +40,10 @@ test('a command says who keeps the lock that it waits for, once, and goes on', a
 
 test('so does migrate', async () => {
   const { pid, ...result } = await runBehindLock(['migrate'], { DATABASE_URL: database.databaseUrl });
-  expect(result).toMatchObject({ exit: 0, stdout: 'The database is up to date.\n' });
+  expect(result).toMatchObject({
+    exit: 0,
+    stdout: expect.stringMatching(/^The database is up to date: no migration was due\./),
+  });
   expect(result.stderr).toContain(sentence(pid));
 });
 

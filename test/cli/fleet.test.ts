@@ -31,8 +31,10 @@ describe('The command line of a fleet', () => {
     const before = await ask('app', 'list');
     expect(before.exit).toBe(1);
     expect(before.answer.error).toContain('npx catalogue migrate');
-    for (let again = 0; again < 2; again += 1)
-      expect(await ask('migrate')).toMatchObject({ exit: 0, answer: { migrated: true } });
+    const [first, again] = [await ask('migrate'), await ask('migrate')];
+    expect(first).toMatchObject({ exit: 0, answer: { migrated: true, applied: expect.any(Number) } });
+    expect(first.answer.applied).toBeGreaterThan(0);
+    expect(again).toMatchObject({ exit: 0, answer: { migrated: true, applied: 0 } });
     expect(await ask('app', 'list')).toMatchObject({ exit: 0, answer: { applications: [] } });
   });
 

@@ -154,6 +154,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
     const stuck: Stuck[] = [];
     const liveness = startLiveness({
       backend: {
+        kind: backend.kind,
         probe: () => {
           looks += 1;
           return backend.probe();

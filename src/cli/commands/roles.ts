@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings';
 import type { DemoApplication } from '#src/cli/commands/demo-applications.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { findDatabaseUrl, openProducer } from '#src/cli/kit/context.ts';
+import { formatCount } from '#src/cli/kit/format.ts';
 import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
 import { type Config, configFor } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
@@ -111,8 +112,15 @@ export const register = (program: Command): void => {
       const logger = createLogger('silent', { pretty: false, role: 'migrate' });
       const databaseUrl = await findDatabaseUrl(config);
       await using _ = noteBlockers(databaseUrl, ['catalogue migrate', 'catalogue migrate lock'], out.note);
-      for (const note of await migrateAll(config, databaseUrl, logger)) out.note(note);
-      out.answer({ migrated: true }, 'The database is up to date.');
+      const { applied, notes } = await migrateAll(config, databaseUrl, logger);
+      for (const note of notes) out.note(note);
+      const done = applied === 0 ? 'no migration was due' : `${formatCount(applied, 'migration')} applied`;
+      const rights = 'Each role has the rights and settings of this version, and the password of its URL.';
+      out.answer(
+        { migrated: true, applied },
+        `The database is up to date: ${done}.`,
+        ...(notes.length === 0 ? [rights] : []),
+      );
     },
   });
 };

@@ -5,7 +5,9 @@ import type { Output } from '#src/cli/kit/output.ts';
 /** A migration waits for a lock two of three seconds, so one of its waits is seen soon. */
 const LOOK_MS = 2_000;
 
-const describe = ({ pid, login, program }: Blocker): string => {
+const describe = ({ pid, login, program, lacks_standby }: Blocker): string => {
+  if (lacks_standby)
+    return 'This command waits for a synchronous standby of Postgres (SyncRep): start it, or take it out of synchronous_standby_names.';
   if (pid === null)
     return 'This command waits for a lock that a prepared transaction has: see select * from pg_prepared_xacts.';
   const session = `session ${pid} of Postgres has (login ${login}, program ${program || 'without a name'})`;

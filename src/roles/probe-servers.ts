@@ -1,0 +1,28 @@
+import pTimeout from 'p-timeout';
+import { probeWrites } from '#db/queries/probe.ts';
+import { CatalogueError } from '#src/errors.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
+
+/** An orchestrator waits 5 s for `/readyz` (deploy/kubernetes), and shows only what it received by then. */
+const PROBE_MS = 3_000;
+
+const inTime = (probe: Promise<void>, message: string): Promise<void> =>
+  pTimeout(probe, { milliseconds: PROBE_MS, message: new CatalogueError(message) });
+
+const TAKES_NO_WRITE = `accepts connections, and takes no write within ${PROBE_MS / 1_000} s`;
+
+/** Checks that Postgres takes a write. @throws an error that says what is wrong; it is frozen if it does not answer in 3 s */
+export const probeDatabase = (sql: Foundation['sql']): Promise<void> =>
+  inTime(
+    probeWrites(sql),
+    `Postgres ${TAKES_NO_WRITE}. It is frozen, its disk hangs, or a synchronous standby is gone (SyncRep in pg_stat_activity).`,
+  );
+
+/** Checks that the queue takes a write. @throws an error that says what is wrong; it is frozen if it does not answer in 3 s */
+export const probeQueue = (backend: Foundation['backend']): Promise<void> =>
+  inTime(
+    backend.probe(),
+    backend.kind === 'redis'
+      ? `Redis ${TAKES_NO_WRITE}. It is frozen, or its writes are paused (CLIENT UNPAUSE ends that).`
+      : `The queue in Postgres does not answer within ${PROBE_MS / 1_000} s. Postgres is frozen.`,
+  );
