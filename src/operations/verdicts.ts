@@ -14,7 +14,7 @@ import { ApprovalError } from '#src/operations/second-person.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** A verdict without a time of its own ends after it. */
-const VERDICT_LIFETIME_MS = 365 * DAY_MS;
+export const VERDICT_LIFETIME_MS = 365 * DAY_MS;
 
 /** What the second person of a verdict approves, beside the reason. */
 export const verdictTerms = z.object({

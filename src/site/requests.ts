@@ -11,10 +11,18 @@ import {
 import { namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
 import { VERDICTS } from '#src/contract/words.ts';
 import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
+import { VERDICT_LIFETIME_MS } from '#src/operations/verdicts.ts';
 import { redirectAfter } from '#src/site/answers.ts';
-import { action, ago, badge, clock, facts, html, type SafeHtml } from '#src/site/html.ts';
+import { action, ago, badge, clock, facts, formatDuration, html, type SafeHtml } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
+
+/** What a verdict says beside itself: the second person answers for it too. */
+const verdictFacts = ({ text, expires = VERDICT_LIFETIME_MS }: ApprovalRow['requested']) =>
+  [
+    ['The developer reads', text === undefined ? null : html`<span dir="auto">${text}</span>`],
+    ['Stands for', formatDuration(expires)],
+  ] as const;
 
 /** What is requested, by whom and why. */
 const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
@@ -22,6 +30,7 @@ const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
     ['What', what],
     ['Requested by', html`${row.requested_by}, ${ago(row.requested_at)}`],
     ['Reason', row.reason],
+    ...(row.kind === 'verdict' ? verdictFacts(row.requested) : []),
     ['Approved by', row.approved_by === null ? null : html`${row.approved_by}, ${ago(row.approved_at)}`],
     ['Ends', clock(row.expires_at)],
   ]);

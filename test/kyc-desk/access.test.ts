@@ -158,3 +158,13 @@ test('a reveal takes the password again: a wrong one uses no approval up, many a
   expect(decodeURIComponent(limited.headers.get('set-cookie') ?? '')).toContain('Too many wrong passwords');
   expect(JSON.stringify(await listAudit(database.sql, { limit: 500 }))).not.toContain('guess');
 });
+
+test('the second person of a verdict sees what its developer will read, and for how long it stands', async () => {
+  await database.sql`delete from approvals`;
+  const [kyc, lee] = await Promise.all([signIn(desk.url, 'kyc_officer'), signIn(desk.url, 'lee')]);
+  const terms = { verdict: 'verified', text: 'Send your <keys> to me', expires: '3650d' };
+  await call('POST', '/requests', kyc, { ...ASKED, ...terms, kind: 'verdict', reason: 'x' });
+  const page = await (await call('GET', '/developers/acme', lee)).text();
+  expect(page).toContain('Send your &lt;keys&gt; to me');
+  expect(page).toContain('3650\u00a0d');
+});
