@@ -1,12 +1,12 @@
 import { findApplication } from '#db/queries/applications.ts';
 import { requestKycPull } from '#db/queries/kyc.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
-import { schedulerId } from '#src/ingest/schedules.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { startRun, startUndelayedRun } from '#src/ingest/steps.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { CLOCK_BOUND_MS } from '#src/queue/trusted-clock.ts';
 import { isDue } from '#src/rules/backoff.ts';
+import { schedulerId } from '#src/rules/ticks.ts';
 
 /**
  * A schedule's tick: opens a run or requests a KYC record. The work is an ordinary job, because BullMQ never fails a job

@@ -75,7 +75,12 @@ export const listGameFailures = (sql: Queryable, application_id: string, applica
 
 type EndedRun = Pick<RunRow, 'run_id' | 'outcome' | 'reason' | 'missing'> & { finished_at: Date };
 
-export type ApplicationState = Pick<ApplicationRow, 'status' | 'pause_reason' | 'failing_since'> & {
+type StoredState = Pick<ApplicationRow, 'status' | 'pause_reason' | 'every_ms' | 'next_attempt_at'> & {
+  /** The time of the database. */
+  now: Date;
+};
+
+export type ApplicationState = StoredState & {
   /** The last run that ended. */
   last_run: EndedRun | null;
   /** When the last run ended whose listing was complete. */
@@ -88,8 +93,9 @@ export const readApplicationState = async (
   sql: Queryable,
   application_id: string,
 ): Promise<ApplicationState | undefined> => {
-  const application = await firstRow(sql<Pick<ApplicationRow, 'status' | 'pause_reason' | 'failing_since'>[]>`
-    select status, pause_reason, failing_since from applications where application_id = ${application_id}`);
+  const application = await firstRow(sql<StoredState[]>`
+    select status, pause_reason, every_ms, next_attempt_at, now() as now from applications
+    where application_id = ${application_id}`);
   if (application === undefined) return undefined;
   const [last_run, complete, open] = await Promise.all([
     firstRow(sql<EndedRun[]>`

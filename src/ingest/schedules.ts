@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { JobSchedulerJson, JobSchedulerTemplateOptions, Queue } from 'bullmq';
 import { type Queryable, readClock } from '#db/client.ts';
 import { listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
@@ -7,6 +6,7 @@ import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
+import { schedulerId, tickOffset } from '#src/rules/ticks.ts';
 
 const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
@@ -96,17 +96,6 @@ type Wanted = {
   timing: { every: number; offset: number } | undefined;
   template: { name: string; data: object; opts: JobSchedulerTemplateOptions };
 };
-
-/**
- * The offset of a scheduler's ticks in their interval, in milliseconds, derived from its id. Schedulers of the same
- * interval are spread over it, and a restored scheduler ticks at the same moments as before. At least 1: BullMQ takes 0
- * for "now".
- */
-export const tickOffset = (scheduler_id: string, everyMs: number): number =>
-  1 + (createHash('sha256').update(scheduler_id).digest().readUInt32BE() % (everyMs - 1));
-
-export const schedulerId = (schedule: Schedule, application_id: string): string =>
-  `${schedule}.${application_id}`;
 
 const wantedTick = (
   { application_id, status, ...row }: ScheduleRow,

@@ -19,3 +19,11 @@ export const roundDuration = (ms: number): string => {
   const [unit, unitMs] = Object.entries(UNIT_MS).find(([, each]) => ms >= each) ?? ['s', UNIT_MS.s];
   return `${Math.floor(Math.max(0, ms) / unitMs)}${unit}`;
 };
+
+const WORDS = { d: 'day', h: 'hour', m: 'minute', s: 'second' };
+
+/** A duration as sentences have it: `15 minutes`. @param short a form of this file, such as `15m` */
+export const spellDuration = (short: string): string => {
+  const count = Number.parseInt(short, 10);
+  return `${count} ${WORDS[short.at(-1) as keyof typeof WORDS]}${count === 1 ? '' : 's'}`;
+};

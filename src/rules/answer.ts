@@ -7,6 +7,9 @@ import {
   FAILURE_ADVICE,
   type Lane,
 } from '#src/contract/words.ts';
+import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
+import { dueAfter } from '#src/rules/backoff.ts';
+import { untilTick } from '#src/rules/ticks.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
 export type Answer = {
@@ -29,6 +32,10 @@ type Application = {
   last_run: { outcome: string | null; reason: string | null; missing: number } | null;
   last_complete_at: Date | null;
   has_open_run: boolean;
+  every_ms: number;
+  /** Of an application whose runs fail: ticks long before it open no run. */
+  next_attempt_at: Date | null;
+  now: Date;
 };
 
 type LastDecision = {
@@ -152,7 +159,17 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
 export const withoutAdvice = (reason: string): string =>
   reason.replace(ACCEPT_ADVICE, '').replace(FAILURE_ADVICE, '');
 
-const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Application): string => {
+const describeRest = (ms: number): string => spellDuration(roundDuration(ms));
+
+const describeNextRun = (application_id: string, { every_ms, next_attempt_at, now }: Application): string => {
+  const nowMs = now.getTime();
+  const fromMs = Math.max(nowMs, dueAfter(next_attempt_at, every_ms));
+  const waitMs = fromMs + untilTick('games', application_id, every_ms, fromMs) - nowMs;
+  return `The next run is due in ${describeRest(Math.max(waitMs, 1_000))} (every ${spellDuration(formatDuration(every_ms))}).`;
+};
+
+const explainRuns = (application_id: string, application: Application): string => {
+  const { status, pause_reason, last_run, has_open_run } = application;
   const facts: string[] = [];
   if (status === 'paused')
     facts.push(`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`);
@@ -162,6 +179,7 @@ const explainRuns = ({ status, pause_reason, last_run, has_open_run }: Applicati
       `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutAdvice(last_run.reason)}`}.`,
     );
   if (has_open_run) facts.push('A run is open now.');
+  else if (status === 'active') facts.push(describeNextRun(application_id, application));
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
 };
 
@@ -177,14 +195,15 @@ const explainAbsent = ({ application_id, application, failures }: GameState): An
     return {
       code: 'not_pulled',
       at: null,
-      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application)}`,
+      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application_id, application)}`,
     };
   const missing = application.last_run?.missing ?? 0;
-  const orNull = missing === 0 ? '' : `, or its detail is null (${missing} in the last run)`;
+  const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
+  const ago = describeRest(application.now.getTime() - application.last_complete_at.getTime());
   return {
     code: 'not_listed',
     at: application.last_complete_at,
-    text: `query_game_list of ${application_id} does not name this game_id${orNull}.${explainRuns(application)}`,
+    text: `query_game_list of ${application_id} did not name this game_id in the last complete run, which ended ${ago} ago${orNull}.${explainRuns(application_id, application)}`,
   };
 };
 

@@ -65,16 +65,19 @@ export const afterFailedRun = (
 };
 
 /**
- * Does this tick open a run? The tick nearest to `next_attempt_at` does: ticks come every `everyMs` and a little late,
- * so waiting for the exact moment would cost a whole interval. A moment that is later than the backoff delays is
- * from before the clock of Postgres was set back.
+ * The moment after which a tick opens a run, in milliseconds since 1970. It is the tick nearest to `next_attempt_at`:
+ * ticks come every `everyMs` and a little late, so waiting for the exact moment would cost a whole interval.
  */
+export const dueAfter = (next_attempt_at: Date | null, everyMs: number): number =>
+  next_attempt_at === null ? 0 : next_attempt_at.getTime() - everyMs / 2;
+
+/** Does this tick open a run? A moment later than the backoff delays is from before the clock of Postgres was set back. */
 export const isDue = (
   { failed_runs, next_attempt_at }: Pick<Backoff, 'failed_runs' | 'next_attempt_at'>,
   everyMs: number,
   nowMs: number,
 ): boolean => {
   if (next_attempt_at === null) return true;
-  const waitMs = next_attempt_at.getTime() - nowMs;
-  return waitMs < everyMs / 2 || waitMs > delayMs(failed_runs, everyMs);
+  const isAstray = next_attempt_at.getTime() - nowMs > delayMs(failed_runs, everyMs);
+  return nowMs > dueAfter(next_attempt_at, everyMs) || isAstray;
 };

@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { LOCKS } from '#db/locks.ts';
 import { setApplicationStatus, updateApplication } from '#db/queries/applications.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
-import { tickOffset } from '#src/ingest/schedules.ts';
 import { jobSpecs, tick } from '#src/ingest/specs.ts';
+import { tickOffset } from '#src/rules/ticks.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { SCHEDULES } from '#src/contract/words.ts';
-import { schedulerId, tickOffset } from '#src/ingest/schedules.ts';
+import { schedulerId, tickOffset } from '#src/rules/ticks.ts';
 import type { QueueKind } from '#test/fleet/faults.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { openWorld } from '#test/fleet/world.ts';

@@ -3,7 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
 import { listAudits, upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
+import { roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
+import { tickOffset } from '#src/rules/ticks.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGame, undoGameDecisions } from '#test/support/operate.ts';
@@ -109,17 +111,19 @@ describe('The first line answers why a game', () => {
     await addApplication(database.sql, 'fresh');
     expect((await read('g-1', 'fresh')).answer).toMatchObject({
       code: 'not_pulled',
-      text: 'No run of fresh has read its whole list yet.',
+      text: expect.stringMatching(/^No run of fresh has read its whole list yet\. The next run is due in \d/),
     });
     await endRun('fresh', 'failed', 'page 1: connect');
-    expect((await read('g-1', 'fresh')).answer.text).toBe(
-      'No run of fresh has read its whole list yet. Its last run ended as failed: page 1: connect.',
+    expect((await read('g-1', 'fresh')).answer.text).toMatch(
+      /^No run of fresh has read its whole list yet\. Its last run ended as failed: page 1: connect\. The next run is due in \d/,
     );
     await endRun('fresh', 'succeeded');
     expect((await read('g-1', 'fresh')).answer).toMatchObject({
       code: 'not_listed',
       at: expect.any(Date),
-      text: 'query_game_list of fresh does not name this game_id.',
+      text: expect.stringMatching(
+        /^query_game_list of fresh did not name this game_id in the last complete run, which ended \d+ seconds? ago\. The next run is due in /,
+      ),
     });
     await fail('g-1', 'fresh');
     await fail('g-1', 'fresh');
@@ -131,6 +135,34 @@ describe('The first line answers why a game', () => {
     expect(kindsOf(timeline)).toEqual(['failed']);
     await expect(read('g-1', 'nobody')).rejects.toThrow('There is no application "nobody"');
   });
+});
+
+it('The list as of the last complete run: when the next one follows is said, or why none does', async () => {
+  await addApplication(database.sql, 'rare');
+  const set = (changes: object) =>
+    database.sql`update applications set ${database.sql(changes)} where application_id = 'rare'`;
+  await endRun('rare', 'succeeded');
+  await database.sql`
+    update sync_runs set finished_at = now() - interval '5 minutes 30 s' where application_id = 'rare'`;
+  const answer = async () => (await read('g-1', 'rare')).answer.text;
+  const everyMs = 30 * 86_400_000;
+  await set({ every_ms: everyMs });
+  const named =
+    'query_game_list of rare did not name this game_id in the last complete run, which ended 5 minutes ago.';
+  const inWords = (ms: number) => spellDuration(roundDuration(ms));
+  // The tick that BullMQ makes of the offset.
+  const nextMs = tickOffset('games.rare', everyMs) + Math.floor(Date.now() / everyMs) * everyMs;
+  const waitMs = nextMs - Date.now() + (nextMs > Date.now() ? 0 : everyMs);
+  expect(await answer()).toBe(`${named} The next run is due in ${inWords(waitMs)} (every 30 days).`);
+  await set({ next_attempt_at: new Date(Date.now() + waitMs + everyMs) });
+  expect(await answer()).toBe(
+    `${named} The next run is due in ${inWords(waitMs + everyMs)} (every 30 days).`,
+  );
+  await set({ next_attempt_at: null, status: 'paused' });
+  expect(await answer()).toBe(`${named} The application is paused.`);
+  await set({ status: 'active' });
+  await anOpenRun(database.sql, 'rare');
+  expect(await answer()).toBe(`${named} A run is open now.`);
 });
 
 it('A timeline is in the order of time, with undone decisions', async () => {
