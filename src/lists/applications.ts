@@ -154,7 +154,7 @@ export const applicationList = defineList({
       width: 'medium',
       on: 'page',
     },
-    { key: 'every', kind: 'duration', value: (row) => row.every_ms, width: 'wide', on: 'page' },
+    { key: 'every', kind: 'duration', value: (row) => row.every_ms, width: 'wide' },
     { key: 'games', kind: 'number', on: 'page' },
     { key: 'reason', title: 'Why', value: explainCondition, width: 'wider' },
   ],
