@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
+import { appealRejection } from '#src/operations/appeals.ts';
+import { operateAsApplication } from '#src/operations/operate.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
@@ -23,6 +25,46 @@ const change = (game: Awaited<ReturnType<typeof add>>, changes: object, minute =
 const catalogue = (args: readonly string[], stdin?: string) =>
   runCli(args, asOperator(database.databaseUrl), stdin);
 const statusOf = async (game_id: string) => (await findGame(database.sql, game_id))?.audit_status;
+
+describe('An appealed game', () => {
+  const appealed = async () => {
+    const { game_id } = await add();
+    await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'rights', text: 'Whose?' });
+    const appeal = { game_id, text: 'The icon is ours.' };
+    await operateAsApplication(appealRejection, appeal, 'acme', database.sql);
+    return game_id;
+  };
+
+  it.for([
+    ['Overturn', 'overturn', 'passed'],
+    ['Uphold', 'uphold', 'rejected'],
+  ] as const)('%s: game show prints the command, with the game as review appeals does', async (each) => {
+    const [title, name, status] = each;
+    const game_id = await appealed();
+    const named = `${game_id}@1`;
+    expect((await catalogue(['review', 'appeals'])).stdout).toContain(named);
+    const { stdout } = await catalogue(['game', 'show', named]);
+    expect(stdout).toContain(`${title}: npx catalogue game ${name} ${named} --by NAME --text TEXT`);
+    expect(stdout).not.toContain('Approve:');
+    const result = await catalogue(['game', name, named, '--by', 'lee', '--text', 'We looked again.']);
+    expect(result).toMatchObject({ exit: 0, stderr: '' });
+    expect(await statusOf(game_id)).toBe(status);
+    expect((await catalogue(['game', 'thread', named])).stdout).toContain('We looked again.');
+  });
+
+  it('is overturned at the revision that was seen, which is named once', async () => {
+    const game_id = await appealed();
+    const overturn = (...args: string[]) =>
+      catalogue(['game', 'overturn', ...args, '--by', 'lee', '--text', 'It is yours.']);
+    for (const args of [[game_id], [`${game_id}@1`, '--revision', '2']])
+      expect(await overturn(...args)).toMatchObject({
+        exit: 2,
+        stderr: expect.stringContaining('Name the revision once.'),
+      });
+    expect((await overturn(`${game_id}@2`)).stderr).toMatch(/is at revision 1, not 2/);
+    expect((await overturn(game_id, '--revision', '1')).exit).toBe(0);
+  });
+});
 
 describe('game pass and game reject', () => {
   it('name the revision that was seen: without one they are refused without a terminal to confirm at', async () => {

@@ -6,29 +6,17 @@ import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
 import { describeDiff, requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
+import { GAME_AT_REVISION, type NamedGame, parseNamedGame, parseRevision } from '#src/cli/kit/named-game.ts';
 import type { Output } from '#src/cli/kit/output.ts';
-import { integerBetween, parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
+import { parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
-import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { requireId } from '#src/cli/kit/short-id.ts';
 import { CatalogueError, EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import { DONE, explainResult, type GameDecision, type GameUndo } from '#src/operations/decision-results.ts';
 import { type DecidedBatch, passGames, rejectGames, type SeenRevision } from '#src/operations/decisions.ts';
 import { undoGameDecisions } from '#src/operations/undo-decisions.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { OBSTACLES } from '#src/rules/verdicts.ts';
-
-/** A game as a decision names it; without a revision the operator is asked. */
-type NamedGame = { prefix: string; revision: number | undefined };
-
-const parseRevision = integerBetween(1, 2 ** 31 - 1);
-const GAME_AT_REVISION = 'Give an id with the revision that you saw, such as 019a…@2.';
-
-/** `019a…@2`, or an id alone. */
-const parseNamedGame = (given: string): NamedGame => {
-  const [id = '', revision, ...rest] = given.split('@');
-  if (rest.length > 0) throw new InvalidArgumentError(GAME_AT_REVISION);
-  return { prefix: parseShortId(id), revision: revision === undefined ? undefined : parseRevision(revision) };
-};
 
 const parseDecisionId = (given: string): number | string => {
   if (/^\d{1,15}$/.test(given)) return Number(given);

@@ -1,12 +1,12 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { describeDiff } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
-import { APPLICATION, integerBetween, parseNonEmpty } from '#src/cli/kit/parsers.ts';
-import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { parseNamedGame, parseRevision } from '#src/cli/kit/named-game.ts';
+import { APPLICATION, parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { requireId } from '#src/cli/kit/short-id.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 
-const parseRevision = integerBetween(1, 2 ** 31 - 1);
 const FROM = [
   '--from <revision>',
   'default: the last one before --to that was decided',
@@ -23,10 +23,10 @@ export const registerHistory = (game: CommandUnknownOpts): void => {
     paged: true,
     parameters: (command) =>
       command
-        .argument('<game_id>', 'the game', parseShortId)
+        .argument('<game_id>', 'the game; 019a…@2 compares revision 2', parseNamedGame)
         .option(...FROM)
         .option(...TO),
-    run: async ({ openDatabase, out }, prefix, { from, to }) => {
+    run: async ({ openDatabase, out }, { prefix, revision }, { from, to = revision }) => {
       const sql = await openDatabase();
       const game_id = await requireId(sql, 'games', prefix);
       const diff = await compareRevisions(sql, game_id, { from, to });

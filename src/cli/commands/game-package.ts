@@ -5,9 +5,10 @@ import type { PackageUrl } from '#db/queries/package-urls.ts';
 import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
+import { parseGame } from '#src/cli/kit/named-game.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
-import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { requireId } from '#src/cli/kit/short-id.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import {
   type PackageResult,
@@ -119,7 +120,7 @@ export const registerPackage = (game: CommandUnknownOpts): void =>
     ],
     parameters: (command) =>
       command
-        .argument('[game_id]', 'the game', parseShortId)
+        .argument('[game_id]', 'the game', parseGame)
         .option('--url <url>', 'the address, http or https', parseNonEmpty)
         .option('--clear', 'remove the address')
         .option('--from <file>', 'read games and addresses from this file', parseNonEmpty)

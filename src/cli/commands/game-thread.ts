@@ -3,14 +3,15 @@ import type { MessageRow } from '#db/queries/threads.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { integerBetween, parseNonEmpty } from '#src/cli/kit/parsers.ts';
-import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { GAME, GAME_AT_REVISION, parseNamedGame, parseRevision } from '#src/cli/kit/named-game.ts';
+import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { requireId } from '#src/cli/kit/short-id.ts';
+import { UsageError } from '#src/errors.ts';
 import { threadList } from '#src/lists/threads.ts';
 import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import type { Operation } from '#src/operations/operation.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
 
-const GAME = ['<game_id>', 'the game', parseShortId] as const;
 const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 
 type Write = Operation<typeof noteGame.input, MessageRow, MessageRow>;
@@ -81,14 +82,17 @@ export const registerThread = (game: CommandUnknownOpts): void => {
   defineCommand(game, 'overturn', {
     summary: 'overturn a rejection that was appealed: the game is passed',
     details: 'Not by who rejected. The revision is the one that you saw: review appeals prints it.',
-    examples: ['game overturn 019a… --revision 2 --text "The icon is yours." --by lee'],
+    examples: ['game overturn 019a…@2 --text "The icon is yours." --by lee'],
     parameters: (command) =>
       command
-        .argument(...GAME)
-        .requiredOption('--revision <revision>', 'revision of the game', integerBetween(1, 2 ** 31 - 1))
+        .argument('<game_id>', 'the game with its revision: 019a…@2', parseNamedGame)
+        .option('--revision <revision>', 'its revision, if it is not given so', parseRevision)
         .requiredOption('--text <public>', "why, for the application's developer", parseNonEmpty)
         .requiredOption(...BY),
-    run: async (context, prefix, { revision, text, by }) => {
+    run: async (context, named, { revision = named.revision, text, by }) => {
+      const { prefix } = named;
+      if (revision === undefined || (named.revision ?? revision) !== revision)
+        throw new UsageError(`Name the revision once. ${GAME_AT_REVISION}`);
       const game_id = await requireId(await context.openDatabase(), 'games', prefix);
       printOutcome(context, await context.operate(overturnRejection, { game_id, revision, text }, { by }));
     },

@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings';
 import { recountGames } from '#db/queries/api-games.ts';
+import { findOpenAppeal } from '#db/queries/appeals.ts';
 import { type GameRow, listAudits, listRevisions } from '#db/queries/games.ts';
 import { registerDecisions } from '#src/cli/commands/game-decide.ts';
 import { registerHistory } from '#src/cli/commands/game-history.ts';
@@ -10,19 +11,22 @@ import { registerThread } from '#src/cli/commands/game-thread.ts';
 import { registerTransfer } from '#src/cli/commands/game-transfer.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { GAME } from '#src/cli/kit/named-game.ts';
+import { requireId } from '#src/cli/kit/short-id.ts';
 import { EXIT } from '#src/errors.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 
-const GAME = ['<game_id>', 'the game', parseShortId] as const;
 /** The commands that decide on a game as it is shown, ready to be copied. */
-const decisionCommands = ({ game_id, revision, audit_status, withdrawn_at }: GameRow): string[] => {
+const decisionCommands = (game: GameRow, isAppealed: boolean): string[] => {
+  const { game_id, revision, audit_status, withdrawn_at } = game;
   const named = `${game_id}@${revision}`;
   const isWithdrawn = withdrawn_at !== null;
+  const pass = isAppealed
+    ? `Overturn: npx catalogue game overturn ${named} --by NAME --text TEXT`
+    : `Approve: npx catalogue game pass ${named} --by NAME`;
   return [
-    ...(isWithdrawn || audit_status === 'passed'
-      ? []
-      : [`Approve: npx catalogue game pass ${named} --by NAME`]),
+    ...(isWithdrawn || audit_status === 'passed' ? [] : [pass]),
+    ...(isAppealed ? [`Uphold: npx catalogue game uphold ${named} --by NAME --text TEXT`] : []),
     ...(isWithdrawn || audit_status === 'rejected'
       ? []
       : [`Reject: npx catalogue game reject ${named} --by NAME --reason CODE --text TEXT`]),
@@ -91,7 +95,8 @@ export const register = (program: Command): void => {
         ]);
       }
       out.line();
-      for (const command of decisionCommands(row)) out.line(command);
+      const appeal = await findOpenAppeal(sql, game_id);
+      for (const command of decisionCommands(row, appeal !== undefined)) out.line(command);
     },
   });
 

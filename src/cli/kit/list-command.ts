@@ -4,6 +4,7 @@ import type { Database } from '#db/client.ts';
 import { COUNT_MAX } from '#db/queries/list-page.ts';
 import { defineCommand, type Help, type Json } from '#src/cli/kit/command.ts';
 import { formatAge, quoteForShell } from '#src/cli/kit/format.ts';
+import { parseGame } from '#src/cli/kit/named-game.ts';
 import type { Column as TableColumn } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
@@ -59,7 +60,7 @@ const readTyped = async (
   if (typeof text !== 'string') return text;
   if (kind === 'time') return parseSince(text);
   if (kind !== 'id') return text;
-  const prefix = parseShortId(text);
+  const prefix = table === 'games' ? parseGame(text) : parseShortId(text);
   return table === undefined ? prefix : requireId(await openDatabase(), table, prefix);
 };
 
