@@ -30,7 +30,8 @@ export const KINDS: Readonly<Record<ApplicationKind, string>> = {
   connection_lost: 'The connection broke.',
   name_not_found: 'The name of the server does not resolve.',
   tls_failed: 'The certificate is not valid.',
-  forbidden_address: 'The address is not public.',
+  forbidden_address:
+    "The platform's settings do not allow the address: it is not public, is plain http, or has a port that is not allowed.",
   no_detail: 'The list names this game, but its detail is null: list only games that have a detail.',
   not_requested: 'The batch ended before this game: the server sent Retry-After, or earlier calls failed.',
   cp_id_changed: "The cp_id of the KYC record changed: the platform's operator decides.",
