@@ -46,11 +46,12 @@ test('the block for users of Redis writes an aclfile with each user and its pass
   await run('bash', ['-euc', await readBlock('redis-users')], { cwd: directory });
   const passwords = await readFile(join(directory, 'redis.env'), 'utf8');
   const acl = await readFile(join(directory, 'users.acl'), 'utf8');
-  const users = [...acl.matchAll(/^ *user catalogue_(\w+) on >([0-9a-f]{32}) ~\S/gm)];
+  const users = [...acl.matchAll(/^ *user (?:catalogue_)?(\w+) on >([0-9a-f]{32}) ~\S/gm)];
   expect(
     users.map(([, user = '', password]) => `REDIS_PASSWORD_${user.toUpperCase()}=${password}`).toSorted(),
   ).toEqual(passwords.trim().split('\n').toSorted());
-  expect(users).toHaveLength(7);
+  expect(users).toHaveLength(8);
+  expect(acl, 'somebody may empty Redis').toMatch(/^user admin on >[0-9a-f]{32} ~\* &\* \+@all$/m);
 });
 
 type Manifest = {
