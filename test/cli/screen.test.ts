@@ -107,7 +107,8 @@ describe.each([100, 60])('On a terminal of %i columns', (columns) => {
   it('app list shows which application is unhealthy, since when and why', async () => {
     const { screen } = await terminal(columns).run('catalogue app list');
     const between = columns === 100 ? ' +' : '\\n[a-z ]+: ';
-    const row = ['closed-port', 'Acme Games', 'active', 'failed', '\\d+[smh]', 'page 1: connect_failed'];
+    const when = ['\\d+[smh]', '30d'];
+    const row = ['closed-port', 'Acme Games', 'active', 'failed', ...when, 'page 1: connect_failed'];
     expect(screen).toMatch(new RegExp(row.join(between)));
   });
 
