@@ -1573,8 +1573,8 @@ as $$
     then now() else now() + interval '1 day' end
 $$;
 
--- The sites make nobody count earlier. Who is enabled again is new to the others, as who gets a role is. No writer ends the
--- rule of two persons by taking roles away: those that an operator had stay in held_roles.
+-- No site makes an operator count earlier. Who is enabled again is new to the others, as who gets a role is. No writer ends
+-- the rule of two persons by taking roles away: those that an operator had stay in held_roles.
 create function count_after_a_day() returns trigger
 language plpgsql
 set search_path = public, pg_temp

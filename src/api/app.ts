@@ -29,8 +29,6 @@ export type ApiOptions = {
     url: () => string | undefined;
     /** Of the store, if this server serves them. */
     directory: string | undefined;
-    /** Pictures that are sent at once. Default: `SENDING_MAX`. */
-    sendingMax?: number;
   };
   /** What the operator API works with. Absent: this server has none. */
   operator?: Platform | undefined;
@@ -98,7 +96,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     addOperatorRoutes(app, { platform: { ...options.operator, formatAuditTime }, guard });
   }
   addDocumentRoutes(app, options.operator !== undefined);
-  if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory, pictures.sendingMax);
+  if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory);
   await app.ready();
   return app;
 };

@@ -10,7 +10,10 @@ export type RedisConnection = {
   ping: () => Promise<void>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
-  /** Writes a key. @throws CatalogueError if the connection is lost, or if Redis evicts keys (a cluster says that at the start of a process only) */
+  /**
+   * Writes a key.
+   * @throws CatalogueError if the connection is lost, or if Redis evicts keys (a cluster says that at the start of a process only)
+   */
   probe: (key: string) => Promise<void>;
   close: () => Promise<void>;
 };

@@ -199,11 +199,12 @@ const explainAbsent = ({ application_id, application, failures }: GameState): An
     };
   const missing = application.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
+  const unnamed = `query_game_list of ${application_id} did not name this game_id in the last complete run`;
   const ago = describeRest(application.now.getTime() - application.last_complete_at.getTime());
   return {
     code: 'not_listed',
     at: application.last_complete_at,
-    text: `query_game_list of ${application_id} did not name this game_id in the last complete run, which ended ${ago} ago${orNull}.${explainRuns(application_id, application)}`,
+    text: `${unnamed}, which ended ${ago} ago${orNull}.${explainRuns(application_id, application)}`,
   };
 };
 

@@ -5,7 +5,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addPictureRoutes } from '#src/api/pictures.ts';
+import { createServer } from '#src/http/create-server.ts';
 import { openFileStore } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, type StoredPicture } from '#src/picture-store/store.ts';
 import { startApi, type TestApi } from '#test/support/api.ts';
@@ -132,11 +135,13 @@ test('links and pipes that another process has put into the store are no picture
   }
 });
 
-test('clients that do not read keep nobody else from the pictures', async () => {
+test('clients that do not read keep no other from the pictures', async () => {
   const large = describeBytes(Buffer.alloc(10 * 1024 * 1024, 7));
   await openFileStore(directory).put('passed', large, Buffer.alloc(10 * 1024 * 1024, 7));
-  const few = await startApi({ pictures: { url: () => undefined, directory, sendingMax: 3 } });
-  const idle = Array.from({ length: 5 }, () => request(`${few.url}/pictures/${nameOfPicture(large)}`).end());
+  const few = createServer(pino({ level: 'silent' }), { bodyMaxBytes: 1_024, connectionsMax: 10 });
+  addPictureRoutes(few, directory, 3);
+  const url = await few.listen({ host: '127.0.0.1', port: 0 });
+  const idle = Array.from({ length: 5 }, () => request(`${url}/pictures/${nameOfPicture(large)}`).end());
   try {
     await Promise.all(
       idle.map((each) =>
@@ -146,7 +151,7 @@ test('clients that do not read keep nobody else from the pictures', async () => 
         ).catch(() => {}),
       ),
     );
-    const response = await fetch(`${few.url}/pictures/${nameOfPicture(passed)}`);
+    const response = await fetch(`${url}/pictures/${nameOfPicture(passed)}`);
     expect([response.status, (await response.arrayBuffer()).byteLength]).toEqual([200, bytes.length]);
   } finally {
     for (const each of idle) each.destroy();

@@ -3,13 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { hasBrowser, SUM_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { useTestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-
-const NOTE_SHIFTS = `window.shift = 0;
-new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shift += value; })
-  .observe({ type: 'layout-shift', buffered: true });`;
 
 describe.runIf(hasBrowser())('a slow page in Chromium', () => {
   const database = useTestDatabase();
@@ -35,7 +31,7 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
   test.each(['/sign-in', '/portal/sign-in'])('nothing of %s moves', async (path) => {
     const rest = Promise.withResolvers<void>();
     const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
-    await page.addInitScript(NOTE_SHIFTS);
+    await page.addInitScript(SUM_SHIFTS);
     await page.goto(`${await serveInParts(rest.promise)}${path}`, { waitUntil: 'commit' });
     await page.getByRole('heading').waitFor();
     const before = await page.locator('main').boundingBox();

@@ -40,6 +40,11 @@ export const collectErrors = (page: Page): string[] => {
   return errors;
 };
 
+/** A script for a page: it sums the shifts of the layout in `window.shift`. */
+export const SUM_SHIFTS = `window.shift = 0;
+new PerformanceObserver((list) => { for (const { value } of list.getEntries()) window.shift += value; })
+  .observe({ type: 'layout-shift', buffered: true });`;
+
 /** A browser with a profile on disk, as a person has it: history, caches, the back-forward cache. */
 export const launchProfile = (directory: string): Promise<BrowserContext> =>
   chromium.launchPersistentContext(directory, {

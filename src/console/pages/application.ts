@@ -162,7 +162,6 @@ export const applicationPage = (view: ApplicationView): Page => {
     linkTo,
     only: ['reasons', 'example', 'games', 'last'],
     cells: { reasons: explainFailure },
-    empty: 'Every listed game was stored.',
     label: 'Failures',
   });
   const body = html`${figures(view)}

@@ -103,7 +103,6 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
           html`<a href="${link('/failures', { application })}">${mono(application)}</a>`,
         reasons: explainFailure,
       },
-      empty: 'Every listed game was stored.',
       label: 'Failures by reason',
     }),
   );

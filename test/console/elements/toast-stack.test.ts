@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { hasBrowser, SUM_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -20,12 +20,7 @@ describe.runIf(hasBrowser())('notices in Chromium', () => {
   test('nothing moves when a notice comes or leaves; its Undo takes the decision back', async () => {
     const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await page.clock.install();
-    await page.addInitScript(`{
-      window.shift = 0;
-      new PerformanceObserver((list) => {
-        for (const entry of list.getEntries()) window.shift += entry.value;
-      }).observe({ type: 'layout-shift', buffered: true });
-    }`);
+    await page.addInitScript(SUM_SHIFTS);
     await signInPage(page, served.url, 'olga', '/review');
     await page.locator('.game-card .name').first().click();
     const pass = page.getByRole('button', { name: 'Pass' });
