@@ -39,6 +39,11 @@ const NO_CONNECTION_OF_ROLE: Words = [
   'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which limits each role by it.',
 ];
 
+const POOLER: Words = [
+  'a pooler is in front of Postgres',
+  'Connect to Postgres itself: a session of the catalogue has limits and locks of its own, which PgBouncer does not keep.',
+];
+
 /** By the first word of a reply. */
 const REDIS: Readonly<Record<string, Words>> = {
   BUSY: ['Redis runs a script that does not end', 'Look at its log.'],
@@ -124,6 +129,7 @@ const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure 
 const findWords = (code: string, { message }: Error): Words | undefined => {
   const words = REDIS[code] ?? POSTGRES[code];
   if (code === '53300' && message.includes('for role')) return NO_CONNECTION_OF_ROLE;
+  if (code === '08P01' && message.includes('startup parameter')) return POOLER;
   if (code !== 'NOPERM' || words === undefined) return words;
   const command = /run the '([a-z|]+)' command/.exec(message)?.[1];
   if (command !== undefined) return [`Redis does not allow its user the command ${command}`, words[1]];

@@ -14,6 +14,8 @@ const CODES = {
   connect_failed: { transport: true, retryable: true },
   /** The platform's proxy (`WEBHOOK_PROXY`) does not answer, or refuses its password. */
   proxy_failed: { transport: true, retryable: true },
+  /** This machine opened no connection: a limit of open files, of memory or of local ports. */
+  no_socket: { transport: true, retryable: true },
   /** The TLS handshake or the certificate failed. */
   tls_failed: { transport: true, retryable: true },
   /** The whole call did not end within its deadline. */

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { errors } from 'undici';
 import { NO_ALLOWED_ADDRESS } from '#src/egress/egress.ts';
 import { CallError, isCallError } from '#src/egress/errors.ts';
@@ -14,6 +15,22 @@ const isHandshakeError = (error: Error, code: string): boolean =>
   !(error instanceof AggregateError) &&
   !['getaddrinfo', 'connect'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 
+/** Limits of this process or machine: open files, memory, local ports. */
+const LOCAL_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL)$/;
+
+/** The code with which this process opens no further file. A look-up does not have it: it says that no name was found. */
+const fileLimit = (): string | undefined => {
+  try {
+    closeSync(openSync('/dev/null', 'r'));
+    return undefined;
+  } catch (error) {
+    return codeOf(error);
+  }
+};
+
+const noSocket = (code: string): CallError =>
+  new CallError('no_socket', `this machine opened no connection (${code})`);
+
 /** The error of a connection that was not made. @param isTls whether a handshake follows the connection */
 export const connectError = (error: Error, isTls: boolean): CallError => {
   if (isCallError(error)) return error;
@@ -21,7 +38,10 @@ export const connectError = (error: Error, isTls: boolean): CallError => {
   if (code === NO_ALLOWED_ADDRESS) {
     return new CallError('forbidden_address', 'its name resolves to no address that is allowed');
   }
+  if (LOCAL_LIMIT.test(code)) return noSocket(code);
   if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) {
+    const limit = fileLimit();
+    if (limit !== undefined && LOCAL_LIMIT.test(limit)) return noSocket(limit);
     return new CallError('name_not_found', `its name does not resolve (${code})`);
   }
   if (isTls && isHandshakeError(error, code)) {

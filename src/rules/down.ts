@@ -21,6 +21,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'name_not_found',
   'connect_failed',
   'proxy_failed',
+  'no_socket',
   'timeout',
 ]);
 

@@ -4,7 +4,7 @@ import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** What a call did wrong, and what its results may lack. */
 type ApplicationKind =
-  | Exclude<CallErrorCode, 'aborted' | 'proxy_failed'>
+  | Exclude<CallErrorCode, 'aborted' | 'proxy_failed' | 'no_socket'>
   | 'invalid_item'
   | 'no_detail'
   | 'not_requested'
@@ -46,6 +46,7 @@ export const OWN_KINDS: Readonly<Record<string, string>> = {
   unknown_version: 'Its token or record was sealed by a later release.',
   key_service: 'The key service refused, or did not answer.',
   proxy_failed: 'The proxy of its calls does not answer, or refuses its password.',
+  no_socket: 'Its worker reached a limit of open files, of memory or of local ports.',
   internal: 'The database or the queue failed.',
 };
 

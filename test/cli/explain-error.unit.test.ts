@@ -58,6 +58,13 @@ test('the limit of a role is not that of the server: migrate sets it', () => {
   expect(safeMessage(ofServer)).toBe('Postgres accepts no further connection (53300)');
 });
 
+test('a pooler that refuses what a session sets is named, because its own message speaks of a parameter', () => {
+  const error = postgresError('08P01', 'unsupported startup parameter: bytea_output');
+  expect(safeMessage(error)).toBe('a pooler is in front of Postgres (08P01)');
+  expect(explainError(error)).toContain('Connect to Postgres itself');
+  expect(safeMessage(postgresError('08P01', 'invalid message format'))).not.toContain('pooler');
+});
+
 test.for([
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
