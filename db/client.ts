@@ -26,6 +26,14 @@ export const STATEMENT_MS = {
 /** Postgres ends a transaction that is idle for this time: its process is stopped or its machine is gone. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
+/** The limits of a session, as texts: the driver does not send the number 0, though its types have numbers. */
+const limitsOf = (statementMs: number): object => ({
+  statement_timeout: String(statementMs),
+  idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+  lock_timeout: '0',
+  idle_session_timeout: '0',
+});
+
 /**
  * The driver does not reserve a connection whose pipeline a BEGIN fills: the transaction fails and stays open, and other
  * statements run in it (porsager/postgres#1189). So no pipeline is ever full. The driver's types lack the option.
@@ -88,13 +96,15 @@ export const openDatabase = (
         bigint: { to: 20, from: [20], parse: Number, serialize: String },
       },
       connection: {
-        // The formats that the driver parses, independent of the defaults of the server, the database and the role.
+        // Independent of the defaults of the server, the database and the role: the formats that the driver parses, the
+        // hours and days of figures, and what statements of ours expect of a transaction and of a lock.
         DateStyle: 'ISO, MDY',
         bytea_output: 'hex',
+        TimeZone: 'UTC',
+        default_transaction_isolation: 'read committed',
         search_path: SEARCH_PATH,
         application_name: options.applicationName ?? 'catalogue',
-        statement_timeout: options.statementMs ?? STATEMENT_MS.default,
-        idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+        ...limitsOf(options.statementMs ?? STATEMENT_MS.default),
         // Compilation costs 20 ms or more per statement. Postgres overestimates statements that stop after one page.
         jit: 'off',
         // A generic plan made while a table is empty would use a sequential scan until the table is analyzed.

@@ -177,6 +177,10 @@ const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 
  */
 const BY_INDEX = '-c enable_seqscan=off';
 
+/** As in db/client.ts, because a database or a role may have other defaults. */
+const DEFAULTS =
+  '-c default_transaction_isolation=read\\ committed -c lock_timeout=0 -c idle_session_timeout=0';
+
 /** The timeout of a statement, as in db/client.ts. Migrations have none. */
 const STATEMENT_MS = 60_000;
 
@@ -190,7 +194,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   const pool = new pg.Pool({
     connectionString: url.href,
     max: POOL_MAX[options.role],
-    options: `${given} -c search_path=${QUEUE_SCHEMA} ${BY_INDEX}`.trim(),
+    options: `${given} -c search_path=${QUEUE_SCHEMA} ${BY_INDEX} ${DEFAULTS}`.trim(),
     // A session that waits for a notification runs no statement, so LISTEN is not limited.
     statement_timeout: options.statementMs ?? STATEMENT_MS,
     application_name: 'catalogue queue',

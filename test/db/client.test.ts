@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import postgres from 'postgres';
 import { expect, it } from 'vitest';
 import { ARRAY_TYPES } from '#db/array-types.ts';
-import { type Database, openDatabase } from '#db/client.ts';
+import { type Database, openDatabase, STATEMENT_MS } from '#db/client.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { startProxy } from '#test/support/tcp-proxy.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -35,6 +35,28 @@ it('a transaction that begins behind any number of statements has its connection
 
 it('no session compiles its statements', async () => {
   expect([...(await database.sql`show jit`)]).toEqual([{ jit: 'off' }]);
+});
+
+it('a session has limits, hours and an isolation of ours, under any defaults of the database', async () => {
+  const { databaseUrl, drop } = await createTestDatabase();
+  const admin = openDatabase(databaseUrl, { max: 1 });
+  const name = admin(new URL(databaseUrl).pathname.slice(1));
+  await admin`alter database ${name} set timezone = 'Asia/Kolkata'`;
+  await admin`alter database ${name} set default_transaction_isolation = 'serializable'`;
+  await admin`alter database ${name} set lock_timeout = '1ms'`;
+  await admin`alter database ${name} set statement_timeout = '1h'`;
+  await admin`alter database ${name} set idle_session_timeout = '1h'`;
+  await admin.end();
+  const sql = openDatabase(databaseUrl, { max: 1, statementMs: STATEMENT_MS.none });
+  const shown = await sql`
+    select current_setting('TimeZone') as zone, current_setting('transaction_isolation') as isolation,
+           current_setting('lock_timeout') as lock, current_setting('statement_timeout') as statement,
+           current_setting('idle_session_timeout') as idle`;
+  expect([...shown]).toEqual([
+    { zone: 'UTC', isolation: 'read committed', lock: '0', statement: '0', idle: '0' },
+  ]);
+  await sql.end();
+  await drop();
 });
 
 it('times and bytes are read as they were written, under any defaults of the database', async () => {

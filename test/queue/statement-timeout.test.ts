@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { onlyValue } from '#db/rows.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -25,6 +26,11 @@ const openBackend = (statementMs: number): QueueBackend => {
   return backend;
 };
 
+/** Sessions of this database that wait for a lock. */
+const countWaiting = () =>
+  onlyValue(database.sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+
 test('a statement of the queue that waits for a lock is cancelled, and the queue works afterwards', async () => {
   const backend = openBackend(STATEMENT_TEST_MS);
   await backend.migrate(['timeouts']);
@@ -37,6 +43,26 @@ test('a statement of the queue that waits for a lock is cancelled, and the queue
   });
   await locking;
   await queue.add('third', {});
+  expect(await queue.getWaitingCount()).toBe(2);
+});
+
+test('defaults of the database that are not ours: a statement waits for a lock as long as a statement may take', async () => {
+  const name = database.sql(new URL(database.databaseUrl).pathname.slice(1));
+  await database.sql`alter database ${name} set lock_timeout = '1ms'`;
+  await database.sql`alter database ${name} set default_transaction_isolation = 'serializable'`;
+  const backend = openBackend(60_000);
+  await backend.migrate(['defaults']);
+  const queue = backend.createQueue('defaults');
+  onTestFinished(() => queue.close());
+  await queue.add('first', {});
+  const added = await database.sql.begin(async (tx) => {
+    await tx`lock table bullmq.job in access exclusive mode`;
+    const second = queue.add('second', {});
+    second.catch(() => {});
+    await until('the statement waits', async () => (await countWaiting()) > 0);
+    return { second };
+  });
+  await added.second;
   expect(await queue.getWaitingCount()).toBe(2);
 });
 
