@@ -34,14 +34,38 @@ const POSTGRES: Readonly<Record<string, Words>> = {
   '57P03': ['Postgres starts or stops', 'Wait until it accepts connections.'],
 };
 
-const NO_CONNECTION_OF_ROLE: Words = [
-  'Postgres accepts no further connection of this role',
-  'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which limits each role by it.',
-];
-
-const POOLER: Words = [
-  'a pooler is in front of Postgres',
-  'Connect to Postgres itself: a session of the catalogue has limits and locks of its own, which PgBouncer does not keep.',
+/** Closer words of Postgres, if its message has the pattern. */
+const POSTGRES_CLOSER: readonly (readonly [code: string, pattern: RegExp, ...words: Words])[] = [
+  [
+    '08P01',
+    /startup parameter/,
+    'a pooler is in front of Postgres',
+    'Connect to Postgres itself: a session of the catalogue has limits and locks of its own, which PgBouncer does not keep.',
+  ],
+  [
+    '28000',
+    /not permitted to log in|does not exist/,
+    'Postgres has no role of this name that may log in',
+    'Check the user of the URL. alter role … login lets a role in that may not; catalogue migrate creates those that are missing.',
+  ],
+  [
+    '53300',
+    /for role/,
+    'Postgres accepts no further connection of this role',
+    'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which limits each role by it.',
+  ],
+  [
+    '53300',
+    /for database/,
+    'Postgres accepts no further connection to this database',
+    'Raise the limit of the database: alter database … connection limit -1.',
+  ],
+  [
+    '55000',
+    /not currently accepting connections/,
+    'the database accepts no connections',
+    'An administrator closed it, as before a restore: alter database … allow_connections true opens it.',
+  ],
 ];
 
 /** By the first word of a reply. */
@@ -128,8 +152,8 @@ const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure 
 /** The words of a code, or closer ones if the reply says more. */
 const findWords = (code: string, { message }: Error): Words | undefined => {
   const words = REDIS[code] ?? POSTGRES[code];
-  if (code === '53300' && message.includes('for role')) return NO_CONNECTION_OF_ROLE;
-  if (code === '08P01' && message.includes('startup parameter')) return POOLER;
+  const closer = POSTGRES_CLOSER.find(([of, pattern]) => of === code && pattern.test(message));
+  if (closer !== undefined) return [closer[2], closer[3]];
   if (code !== 'NOPERM' || words === undefined) return words;
   const command = /run the '([a-z|]+)' command/.exec(message)?.[1];
   if (command !== undefined) return [`Redis does not allow its user the command ${command}`, words[1]];

@@ -50,18 +50,54 @@ test.for([
   expect(safeMessage(discarded)).toBe(safeMessage(error));
 });
 
-test('the limit of a role is not that of the server: migrate sets it', () => {
-  const ofRole = postgresError('53300', 'too many connections for role "catalogue_worker"');
-  expect(safeMessage(ofRole)).toBe('Postgres accepts no further connection of this role (53300)');
-  expect(explainError(ofRole)).toContain('raise max_connections and run catalogue migrate');
-  const ofServer = postgresError('53300', 'sorry, too many clients already');
-  expect(safeMessage(ofServer)).toBe('Postgres accepts no further connection (53300)');
-});
+test.for([
+  ['53300', 'sorry, too many clients already', 'Postgres accepts no further connection', 'max_connections'],
+  [
+    '53300',
+    'too many connections for role "catalogue_worker"',
+    'Postgres accepts no further connection of this role',
+    'raise max_connections and run catalogue migrate',
+  ],
+  [
+    '53300',
+    'too many connections for database "catalogue"',
+    'Postgres accepts no further connection to this database',
+    'alter database … connection limit',
+  ],
+  [
+    '28000',
+    'no pg_hba.conf entry for host "10.0.0.7", user "catalogue_api", database "catalogue"',
+    'Postgres does not let the role in from this address',
+    'pg_hba.conf',
+  ],
+  [
+    '28000',
+    'role "catalogue_api" is not permitted to log in',
+    'Postgres has no role of this name that may log in',
+    'alter role … login',
+  ],
+  [
+    '55000',
+    'database "catalogue" is not currently accepting connections',
+    'the database accepts no connections',
+    'allow_connections true',
+  ],
+  [
+    '08P01',
+    'unsupported startup parameter: bytea_output',
+    'a pooler is in front of Postgres',
+    'Connect to Postgres itself',
+  ],
+] as const)(
+  'why Postgres accepts no connection is told apart by its message: %s %s',
+  ([code, message, what, next]) => {
+    const error = postgresError(code, message);
+    expect(safeMessage(error)).toBe(`${what} (${code})`);
+    expect(explainError(error)).toContain(next);
+  },
+);
 
-test('a pooler that refuses what a session sets is named, because its own message speaks of a parameter', () => {
-  const error = postgresError('08P01', 'unsupported startup parameter: bytea_output');
-  expect(safeMessage(error)).toBe('a pooler is in front of Postgres (08P01)');
-  expect(explainError(error)).toContain('Connect to Postgres itself');
+test('an error whose code has words for another message alone has none', () => {
   expect(safeMessage(postgresError('08P01', 'invalid message format'))).not.toContain('pooler');
 });
 
