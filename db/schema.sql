@@ -3041,7 +3041,7 @@ grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_
 grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
-grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select, insert, update, delete on game_icon_hashes to catalogue_media;
 grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (game_id, kind, text, written_by) on game_messages to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;

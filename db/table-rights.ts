@@ -107,7 +107,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   // Triggers write both, with the rights of their owner.
   game_count_changes: READ_BY_ALL,
   game_counts: READ_BY_ALL,
-  game_icon_hashes: { console: 'select', media: WRITE },
+  game_icon_hashes: { console: 'select', media: EVERYTHING },
   game_leases: { console: EVERYTHING, operator: EVERYTHING },
   game_messages: { api: MESSAGE, console: MESSAGE, operator: MESSAGE },
   game_revisions: { ...READ, worker: ADD_DELETE, media: 'select', operator: ADD },

@@ -3,7 +3,7 @@ import { fetchPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
 import { defineJob } from '#src/queue/job.ts';
 
-/** The pictures of games that an operator is about to see: icons first, each address once. */
+/** Fetches the pictures of games that an operator is about to see: icons first, each address once an application. */
 export const fetchPicturesJob = defineJob(
   fetchPictures,
   async ({ game_ids, icons_only }, { deps, signal, postpone }: MediaContext) => {
@@ -17,9 +17,9 @@ export const fetchPicturesJob = defineJob(
       game_store_pic.map((url) => ({ url, application_id })),
     );
     const wanted = icons_only ? icons : [...icons, ...others];
-    const urls = new Map(wanted.toReversed().map((picture) => [picture.url, picture]));
+    const different = new Map(wanted.map((picture) => [`${picture.application_id} ${picture.url}`, picture]));
     const results = await Promise.all(
-      [...urls.values()].toReversed().map((picture) => pictures.refresh(picture, 'look', signal)),
+      [...different.values()].map((picture) => pictures.refresh(picture, 'look', signal)),
     );
     await saveIconHashes(sql, games);
     const busy = results.flatMap(({ failure }) =>
@@ -29,7 +29,7 @@ export const fetchPicturesJob = defineJob(
     const later = postpone(busy.length === 0 ? undefined : Math.max(...busy), requested.length > busy.length);
     if (later !== undefined) throw later;
     return {
-      pictures: urls.size,
+      pictures: different.size,
       requested: requested.length,
       shown: results.filter(({ outcome }) => outcome === 'shown').length,
     };

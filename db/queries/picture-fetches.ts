@@ -14,22 +14,23 @@ export type ClaimedPicture = {
   etag: string | null;
   sha256: Buffer | null;
   outcome: PictureOutcome | null;
-  /** Is the content of `sha256` known, and with all thumbnails it can have? */
+  /** Is the content of `sha256` known? */
   has_content: boolean;
+  /** Does it have all thumbnails that it can have? */
   whole: boolean;
   /** Is it shown, and not in the store of pictures? */
   is_unstored: boolean;
 };
 
 /**
- * Takes the right to request a picture, so that one process requests it. Its address of now replaces the stored one.
- * @param isStored is there a store of pictures? Then a result is not fresh whose bytes the store does not have
+ * Leases a picture, so that only one process requests it, and stores its present URL.
+ * @param hasStore is there a store of pictures? Then a result is not fresh whose bytes the store does not have
  * @returns undefined when its last result is fresh, or another process requests it now
  */
 export const claimPicture = async (
   sql: Queryable,
   { application_id, url }: PictureAddress,
-  isStored = false,
+  hasStore: boolean,
 ): Promise<ClaimedPicture | undefined> => {
   const rule = (await readIdentityRules(sql, [application_id]))(application_id);
   return firstRow(sql<ClaimedPicture[]>`
@@ -38,8 +39,8 @@ export const claimPicture = async (
       values (${pictureId(application_id, url, rule)}, ${url}, now() + ${LEASE}::interval)
       on conflict (picture_id) do update set url = excluded.url, fresh_until = excluded.fresh_until
       where coalesce(p.fresh_until < now(), true)
-        -- Beyond the lease it is no request that runs.
-        or (${isStored} and p.fresh_until > now() + ${LEASE}::interval and exists (
+        -- Later than a lease: a fresh result, and no running request.
+        or (${hasStore} and p.fresh_until > now() + ${LEASE}::interval and exists (
           select from picture_contents c where c.sha256 = p.sha256 and c.outcome = 'shown' and c.stored is null))
       returning picture_id, url, etag, sha256, outcome
     )
@@ -48,7 +49,7 @@ export const claimPicture = async (
     from claimed left join picture_contents c using (sha256)`);
 };
 
-/** Gives the right back: the request did not take place. */
+/** Ends the lease of a request that was not made. */
 export const releasePicture = async (sql: Queryable, picture_id: string): Promise<void> => {
   await sql`update pictures set fresh_until = now() where picture_id = ${picture_id}`;
 };
@@ -60,7 +61,7 @@ export type PictureResult = {
   freshMs: number;
 };
 
-/** Records a request. Without bytes the former ones stay. */
+/** Records the result of a request. Without `sha256`, the stored one stays. */
 export const recordResult = async (
   sql: Queryable,
   result: PictureResult & { sha256?: Buffer; etag?: string | null; note?: string | null },
@@ -89,7 +90,7 @@ export const findContent = (sql: Queryable, sha256: Buffer) =>
   firstRow(sql<{ outcome: ContentOutcome; whole: boolean }[]>`
     select outcome, whole from picture_contents where sha256 = ${sha256}`);
 
-/** Stores bytes that were decoded, or those that cannot be. */
+/** Stores the result of decoding: outcome, size, hash, thumbnails. */
 export const saveContent = async (sql: Queryable, content: NewContent): Promise<void> => {
   const { sha256, outcome, bytes, format, width, height, frames, dhash, thumbnails } = content;
   await sql`
@@ -115,7 +116,7 @@ export const listPicturedGames = (sql: Queryable, game_ids: readonly string[]): 
   sql<PicturedGame[]>`
     select game_id, application_id, game_icon, game_store_pic from games where game_id = any(${game_ids as string[]}::uuid[])`;
 
-/** Keeps the difference hash of each game's first icon that has one. */
+/** Stores the difference hash of each game's first icon, and deletes that of a game whose present icon has none. */
 export const saveIconHashes = async (sql: Queryable, games: readonly PicturedGame[]): Promise<void> => {
   const ruleOf = await readIdentityRules(
     sql,
@@ -127,12 +128,17 @@ export const saveIconHashes = async (sql: Queryable, games: readonly PicturedGam
       : [{ game_id, picture_id: pictureId(application_id, icon, ruleOf(application_id)) }],
   );
   await sql`
-    insert into game_icon_hashes as h (game_id, dhash)
-    select i.game_id, c.dhash
-    from unnest(${icons.map(({ game_id }) => game_id)}::uuid[], ${icons.map(({ picture_id }) => picture_id)}::uuid[])
-           as i (game_id, picture_id)
-    join pictures p using (picture_id) join picture_contents c using (sha256)
-    where c.dhash is not null
-    order by 1
+    with hashes as (
+      select i.game_id, c.dhash
+      from unnest(${icons.map(({ game_id }) => game_id)}::uuid[], ${icons.map(({ picture_id }) => picture_id)}::uuid[])
+             as i (game_id, picture_id)
+      join pictures p using (picture_id) join picture_contents c using (sha256)
+      where c.dhash is not null
+      order by 1
+    ), deleted as (
+      delete from game_icon_hashes
+      where game_id = any(${games.map(({ game_id }) => game_id)}::uuid[]) and game_id not in (select game_id from hashes)
+    )
+    insert into game_icon_hashes as h (game_id, dhash) select game_id, dhash from hashes
     on conflict (game_id) do update set dhash = excluded.dhash where h.dhash <> excluded.dhash`;
 };

@@ -10,7 +10,7 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 
-test('a game whose icon was saved again with losses is named, another icon is not', async () => {
+test('a game whose icon was saved again with losses is named, as long as it has that icon; another icon is not', async () => {
   const { sql } = database;
   const pictures = openPictures(sql, ['acme', 'copycat']);
   const original = await drawPicture('the icon', 'icon', 'png');
@@ -41,4 +41,12 @@ test('a game whose icon was saved again with losses is named, another icon is no
     },
   ]);
   expect(await listSimilarIcons(sql, ids.other ?? '', 4)).toEqual([]);
+
+  const withoutIcon = fetchedGame(
+    { game_id: 'copy', game_name: 'copy', game_icon: [], game_store_pic: [] },
+    new Date(),
+  );
+  await upsertGames(sql, 'copycat', [withoutIcon]);
+  await saveIconHashes(sql, await listPicturedGames(sql, Object.values(ids)));
+  expect(await listSimilarIcons(sql, ids.original ?? '', 4)).toEqual([]);
 });

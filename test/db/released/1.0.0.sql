@@ -789,7 +789,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1c64dcf736a3485faf0eaf3a30052f62a0b322b1514370d9d5374196430fee36","created_at":1795509821388}'),
-  ('{"id":2,"hash":"126bb44652815d9acd39db68df49283073a9ada6804a5fe5192be77a97c21fad","created_at":1795509822667}')
+  ('{"id":2,"hash":"17650abe3702e31cdf279239553538bc9871c579cfeeea3c6831ef3820dd5a63","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3411,7 +3411,7 @@ grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_
 grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
-grant select, insert, update on game_icon_hashes to catalogue_media;
+grant select, insert, update, delete on game_icon_hashes to catalogue_media;
 grant select, insert, update, delete on game_leases to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (game_id, kind, text, written_by) on game_messages to catalogue_api, catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_revisions to catalogue_console, catalogue_media, catalogue_operator_api;
