@@ -12,11 +12,11 @@ import { operateAsSystem } from '#src/operations/operate.ts';
 import { defineJob } from '#src/queue/job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** Pages show what a run saw; a run with its counters stays at least as long. */
-const KEEP_MS = DAY_MS;
+/** Runs and their pages stay this long; the newest runs of an application stay longer (db/queries/run-days.ts). */
+const KEEP_RUNS_MS = DAY_MS;
 /** Sums of the days of deleted runs. */
 const KEEP_DAYS = 400;
-/** A failure that happens again stays. */
+/** Of a failure, since it last happened. */
 const KEEP_FAILURES_MS = 90 * DAY_MS;
 /** The guide of application developers and the OpenAPI document name it. */
 const KEEP_EVENTS_MS = 90 * DAY_MS;
@@ -59,13 +59,17 @@ const deleteFrom = async <Row>(
 };
 
 /**
- * Delete old runs, pages, failures, events, thumbnails and KYC records. Revisions are bounded where they are written
- * (db/queries/games.ts).
+ * Deletes what nothing needs any more: runs, pages, sums of days, failures, events, former secrets, thumbnails, KYC
+ * records. Revisions are bounded where they are written (db/queries/games.ts).
  */
 export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobContext) => {
   const { sql, kycRetention } = deps;
-  const pages = await deleteFrom(BEFORE_ALL_PAGES, signal, (after) => prunePages(sql, KEEP_MS, BATCH, after));
-  const runs = await deleteFrom(BEFORE_ALL_RUNS, signal, (after) => pruneRuns(sql, KEEP_MS, BATCH, after));
+  const pages = await deleteFrom(BEFORE_ALL_PAGES, signal, (after) =>
+    prunePages(sql, KEEP_RUNS_MS, BATCH, after),
+  );
+  const runs = await deleteFrom(BEFORE_ALL_RUNS, signal, (after) =>
+    pruneRuns(sql, KEEP_RUNS_MS, BATCH, after),
+  );
   const days = await deleteAll(BATCH, signal, (limit) => pruneRunDays(sql, KEEP_DAYS, limit));
   const failures = await deleteAll(BATCH, signal, (limit) => pruneFailures(sql, KEEP_FAILURES_MS, limit));
   const stream = await deleteAll(BATCH, signal, (limit) => pruneStream(sql, KEEP_EVENTS_MS, limit));

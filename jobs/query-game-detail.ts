@@ -7,7 +7,7 @@ import { explainCallError, explainFailedCalls, longestRetryAfter } from '#src/in
 import { type FailedCall, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
 import { failOverrun, failRun } from '#src/ingest/finish-run.ts';
 import { createJobPace } from '#src/ingest/for-each-paced.ts';
-import { noteWait } from '#src/ingest/note-wait.ts';
+import { noteRequestedDelay } from '#src/ingest/note-requested-delay.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
 import { STALE_FENCE } from '#src/ingest/steps.ts';
 import { finalFailures, writeBatches, writePageDetails } from '#src/ingest/write-details.ts';
@@ -61,7 +61,7 @@ export const queryGameDetailJob = defineJob(
       const [refused] = failures.flatMap(({ error }) => (error.retryAfterMs === undefined ? [] : error));
       const why = refused === undefined ? '' : `, ${explainCallError(refused)}`;
       const reason = `page ${page_num}: ${open} of ${wanted.length} details${why}`;
-      await noteWait(context, run, reason, new Date(clock().getTime() + later.ms));
+      await noteRequestedDelay(context, run, reason, new Date(clock().getTime() + later.ms));
       throw later;
     }
     const isLast = lastAttempt || failures.every(({ error }) => !error.retryable);

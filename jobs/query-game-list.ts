@@ -8,7 +8,7 @@ import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { explainCallError } from '#src/ingest/explain-failures.ts';
 import { failOverrun, failRun, finishListing, finishRun } from '#src/ingest/finish-run.ts';
-import { noteWait } from '#src/ingest/note-wait.ts';
+import { noteRequestedDelay } from '#src/ingest/note-requested-delay.ts';
 import { type ComparedPage, comparePage, type ListCursor, recordAll } from '#src/ingest/record-page.ts';
 import { replaceRun } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
@@ -171,7 +171,7 @@ const callGameList = async (
       return undefined;
     }
     if (later !== undefined && mayRunWait(run.progress_at, clock(), later.ms)) {
-      await noteWait(context, run, reason, new Date(clock().getTime() + later.ms));
+      await noteRequestedDelay(context, run, reason, new Date(clock().getTime() + later.ms));
       throw later;
     }
     // An unreadable body may be a proxy's page in place of the response, so it is retried; a refusal is not.

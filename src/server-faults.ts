@@ -12,12 +12,12 @@ const POSTGRES: Readonly<Record<string, Words>> = {
     'This server is a replica: point the URL to the primary. Or its role is read-only: run catalogue migrate, then restart the process.',
   ],
   '28000': [
-    'Postgres does not let the role in from this address',
+    'Postgres refuses the role from this address',
     'Add a line for the role, the database and the address to pg_hba.conf, or check the URL of the process.',
   ],
   '28P01': [
     'Postgres refuses the password of the role',
-    'Set the password in the URL of the process, or run catalogue migrate, which gives each role that of its URL.',
+    'Set the password in the URL of the process, or run catalogue migrate, which sets that of each role from its URL.',
   ],
   '42501': [
     'Postgres denies the role of the process a right',
@@ -30,7 +30,10 @@ const POSTGRES: Readonly<Record<string, Words>> = {
     'Raise max_connections, or run fewer processes: docs/operate.md has the connections of each.',
   ],
   '57014': ['Postgres cancelled the statement because it took too long', 'Look for locks and slow disks.'],
-  '57P01': ['an administrator ended the session', 'Nothing, if Postgres was restarted.'],
+  '57P01': [
+    'an administrator ended the session',
+    'Retry. If Postgres was not restarted, find who ended the session.',
+  ],
   '57P03': ['Postgres starts or stops', 'Wait until it accepts connections.'],
 };
 
@@ -46,13 +49,13 @@ const POSTGRES_CLOSER: readonly (readonly [code: string, pattern: RegExp, ...wor
     '28000',
     /not permitted to log in|does not exist/,
     'Postgres has no role of this name that may log in',
-    'Check the user of the URL. alter role … login lets a role in that may not; catalogue migrate creates those that are missing.',
+    'Check the user of the URL. alter role … login permits the login; catalogue migrate creates missing roles.',
   ],
   [
     '53300',
     /for role/,
     'Postgres accepts no further connection of this role',
-    'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which limits each role by it.',
+    'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which sets the limit of each role from it.',
   ],
   [
     '53300',
@@ -75,7 +78,7 @@ const REDIS: Readonly<Record<string, Words>> = {
     'the cluster does not serve every slot',
     'Look at CLUSTER INFO: a master without a replica is down, or slots have no node.',
   ],
-  LOADING: ['Redis loads its data', 'Wait until it has loaded them.'],
+  LOADING: ['Redis loads its data', 'Wait until it has ended.'],
   MASTERDOWN: ['Redis is a replica without its master', 'Start the master, or promote the replica.'],
   MISCONF: ['Redis cannot save its data to disk', 'Look at its log and at its disk.'],
   NOAUTH: ['Redis requires a password', 'Add the password to REDIS_URL.'],
@@ -89,7 +92,7 @@ const REDIS: Readonly<Record<string, Words>> = {
   WRONGPASS: ['Redis refuses the user or the password', 'Check the user and the password of REDIS_URL.'],
 };
 
-/** Errors of the drivers have no codes: by name and message, whole or its beginning. */
+/** Errors of the drivers that have no code, by `name: message`. */
 const DRIVERS: readonly (readonly [pattern: RegExp, ...words: Words])[] = [
   [/^Error: Command timed out$/, 'Redis did not answer in time', CHECK_REDIS],
   [/^MaxRetriesPerRequestError: /, 'Redis is unreachable', CHECK_REDIS],
@@ -119,13 +122,13 @@ const DRIVERS: readonly (readonly [pattern: RegExp, ...words: Words])[] = [
 const TLS: readonly (readonly [pattern: RegExp, ...words: Words])[] = [
   [
     /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/,
-    'no authority that this process knows made the certificate of the server',
+    'the certificate of the server is of no authority that this process trusts',
     'Name the file with the certificate of its authority in NODE_EXTRA_CA_CERTS.',
   ],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID$/,
     'the certificate of the server does not name the host of the URL',
-    'Write a host in the URL that the certificate names.',
+    'Use a host in the URL that the certificate names.',
   ],
   [
     /^(CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/,
@@ -146,10 +149,10 @@ export const findTlsFault = (error: Error): ServerFault | undefined => {
   return found && { what: `${found[1]} (${code})`, next: found[2] };
 };
 
-/** From Redis 7 on, a right that a command of a script lacks has the code ERR: the words of 7.0, and of 7.2 and newer. */
+/** Since Redis 7, a refused command of a script has the code ERR: the words of 7.0, then those of 7.2 and newer. */
 const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure in script)/;
 
-/** The words of a code, or closer ones if the reply says more. */
+/** Finds the words of a code, or closer ones if the reply says more. */
 const findWords = (code: string, { message }: Error): Words | undefined => {
   const words = REDIS[code] ?? POSTGRES[code];
   const closer = POSTGRES_CLOSER.find(([of, pattern]) => of === code && pattern.test(message));

@@ -3,6 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow } from '#db/rows.ts';
 import type { applicationChecks } from '#db/schema/requests.ts';
+import { storableJson } from '#db/storable-json.ts';
 
 export type CheckRow = InferSelectModel<typeof applicationChecks>;
 
@@ -55,9 +56,7 @@ export const finishCheck = async (
 ): Promise<void> => {
   const { passed = 0, failed = 0, skipped = 0, cases = [], error = null } = result;
   // An application chooses what it answers; jsonb stores neither U+0000 nor a lone surrogate.
-  const json = JSON.stringify(cases, (_key, value) =>
-    typeof value === 'string' ? value.toWellFormed().replaceAll('\u0000', '\ufffd') : value,
-  );
+  const json = storableJson(cases);
   await sql`
     update application_checks
     set finished_at = now(), passed = ${passed}, failed = ${failed}, skipped = ${skipped},

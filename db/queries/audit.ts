@@ -8,6 +8,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { auditLog } from '#db/schema/audit.ts';
+import { storableJson } from '#db/storable-json.ts';
 import { where } from '#db/where.ts';
 import type { ActorKind, AuditAction } from '#src/contract/audit.ts';
 
@@ -28,14 +29,10 @@ export type AuditEntry = Actor & {
   details?: Record<string, unknown>;
 };
 
-/** Indexed columns are cut to these lengths, in characters. */
+/** The longest values that are stored, in characters. */
 const ACTOR_MAX = 200;
 const SUBJECT_MAX = 600;
 const KEPT_REASON_MAX = 4_000;
-
-/** Replaces what Postgres cannot store: U+0000 and lone surrogates. */
-const storable = (text: string, max = Number.POSITIVE_INFINITY): string =>
-  text.toWellFormed().replaceAll('\u0000', '\ufffd').slice(0, max).toWellFormed();
 
 /**
  * Appends entries, in this order. Call it in the transaction of the change that the entries record, as its last statement.
@@ -44,15 +41,15 @@ const storable = (text: string, max = Number.POSITIVE_INFINITY): string =>
 export const recordAudit = async (tx: Queryable, entries: readonly AuditEntry[]): Promise<void> => {
   if (entries.length === 0) return;
   const rows = entries.map(({ actor, actor_kind, os_user, action, subject, reason, details }) => ({
-    actor: storable(actor, ACTOR_MAX),
+    actor: actor.slice(0, ACTOR_MAX),
     actor_kind,
     os_user: os_user ?? null,
     action,
-    subject: storable(subject, SUBJECT_MAX),
-    reason: reason ? storable(reason, KEPT_REASON_MAX) : null,
+    subject: subject.slice(0, SUBJECT_MAX),
+    reason: reason?.slice(0, KEPT_REASON_MAX) || null,
     details: details ?? {},
   }));
-  const json = JSON.stringify(rows, (_key, value) => (typeof value === 'string' ? storable(value) : value));
+  const json = storableJson(rows);
   await tx`
     insert into audit_log (actor, actor_kind, os_user, action, subject, reason, details)
     select e.actor, e.actor_kind, e.os_user, e.action, e.subject, e.reason, e.details

@@ -2,8 +2,8 @@ import type { Queryable } from '#db/client.ts';
 import { readColumn } from '#db/rows.ts';
 
 /** An operator who is not recorded again within this time has left the game. */
-const VIEWER_EXPIRES_S = 60;
-/** For as long, the lanes mark what a reviewer has opened. */
+const VIEWING_S = 60;
+/** Lanes mark the games that a reviewer opened within this time. */
 const OPENED_KEPT = '1 day';
 
 /**
@@ -11,14 +11,14 @@ const OPENED_KEPT = '1 day';
  * @returns the logins of the other operators who look at it now, sorted
  */
 export const recordViewer = (sql: Queryable, game_id: string, viewer: string) =>
-  // Expired rows of all games are deleted. Concurrent calls cannot deadlock: a call writes its own row first (the join
+  // Old rows of all games are deleted. Concurrent calls cannot deadlock: a call writes its own row first (the join
   // with `recorded`), which may wait, and then deletes others, which never waits (`skip locked`). Its own row is excluded
   // there, because a statement must not change a row twice.
   readColumn(sql<{ viewer: string }[]>`
     with recorded as (
       insert into game_viewers (game_id, viewer) values (${game_id}, ${viewer})
       on conflict (game_id, viewer) do update set seen_at = now() returning viewer
-    ), expired as (
+    ), deleted as (
       delete from game_viewers where ctid = any(array(
         select old.ctid from game_viewers old cross join recorded
         where old.seen_at < now() - ${OPENED_KEPT}::interval
@@ -27,10 +27,10 @@ export const recordViewer = (sql: Queryable, game_id: string, viewer: string) =>
     )
     select viewer from game_viewers
     where game_id = ${game_id} and viewer <> ${viewer}
-      and seen_at >= now() - ${VIEWER_EXPIRES_S} * interval '1 second'
+      and seen_at >= now() - ${VIEWING_S} * interval '1 second'
     order by viewer`);
 
-/** The games among these that an operator has opened since their content changed, of the last day. */
+/** Returns which of these games the operator opened after their last content change. */
 export const listOpenedGames = async (
   sql: Queryable,
   game_ids: readonly string[],

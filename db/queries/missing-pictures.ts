@@ -1,4 +1,3 @@
-/** Pictures of passed games that the store does not have. */
 import type { Queryable } from '#db/client.ts';
 import { isLast, isLive } from '#db/queries/picture-store.ts';
 import { countRows, onlyValue } from '#db/rows.ts';
@@ -15,8 +14,8 @@ export type MissingPicture = {
 };
 
 /**
- * The pictures of passed games after one that were decided on with bytes, or before the first bytes, which the store does
- * not have.
+ * Reads the next `limit` passed games after `after`, and finds the pictures that the last decision names and the store
+ * lacks. A picture decided on before its first request counts too.
  * @returns the pictures of at most `limit` games, and the last game that was read; null if there was none
  */
 export const listMissing = async (

@@ -9,7 +9,10 @@ import type { Role } from '#src/contract/roles.ts';
 
 export type OperatorRow = InferSelectModel<typeof operators>;
 /** An operator as pages and commands show it: without the password's hash and the id at the OIDC provider. */
-export type Operator = Omit<OperatorRow, 'password_hash' | 'oidc_subject' | 'has_password' | 'held_roles'> & {
+export type Operator = Pick<
+  OperatorRow,
+  'login' | 'name' | 'roles' | 'status' | 'created_at' | 'last_sign_in_at'
+> & {
   signs_in_by: 'password' | 'oidc' | 'link';
   open_sessions: number;
 };
@@ -38,8 +41,8 @@ export const findLookalike = (sql: Queryable, login: string): Promise<string | u
     select o.login from logins o join logins n using (shape) where n.login = ${login} and o.login <> n.login limit 1`);
 
 /**
- * Lets an operator count as the second person, for these roles, from a day on.
- * @param atOnce from now on, unless two others who have the role count already
+ * Sets from when on the operator may be the second person for these roles: in one day.
+ * @param atOnce from now on, unless two others who have the role may already
  */
 export const startCounting = async (
   sql: Queryable,

@@ -6,7 +6,7 @@ import { ApiError } from '#src/api/api-error.ts';
 import type { TokenCaller } from '#src/api/authenticate.ts';
 import { auditTime, gameDetailSchema } from '#src/contract/platform.ts';
 import type { PlatformFailure } from '#src/contract/platform-codes.ts';
-import { namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
+import { namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
 import { streamRequestSchema, streamSchema } from '#src/contract/stream.ts';
 import { NotFoundError } from '#src/errors.ts';
 import type { FormatAuditTime } from '#src/events/document.ts';
@@ -23,18 +23,18 @@ import { requireRole } from '#src/operations/rights.ts';
 export type ApiPlatform = Platform & { formatAuditTime: FormatAuditTime };
 
 export type Endpoint = {
-  /** Of its operation or list: `<subject>.<verb>`. */
+  /** The name of its operation or list: `<subject>.<verb>`. */
   name: string;
   path: string;
   title: string;
   /** Who may call it. */
   who: string;
   request: z.ZodType;
-  /** Of `data`. Undefined: it refuses every token, in words. */
+  /** The schema of `data`. Undefined if the endpoint refuses every token. */
   answer: z.ZodType | undefined;
   /** Failures beside those of every endpoint. */
   failures: PlatformFailure[];
-  /** A statement of it may take minutes. */
+  /** Its statements may take minutes. */
   isLong: boolean;
   run(body: unknown, caller: Caller, platform: ApiPlatform): Promise<unknown>;
 };
@@ -52,19 +52,22 @@ const APPROVAL = {
   approval_id: z
     .guid()
     .optional()
-    .describe('The approved request that this uses, where it takes two persons.'),
+    .describe('The id of the approved request, if the operation requires a second person.'),
 };
 
+const takesRole = (right: Right): string => `Takes the role ${namesOfRoles(RIGHTS[right])}.`;
+
 const whoMay = ({ right }: AnyOperation): string => {
-  if (right === 'own' || right === 'system' || right === 'application') return 'Each operator, for itself.';
+  if (right === 'own' || right === 'system' || right === 'application')
+    return 'Every operator, for the own account.';
   if (typeof right === 'function') return 'The role depends on the input.';
-  return `Takes the role ${namesOfRoles(RIGHTS[right])}.`;
+  return takesRole(right);
 };
 
 /** A misspelt field is refused, because a machine would not notice that it was ignored. */
 const toStrict = (input: z.ZodType, more: z.ZodRawShape = {}): z.ZodObject => {
   if (input instanceof z.ZodObject) return input.safeExtend(more).strict();
-  throw new Error(`no object, but ${input.type}`);
+  throw new Error(`the input of an operation is an object or a discriminated union, not ${input.type}`);
 };
 
 const toRequest = (input: z.ZodType, more?: z.ZodRawShape): z.ZodType => {
@@ -78,17 +81,17 @@ const toRequest = (input: z.ZodType, more?: z.ZodRawShape): z.ZodType => {
 
 const toEndpoint = (operation: AnyOperation): Endpoint => {
   const { name, title, answer, secondPerson, notByToken, knownBy, input, isLong = false } = operation;
-  const isInPerson = notByToken !== undefined || knownBy === 'session';
-  if (!isInPerson && answer === undefined) throw new Error(`${name} has no answer`);
+  const refusesTokens = notByToken !== undefined || knownBy === 'session';
+  if (!refusesTokens && answer === undefined) throw new Error(`${name} has no answer`);
   return {
     name,
     path: pathOf(name),
     title,
-    who: isInPerson
+    who: refusesTokens
       ? `Refuses tokens: an operator does this ${notByToken ?? 'signed in'}.`
       : whoMay(operation),
     request: toRequest(input, secondPerson && APPROVAL),
-    answer: isInPerson ? undefined : answer,
+    answer: refusesTokens ? undefined : answer,
     failures: ['secondPerson', 'notFound', 'conflict'],
     isLong,
     run: async (body, caller, platform) => {
@@ -127,12 +130,14 @@ const toListEndpoint = (list: AnyList): Endpoint => {
       .describe('`next` of the page before, with the same filter and sort.'),
   });
   const next =
-    compared === undefined ? '' : ' A search may give fewer rows than the limit, or none, and go on.';
+    compared === undefined
+      ? ''
+      : ' A page of a search may have fewer rows than the limit, or none: go on until `next` is null.';
   return {
     name,
     path: pathOf(name),
     title,
-    who: `Takes the role ${namesOfRoles(RIGHTS[right])}.`,
+    who: takesRole(right),
     request,
     answer: z.object({
       list: z.array(row),
@@ -145,7 +150,7 @@ const toListEndpoint = (list: AnyList): Endpoint => {
     failures: [],
     isLong: false,
     run: async (body, { roles }, { sql, producer }) => {
-      if (roles !== 'all') requireRole(title, right, roles);
+      requireRole(title, right, roles);
       const { filter: given = {}, limit = LIMIT.byDefault, ...page } = request.parse(body);
       const { rows, total, cursor } = await readList(list, { sql, producer }, given, { ...page, limit });
       return { list: rows.map(document), total, next: cursor ?? null };
@@ -153,18 +158,20 @@ const toListEndpoint = (list: AnyList): Endpoint => {
   };
 };
 
+const STREAM_TITLE = "Read the platform's stream of events";
+
 /** The platform's stream. Its pages have no filter and no sort: a reader continues at `next` for ever. */
 const streamEndpoint: Endpoint = {
   name: 'event.list',
   path: pathOf('event.list'),
-  title: "Read the platform's stream of events",
-  who: `Takes the role ${namesOfRoles(RIGHTS.view)}.`,
+  title: STREAM_TITLE,
+  who: takesRole('view'),
   request: streamRequestSchema.strict(),
   answer: streamSchema,
   failures: ['goneEvent'],
   isLong: false,
   run: async (body, { roles }, { sql, formatAuditTime }) => {
-    if (roles !== 'all') requireRole("Read the platform's stream of events", 'view', roles);
+    requireRole(STREAM_TITLE, 'view', roles);
     try {
       return await listStream(sql, streamRequestSchema.parse(body), formatAuditTime);
     } catch (error) {
@@ -177,21 +184,23 @@ const streamEndpoint: Endpoint = {
 
 const SHOW_TITLE = 'Read one game, with the content of one of its revisions';
 
+const showRequest = z.strictObject({
+  game_id: z.guid().toLowerCase(),
+  revision: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .optional()
+    .describe('Of the content. By default the present one.'),
+});
+
 /** What a reader of the stream reads of the game that an event names. */
 const showEndpoint: Endpoint = {
   name: 'game.show',
   path: pathOf('game.show'),
   title: SHOW_TITLE,
-  who: `Takes the role ${namesOfRoles(RIGHTS.view)}.`,
-  request: z.strictObject({
-    game_id: z.guid().toLowerCase(),
-    revision: z
-      .int()
-      .min(1)
-      .max(2 ** 31 - 1)
-      .optional()
-      .describe('Of the content. By default the present one.'),
-  }),
+  who: takesRole('view'),
+  request: showRequest,
   answer: gameDetailSchema.extend({
     application_id: z.string(),
     application_game_id: z.string(),
@@ -202,17 +211,17 @@ const showEndpoint: Endpoint = {
   failures: ['notFound'],
   isLong: false,
   run: async (body, { roles }, { sql, formatAuditTime }) => {
-    if (roles !== 'all') requireRole(SHOW_TITLE, 'view', roles);
-    const { game_id, revision } = body as { game_id: string; revision?: number };
+    requireRole(SHOW_TITLE, 'view', roles);
+    const { game_id, revision } = showRequest.parse(body);
     const game = await findGame(sql, game_id);
     const content = game && (await findRevision(sql, game_id, revision ?? game.revision));
-    if (content === undefined)
+    if (game === undefined || content === undefined)
       throw new NotFoundError('game', revision === undefined ? game_id : `${game_id}@${revision}`);
     return {
       ...game,
       ...content,
-      audit_time: formatAuditTime(game?.audit_time ?? null),
-      withdrawn: game?.withdrawn_at !== null,
+      audit_time: formatAuditTime(game.audit_time),
+      withdrawn: game.withdrawn_at !== null,
     };
   },
 };

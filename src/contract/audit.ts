@@ -4,7 +4,10 @@
 export const ACTOR_KINDS = ['operator', 'command_line', 'application', 'system'] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
-/** What is shown beside the name of an actor, so that no other name reads as an operator's. Null for an operator. */
+/**
+ * Describes the kind of an actor. Lists show it beside every name that is not a signed-in operator's.
+ * @returns null for an operator
+ */
 export const describeActorKind = (entry: {
   actor_kind: ActorKind;
   os_user: string | null;
@@ -100,13 +103,14 @@ const SHARED_ACTIONS = {
   'kyc.expire_removed': 'kyc.expire',
 } as const satisfies Record<string, AuditAction>;
 
-/** What an operation may be called: as its action in the audit log, or as `SHARED_ACTIONS` says. */
+/** An operation's name: its action in the audit log, or a key of `SHARED_ACTIONS`. */
 export type OperationName = AuditAction | keyof typeof SHARED_ACTIONS;
 
-export const actionOf = (name: OperationName): AuditAction =>
-  name in SHARED_ACTIONS ? SHARED_ACTIONS[name as keyof typeof SHARED_ACTIONS] : (name as AuditAction);
+const isShared = (name: OperationName): name is keyof typeof SHARED_ACTIONS => name in SHARED_ACTIONS;
 
-/** Ids that the details of one entry name, at most. */
+export const actionOf = (name: OperationName): AuditAction => (isShared(name) ? SHARED_ACTIONS[name] : name);
+
+/** The most ids that the details of one entry name. */
 export const LOGGED_IDS_MAX = 100;
 
 /** What an entry is about: its subject is `<kind>:<id>`. */

@@ -1,4 +1,4 @@
-/** Additions to the interface document: what an application hears of its games, and how it requests a pull. */
+/** Additions to the interface document: what an application receives about its games, and how it requests a pull. */
 import { z } from 'zod';
 import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import {
@@ -67,10 +67,10 @@ export const WHYS: Record<EventWhy, string> = {
   returned: 'The list names it again, or its detail was pulled.',
   held: 'The platform holds the games of the application.',
   released: 'The platform holds the games of the application no longer.',
-  needs_verdict: 'It is listed again, and its developer has no standing verdict.',
+  needs_verdict: 'It is listed again, and the platform has not verified its developer.',
   appeal: 'A reviewer decided the appeal.',
   message: 'A reviewer wrote to you.',
-  test: 'It was requested.',
+  test: 'A test event was requested.',
 };
 
 const TEXTS = {
@@ -80,8 +80,8 @@ const TEXTS = {
 };
 
 /**
- * One change of a game's status, or what else an application hears: element of data.list[] of event.list, and the body of a
- * delivery.
+ * An event: a change of a game's status, a message, the result of an appeal, or a test. Element of data.list[] of
+ * event.list, and the body of a delivery.
  */
 export const eventSchema = z
   .object({
@@ -101,13 +101,13 @@ export const eventSchema = z
           .string()
           .optional()
           .meta({
-            description: 'Only of game.rejected: the code of the reason; "" if there is none.',
+            description: 'Only in game.rejected: the code of the reason; "" if there is none.',
             examples: ['incomplete'],
           }),
         reason_label: z
           .string()
           .optional()
-          .meta({ description: 'Only of game.rejected: the reason in words.' }),
+          .meta({ description: 'Only in game.rejected: the reason in words.' }),
         text: z
           .string()
           .optional()
@@ -121,7 +121,7 @@ export type EventDocument = z.infer<typeof eventSchema>;
 export const listEventsResponseSchema = successOf(
   z
     .object({
-      list: z.array(eventSchema).meta({ description: 'In their order; [] when there is none yet.' }),
+      list: z.array(eventSchema).meta({ description: 'Oldest first; [] when there is none yet.' }),
       next: z.string().meta({ description: '`after` of the next call.' }),
     })
     .meta({ id: 'EventList' }),

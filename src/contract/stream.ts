@@ -38,7 +38,7 @@ export const streamRequestSchema = z
   .meta({ id: 'StreamRequest' });
 export type StreamRequest = z.infer<typeof streamRequestSchema>;
 
-/** What the platform alone hears; the other types are those of applications. */
+/** What the platform alone receives; the other types are those of applications. */
 const OWN_TYPES: Record<Exclude<StreamType, (typeof GAME_EVENT_TYPES)[number]>, string> = {
   'game.received': 'A new game.',
   'game.changed': 'New content of a game or another package URL, in any status.',
@@ -60,7 +60,7 @@ const told = eventSchema.shape.data.shape;
 const streamEventSchema = z
   .object({
     event_id: eventSchema.shape.event_id,
-    type: z.enum(STREAM_TYPES).meta({ description: `What applications hear. ${explain(OWN_TYPES)}` }),
+    type: z.enum(STREAM_TYPES).meta({ description: `What applications receive. ${explain(OWN_TYPES)}` }),
     timestamp: eventSchema.shape.timestamp,
     data: z
       .object({

@@ -101,7 +101,7 @@ export type PassObstacle = 'held' | 'needs_verdict';
 /** `application_game_id` of a failure that belongs to no game. */
 export const NO_GAME = '';
 
-/** What an application hears of its games: each change of a game's status, messages, and appeals that were upheld. */
+/** What an application receives about its games: each change of a game's status, messages, and appeals that were upheld. */
 export const GAME_EVENT_TYPES = [
   'game.passed',
   'game.rejected',
@@ -114,7 +114,7 @@ export const GAME_EVENT_TYPES = [
 /** What an address of an application is sent: what happens to its games, and what its developer requests as a test. */
 export const EVENT_TYPES = [...GAME_EVENT_TYPES, 'webhook.test'] as const;
 
-/** What the platform's stream tells: what applications hear of their games, and what the platform alone hears. */
+/** What the platform's stream has: what applications receive about their games, and what the platform alone receives. */
 export const STREAM_TYPES = [
   ...GAME_EVENT_TYPES,
   'game.received',

@@ -4,11 +4,11 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { formatUtc } from '#src/lib/utc.ts';
 
 /**
- * Logs and notes in the run that it waits, because the application requests a delay. The note stays until the run ends.
+ * Logs that the application requests a delay, and writes it on the open run as a note, which stays until the run ends.
  * @param reason the page and the failure that has Retry-After
  * @param until by the database's clock
  */
-export const noteWait = async (
+export const noteRequestedDelay = async (
   { deps, log }: Pick<JobContext, 'deps' | 'log'>,
   { run_id, fence, application_id }: Pick<RunRow, 'run_id' | 'fence' | 'application_id'>,
   reason: string,

@@ -71,30 +71,27 @@ const runPass = async (
   const sessionsEnded = await endSilentSessions(sql, idleMs ?? SILENT_MS);
   const timesCorrected = await correctTimesAhead(sql);
   const now = (await readTime(sql)).getTime();
-  // If one of the five fails, the others still run to their end.
-  const [locks, redated, trimmed, runs, schedules] = await Promise.allSettled([
+  const steps = [
     backend.freeMisdatedLocks(),
     redateDelayedJobs(backend, producer, tick, now, signal),
     producer.trim(signal),
     recoverRuns(sql, producer, signal, { idleMs }),
     reconcileSchedules(sql, producer, signal, from),
-  ]);
-  if (locks.status === 'rejected') throw locks.reason;
-  if (redated.status === 'rejected') throw redated.reason;
-  if (trimmed.status === 'rejected') throw trimmed.reason;
-  if (runs.status === 'rejected') throw runs.reason;
-  if (schedules.status === 'rejected') throw schedules.reason;
+  ] as const;
+  // If one of the five fails, the others still run to their end.
+  await Promise.allSettled(steps);
+  const [locksFreed, redated, , runs, schedules] = await Promise.all(steps);
   await deleteSilentWorkers(sql);
   const verdictsEnded = await endExpiredVerdicts(sql);
-  const { next, isComplete, ...counts } = schedules.value;
+  const { next, isComplete, ...counts } = schedules;
   const changes = {
     ...counts,
-    ...runs.value,
+    ...runs,
     sessionsEnded,
     timesCorrected,
     verdictsEnded,
-    locksFreed: locks.value,
-    redated: redated.value,
+    locksFreed,
+    redated,
   };
   if (!isComplete || Object.values(changes).some((count) => count > 0))
     logger.info({ ...changes, isComplete }, 'reconciled');

@@ -41,7 +41,7 @@ export const sealKycRecord = async (
   };
 };
 
-/** Opens all nine fields. @throws KeyError that names the record, and the column if one does not open */
+/** Opens all nine fields. @throws KeyError that names the record, and the column if one column fails */
 export const openKycRecord = async (
   keys: KeyRing,
   row: SealedFields & { application_id: string },

@@ -1,9 +1,9 @@
-import { hasRight, namesOfRoles, RIGHTS, type Right, type Role } from '#src/contract/roles.ts';
+import { hasRight, namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
 import { type AnyOperation, type Caller, ForbiddenError } from '#src/operations/operation.ts';
 
 /** @param what is done, or shown @throws ForbiddenError */
-export const requireRole = (what: string, right: Right, roles: readonly Role[]): void => {
-  if (hasRight(roles, right)) return;
+export const requireRole = (what: string, right: Right, roles: Caller['roles']): void => {
+  if (roles === 'all' || hasRight(roles, right)) return;
   throw new ForbiddenError(`${what}: this takes the role ${namesOfRoles(RIGHTS[right])}.`);
 };
 
@@ -33,7 +33,7 @@ export const requireRight = (
     return;
   }
   if (right === 'application') refuse("an application's developer alone does this.");
-  if (right === 'own' || roles === 'all') return;
+  if (right === 'own') return;
   requireRole(title, typeof right === 'function' ? right(input) : right, roles);
 };
 

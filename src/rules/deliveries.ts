@@ -25,7 +25,7 @@ const WAITS_MS = [
 export const DELIVERY = {
   /** Attempts end after this time. */
   lifetimeMs: 24 * HOUR_MS,
-  /** The longest wait before an address that fails is probed again: a receiver that is repaired hears soon. */
+  /** The longest wait before an address that fails is probed again: a receiver that is repaired receives them soon. */
   probeMaxMs: 15 * MINUTE_MS,
   /** An address without a success for this time is switched off. */
   offAfterMs: 72 * HOUR_MS,

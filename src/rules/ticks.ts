@@ -1,4 +1,4 @@
-/** When schedules tick. BullMQ and everything that names the next run derive it from the id and the interval alone. */
+/** When schedules tick: it depends on the id of the scheduler and the interval alone. */
 import { createHash } from 'node:crypto';
 import type { Schedule } from '#src/contract/words.ts';
 

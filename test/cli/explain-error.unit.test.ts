@@ -67,7 +67,7 @@ test.for([
   [
     '28000',
     'no pg_hba.conf entry for host "10.0.0.7", user "catalogue_api", database "catalogue"',
-    'Postgres does not let the role in from this address',
+    'Postgres refuses the role from this address',
     'pg_hba.conf',
   ],
   [
@@ -104,14 +104,14 @@ test('an error whose code has words for another message alone has none', () => {
 test.for([
   [
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    /^Failed because no authority .* made the certificate .* NODE_EXTRA_CA_CERTS\.$/,
+    /^Failed because the certificate .* is of no authority .* NODE_EXTRA_CA_CERTS\.$/,
   ],
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',
     /^Failed because the certificate of the server does not name the host of the URL /,
   ],
   ['CERT_HAS_EXPIRED', /^Failed because the certificate of the server is not valid now .* clocks\.$/],
-  ['ECONNRESET', /and that the servers run, with TLS where a URL asks for it\.$/],
+  ['ECONNRESET', /and that the servers run, with TLS where a URL requires it\.$/],
 ] as const)('a TLS connection that fails with %s: a command says what to do', ([code, sentence]) => {
   expect(explainError(Object.assign(new Error(code), { code }))).toMatch(sentence);
 });

@@ -191,17 +191,19 @@ test('a migration that waits for a table lock lets writers pass, and then retrie
   await expectNext(sql);
 });
 
-test('functions in SQL use the lock that db/locks.ts names', async () => {
+test('functions in SQL use the locks that db/locks.ts names', async () => {
   const { databaseUrl, drop } = await createTestDatabase();
   const sql = openDatabase(databaseUrl, { max: 1 });
   const rows = await sql`
-    select proname as name, regexp_substr(prosrc, '(?<=advisory_xact_lock\\()\\d+') as lock
-    from pg_proc where pronamespace = 'public'::regnamespace and prosrc like '%advisory_xact%' order by 1`;
+    select distinct proname as name, found[1] as lock
+    from pg_proc cross join regexp_matches(prosrc, 'advisory_xact_lock\\((\\d+)', 'g') as found
+    where pronamespace = 'public'::regnamespace order by 1, 2`;
   await sql.end();
   await drop();
   expect([...rows]).toEqual([
     { name: 'fold_game_counts', lock: String(LOCKS.gameCounts) },
     { name: 'place_events', lock: String(LOCKS.eventPositions) },
+    { name: 'place_events', lock: String(LOCKS.streamPositions) },
     { name: 'recount_games', lock: String(LOCKS.gameCounts) },
   ]);
 });

@@ -157,7 +157,7 @@ const addKyc = async (sql: Database): Promise<void> => {
 /** Requests a picture whose server sends these bytes. */
 const fetchPicture = async (sql: Database, url: string, content: string): Promise<string> => {
   await sql`update pictures set fresh_until = now() where url = ${url}`;
-  const claimed = await claimPicture(sql, { application_id: APPLICATION, url });
+  const claimed = await claimPicture(sql, { application_id: APPLICATION, url }, false);
   if (claimed === undefined) throw new Error(`another process requests ${url}`);
   const shape = { format: 'png', width: 64, height: 64, frames: 1, dhash: 1n };
   const thumbnails = [{ width: 64, webp: Buffer.from('webp') }];

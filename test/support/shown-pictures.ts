@@ -18,7 +18,7 @@ export const openPictures = (sql: Database, application_ids: readonly string[]) 
     if (decoded.outcome !== 'shown') throw new Error(decoded.outcome);
     await saveContent(sql, { ...decoded, sha256, bytes: bytes.length, format: 'png' });
     for (const application_id of application_ids) {
-      const picture_id = (await claimPicture(sql, { application_id, url }))?.picture_id ?? '';
+      const picture_id = (await claimPicture(sql, { application_id, url }, false))?.picture_id ?? '';
       await recordResult(sql, { ...FRESH, picture_id, outcome: 'shown', sha256, etag: null, note });
       await comparePins(sql, picture_id, createReopenGames(sql));
     }
@@ -32,7 +32,7 @@ export const openPictures = (sql: Database, application_ids: readonly string[]) 
     show,
     fail: async (url: string): Promise<void> => {
       for (const application_id of application_ids) {
-        const picture_id = (await claimPicture(sql, { application_id, url }))?.picture_id ?? '';
+        const picture_id = (await claimPicture(sql, { application_id, url }, false))?.picture_id ?? '';
         await recordResult(sql, { ...FRESH, picture_id, outcome: 'not_found', http_status: 404 });
       }
     },

@@ -40,7 +40,7 @@ export const explainError = (error: Error): string => {
     const where = hostname ?? (address === undefined ? undefined : `${address}:${port}`);
     const server = where === undefined ? 'A server' : `The server at ${where}`;
     // What a Postgres without TLS does to a connection with sslmode=verify-full.
-    const tls = code === 'ECONNRESET' ? ', with TLS where a URL asks for it' : '';
+    const tls = code === 'ECONNRESET' ? ', with TLS where a URL requires it' : '';
     return `${server} is unreachable (${code}): check ${URL_OF_PROCESS}, and REDIS_URL, and that the servers run${tls}.`;
   }
   return `Internal error, please report it: ${safeMessage(error)}\n${error.stack ?? ''}`;
