@@ -1,3 +1,4 @@
+import { readFreshOutcome } from '#db/queries/picture-fetches.ts';
 import { type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
@@ -23,8 +24,11 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     const result = await pictures.refresh(picture, 'check', signal);
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
     const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
-    const isFailure = result.outcome !== undefined && isPassing(result.outcome);
-    await scheduleCheck(sql, picture_id, nextCheckMs(isFailure, recheckMs, Math.random()));
+    // What is stored decides, because the last request may have been another look's, and may have failed.
+    const outcome = await readFreshOutcome(sql, picture_id);
+    const isFailure = outcome === undefined || isPassing(outcome);
+    const pauseMs = result.outcome === undefined ? result.failure?.retryAfterMs : undefined;
+    await scheduleCheck(sql, picture_id, pauseMs ?? nextCheckMs(isFailure, recheckMs, Math.random()));
     if (result.outcome !== undefined) requested += 1;
     drifted += games.length;
   };

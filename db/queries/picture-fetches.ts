@@ -104,6 +104,20 @@ export const saveContent = async (sql: Queryable, content: NewContent): Promise<
       on conflict do nothing`;
 };
 
+/**
+ * Reads the result of the last request.
+ * @returns undefined if a request is due or may be running, also because the store did not keep the bytes
+ */
+export const readFreshOutcome = async (
+  sql: Queryable,
+  picture_id: string,
+): Promise<PictureOutcome | undefined> => {
+  const row = await firstRow(sql<{ outcome: PictureOutcome }[]>`
+    select outcome from pictures
+    where picture_id = ${picture_id} and outcome is not null and fresh_until > now() + ${LEASE}::interval`);
+  return row?.outcome;
+};
+
 /** A game whose pictures are wanted: its addresses, icons first. */
 export type PicturedGame = {
   game_id: string;

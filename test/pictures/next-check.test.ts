@@ -1,0 +1,128 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Database } from '#db/client.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
+import type { Decision } from '#src/contract/words.ts';
+import { createEgressPolicy } from '#src/egress/egress.ts';
+import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { openFileStore } from '#src/picture-store/file-store.ts';
+import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
+import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts';
+import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { oneGame } from '#test/support/landed.ts';
+import { decideGames } from '#test/support/operate.ts';
+import { aPicture, manyFrames, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const { signal } = new AbortController();
+const recheckMs = 7 * 86_400_000;
+let server: PictureServer;
+let decoder: Decoder;
+let media: Database;
+
+beforeAll(async () => {
+  server = await startPictureServer();
+  decoder = createDecoder();
+  media = database.as('media');
+});
+afterAll(async () => {
+  decoder.close();
+  await server.close();
+});
+
+/** A media process, without what the ones before know of hosts. */
+const openPictures = (keeper?: PictureKeeper): Pictures => {
+  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
+  const reopenGames = createReopenGames(media);
+  const pictures = createPictures({
+    sql: media,
+    egress,
+    decoder,
+    keeper,
+    maxBytes: 10_000_000,
+    recheckMs,
+    reopenGames,
+  });
+  onTestFinished(pictures.close);
+  return pictures;
+};
+const check = (pictures: Pictures, keeper?: PictureKeeper) =>
+  recheckPicturesJob.handler({}, { deps: { sql: media, pictures, keeper, recheckMs }, signal } as never);
+
+/** Lands a game with one picture, of an application of its own. */
+const land = async (application_id: string, status: number, bytes?: Buffer) => {
+  const path = `/${application_id}.png`;
+  server.files.set(path, { bytes: bytes ?? (await aPicture(1)), status });
+  const url = server.url + path;
+  await addApplication(database.sql, application_id);
+  const game = fetchedGame({ game_id: 'g', game_icon: [], game_store_pic: [url] });
+  await upsertGames(database.sql, application_id, [game]);
+  const { game_id } = await oneGame(database.sql, application_id, 'g');
+  return { game_id, url, application_id };
+};
+const decide = async (game_id: string, audit_status: Decision) => {
+  const why = audit_status === 'passed' ? { audit_status } : { audit_status, reason: 'rights' };
+  const { games } = await decideGames(database.sql, [{ game_id, revision: 1 }], why as never, KIM);
+  expect(games[0]?.result).toBe('decided');
+};
+const nextCheckOf = async (url: string) => {
+  const [row] = await database.sql<{ next: string }[]>`
+    select case when next_check_at is null then 'none' when next_check_at <= now() + interval '1 hour' then 'within an hour'
+      else 'later' end as next
+    from pictures where url = ${url}`;
+  return row?.next;
+};
+
+test('a failure that a look has just seen is repeated within an hour of the decision, without a request at once', async () => {
+  const pictures = openPictures();
+  const { game_id, url, application_id } = await land('failed', 500);
+  expect(await pictures.refresh({ url, application_id }, 'look', signal)).toMatchObject({
+    outcome: 'http_error',
+  });
+  await decide(game_id, 'passed');
+  expect(await check(pictures)).toMatchObject({ requested: 0 });
+  expect(await nextCheckOf(url)).toBe('within an hour');
+});
+
+test('a picture that a look has just seen is requested again after PICTURE_RECHECK', async () => {
+  const pictures = openPictures();
+  const { game_id, url, application_id } = await land('seen', 200);
+  await pictures.refresh({ url, application_id }, 'look', signal);
+  await decide(game_id, 'passed');
+  expect(await check(pictures)).toMatchObject({ requested: 0 });
+  expect(await nextCheckOf(url)).toBe('later');
+});
+
+test('a check that another request forestalls is repeated within an hour, because this one may fail', async () => {
+  const pictures = openPictures();
+  const { game_id, url } = await land('claimed', 200);
+  await decide(game_id, 'passed');
+  await database.sql`update pictures set fresh_until = now() + interval '1 minute' where url = ${url}`;
+  expect(await check(pictures)).toMatchObject({ requested: 0 });
+  expect(await nextCheckOf(url)).toBe('within an hour');
+});
+
+test('a check that the decoder holds up is made after the pause', async () => {
+  const pictures = openPictures();
+  const { game_id, url, application_id } = await land('slow', 200);
+  server.files.set('/frames.webp', { bytes: await manyFrames(25_000) });
+  const frames = { url: `${server.url}/frames.webp`, application_id };
+  expect((await pictures.refresh(frames, 'look', signal)).decodeMs).toBeGreaterThan(2_000);
+  await decide(game_id, 'passed');
+  expect(await check(pictures)).toMatchObject({ requested: 0 });
+  expect(await nextCheckOf(url)).toBe('within an hour');
+});
+
+test('bytes that the store did not keep are requested again within an hour', async () => {
+  const logger = pino({ level: 'silent' });
+  const store = openFileStore('/dev/null/store');
+  const keeper = createPictureKeeper({ sql: media, store, keepMs: recheckMs, logger });
+  const pictures = openPictures(keeper);
+  const { game_id, url } = await land('unkept', 200);
+  await decide(game_id, 'passed');
+  expect(await check(pictures, keeper)).toMatchObject({ requested: 1 });
+  expect(await nextCheckOf(url)).toBe('within an hour');
+});
