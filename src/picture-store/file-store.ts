@@ -110,6 +110,8 @@ export const openFileStore = (directory: string): PictureStore => {
     read: (area, name) =>
       guard(async () => {
         const found = await openPicture(pathOf(area, name));
+        // Without its directory (its volume is not mounted), the store says nothing about its pictures.
+        if (found === undefined) await stat(directory);
         return found && buffer(found.file.createReadStream({ end: PICTURE_BYTES_MAX }));
       }),
     delete: (area, name) => guard(() => rm(pathOf(area, name), { force: true })),

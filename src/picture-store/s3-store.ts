@@ -46,8 +46,10 @@ const CODES: Record<string, StoreErrorCode> = {
 
 type ServiceError = Error & { code?: string; $metadata?: { httpStatusCode?: number } };
 
+/** Is a picture not there? A bucket that does not exist says nothing about its pictures. */
 const isNotFound = (error: ServiceError): boolean =>
-  error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404;
+  error.name !== 'NoSuchBucket' &&
+  (error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404);
 
 /** Reads up to `PICTURE_BYTES_MAX` and a piece, and ends the response there. */
 const readBeginning = async (body: Readable): Promise<Buffer> => {

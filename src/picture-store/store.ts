@@ -45,7 +45,7 @@ export type PictureStore = {
   put: (area: StoreArea, picture: StoredPicture, bytes: Buffer) => Promise<void>;
   /** Moves a picture from the other area. A picture that is here already stays. */
   move: (to: StoreArea, picture: StoredPicture) => Promise<void>;
-  /** @returns undefined if it is not there; of a file beyond `PICTURE_BYTES_MAX`, the beginning */
+  /** @returns undefined if it is not there, but its directory or bucket is; of a file beyond `PICTURE_BYTES_MAX`, the beginning */
   read: (area: StoreArea, name: string) => Promise<Buffer | undefined>;
   delete: (area: StoreArea, name: string) => Promise<void>;
   list: (area: StoreArea) => AsyncIterable<StoreItem>;

@@ -127,7 +127,7 @@ test.skipIf(!mayMount())(
   },
 );
 
-test('a bucket that is not there, an unknown key and a server that is down are told apart, without a secret', async () => {
+test('a bucket or a directory that is not there, an unknown key and a server that is down are told apart, without a secret', async () => {
   const [picture, bytes] = aFile('x');
   const { endpoint } = s3;
   const put = (store: PictureStore) => {
@@ -141,6 +141,10 @@ test('a bucket that is not there, an unknown key and a server that is down are t
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   };
   expect((await put(openS3Store(nowhere, right))).code).toBe('not_there');
+  for (const store of [openS3Store(nowhere, right), openFileStore(join(directory, 'not-mounted'))]) {
+    onTestFinished(store.close);
+    expect((await errorOf(store.read('seen', nameOfPicture(picture)))).code).toBe('not_there');
+  }
   const denied = await put(s3.open('store/', credentials));
   expect(denied.code).toBe('denied');
   expect(denied.message).not.toContain('planted-secret');

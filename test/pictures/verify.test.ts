@@ -22,9 +22,10 @@ afterAll(async () => {
   await rm(`${directory}.elsewhere`, { force: true });
 });
 
+const run = (store: string, ...args: string[]) =>
+  runCli(['picture', ...args, '--json'], { ...asOperator(world.api.databaseUrl), PICTURE_STORE: store });
 const cli = async (...args: string[]) => {
-  const env = { ...asOperator(world.api.databaseUrl), PICTURE_STORE: `file:${directory}` };
-  const result = await runCli(['picture', ...args, '--json'], env);
+  const result = await run(`file:${directory}`, ...args);
   return { exit: result.exit, answer: documentOf(result) };
 };
 const nameOf = (bytes: Buffer | undefined): string =>
@@ -90,6 +91,17 @@ test('verify finds what is missing, different and orphaned; repair and backfill 
   expect(await cli('verify')).toMatchObject({ exit: 0, answer: { checked: 3, orphaned: 0 } });
   const entries = await world.api.sql`select actor, details from audit_log where action = 'picture.repair'`;
   expect(entries).toEqual([{ actor: 'kim', details: { pictures: 2 } }]);
+});
+
+test('a store that is not there has lost nothing: repair changes no row', async () => {
+  const stored = () =>
+    world.api.sql`select sha256, stored from picture_contents where stored is not null order by sha256`;
+  const before = await stored();
+  expect(before.length).toBeGreaterThan(0);
+  const repaired = await run(`file:${directory}/not-mounted`, 'verify', '--repair', '--by', 'kim');
+  expect(repaired.stderr).toContain('its directory or bucket does not exist: create it (ENOENT)');
+  expect(repaired.exit).toBe(1);
+  expect(await stored()).toEqual(before);
 });
 
 test('backfill fetches the pictures of games that passed before there was a store, and says which it cannot', async () => {
