@@ -20,8 +20,8 @@ const WAITING_TYPES = `application_game_id text, game_id uuid, game_package_url 
   audit_time timestamptz, decided_by text, reason text, text text`;
 
 /**
- * Stores games with their decisions on revision 1, in one statement. Games that are stored already stay as they are. The
- * list hash is unknown, so that the first run fetches each detail.
+ * Stores games with their decisions on revision 1, in one statement. Those that are stored or wait already stay. The list
+ * hash is unknown, so that the first run fetches each detail.
  * @returns how many were stored, and their decisions
  */
 export const insertImportedGames = (
@@ -42,7 +42,11 @@ export const insertImportedGames = (
       select game_id, ${application_id}, application_game_id, game_package_url, audit_status, audit_time, content_hash,
              addresses_end_at, '', statement_timestamp(), withdrawn_at, array_to_tsvector(lexemes),
              ${tx.unsafe(CONTENT_NAMES)}
-      from lines order by application_game_id
+      from lines
+      -- The decision of a game that waits for its first pull would be applied to this content.
+      where not exists (select from imported_games i
+        where i.application_id = ${application_id} and i.application_game_id = lines.application_game_id)
+      order by application_game_id
       on conflict do nothing
       returning g.*
     ), revised as (

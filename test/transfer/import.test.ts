@@ -264,6 +264,22 @@ it('an import that is killed continues when it runs again; stored games stay as 
   expect(audits).toEqual({ decisions: COUNT - 1, games: COUNT - 1 });
 });
 
+it('a game that waits for its first pull stays as it is, also when it is imported again with content', async () => {
+  await addApplication(fleet.sql, 'twice');
+  const waits = { application_game_id: 'g', audit_status: 'pending' };
+  expect((await importLines('twice', [waits])).exit).toBe(0);
+  const decided = { application_game_id: 'g', ...CONTENT, ...DECIDED };
+  const dry = await importLines('twice', [decided], '--dry-run', '--json');
+  expect(JSON.parse(dry.stdout)).toEqual({ games: 1, existing: 1, would_import: 0 });
+  const again = await importLines('twice', [decided], '--json');
+  expect(JSON.parse(again.stdout)).toMatchObject({ imported: 0, decided: 0, existing: 1 });
+  expect(await fleet.sql`select from events where application_id = 'twice'`).toEqual([]);
+  expect(await fleet.sql`select from games where application_id = 'twice'`).toEqual([]);
+  expect(await fleet.sql`select audit_status from imported_games where application_id = 'twice'`).toEqual([
+    { audit_status: 'pending' },
+  ]);
+});
+
 it('only the command line imports: a decision in the name of another is no act of a session or a token', async () => {
   const games = [{ application_game_id: 'g', ...CONTENT, ...DECIDED, audit_status: 'passed' as const }];
   const attempt = operate(
