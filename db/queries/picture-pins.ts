@@ -82,10 +82,15 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
     )`;
 };
 
-/** A pin's decision is the one that stands on its game, and the game is live. */
-const isOfPassedGame = (sql: Queryable) => sql`
-  g.audit_status = 'passed' and g.withdrawn_at is null
-  and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
+/** A pin's decision is the one that stands on its game, and the game is not withdrawn. */
+const isOfStandingDecision = (sql: Queryable) => sql`
+  g.withdrawn_at is null and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
+
+/** The same, and the game is passed. */
+const isOfPassedGame = (sql: Queryable) => sql`g.audit_status = 'passed' and ${isOfStandingDecision(sql)}`;
+
+/** The first bytes of a picture whose game is not passed are requested once, and until this time after the decision. */
+const FIRST_BYTES = '7 days';
 
 /** Gives the decisions that wait for the first bytes of a picture these bytes, and keeps them. */
 export const fillPins = async (sql: Queryable, picture_id: string): Promise<void> => {
@@ -141,8 +146,8 @@ export type DuePicture = {
 
 /**
  * Takes pictures whose check is due, for the time of a lease. Several processes take different ones. Those that no
- * decision wants are due no more: no decision that stands on a passed game names them, and none waits for their first
- * bytes.
+ * decision wants are due no more: none that stands on a passed game names them, and none that stands on another game
+ * waits for their first bytes.
  * @returns the wanted ones, and the ids of all that were taken
  */
 export const takeDuePictures = async (
@@ -152,14 +157,16 @@ export const takeDuePictures = async (
 ): Promise<{ due: DuePicture[]; taken: string[] }> => {
   const rows = await sql<(DuePicture & { is_wanted: boolean })[]>`
     with due as materialized (
-      select picture_id from pictures where next_check_at <= now()
+      select picture_id, fetched_at from pictures where next_check_at <= now()
       order by next_check_at limit ${limit} for update skip locked
     ), wanted as materialized (
       select due.picture_id, pinned.* from due left join lateral (
         select g.application_id, (case when p.is_icon then g.game_icon else g.game_store_pic end)[p.place + 1] as url
         from picture_pins p join game_audits a using (audit_id) join games g on g.game_id = a.game_id
         where p.picture_id = due.picture_id and a.revision = g.revision
-          and (p.sha256 is null or ${isOfPassedGame(sql)})
+          and ${isOfStandingDecision(sql)}
+          and (g.audit_status = 'passed' or p.sha256 is null
+            and (due.fetched_at is null or a.decided_at > now() - ${FIRST_BYTES}::interval))
         order by a.audit_id desc limit 1
       ) pinned on true
     ), taken as (

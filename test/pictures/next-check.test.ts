@@ -12,7 +12,7 @@ import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
-import { decideGames } from '#test/support/operate.ts';
+import { decideGames, removeApplication, undoGameDecisions } from '#test/support/operate.ts';
 import { aPicture, manyFrames, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -125,4 +125,37 @@ test('bytes that the store did not keep are requested again within an hour', asy
   await decide(game_id, 'passed');
   expect(await check(pictures, keeper)).toMatchObject({ requested: 1 });
   expect(await nextCheckOf(url)).toBe('within an hour');
+});
+
+test('the first bytes of a picture that no decision waits for any longer are not requested', async () => {
+  const pictures = openPictures();
+  const removed = await land('removed', 500);
+  const undone = await land('undone', 500);
+  await decide(removed.game_id, 'rejected');
+  await decide(undone.game_id, 'passed');
+  await check(pictures);
+  expect(await nextCheckOf(removed.url)).toBe('within an hour');
+  await removeApplication(database.sql, 'removed');
+  const [audit] = await database.sql<{ audit_id: number }[]>`
+    select audit_id from game_audits where game_id = ${undone.game_id}`;
+  await undoGameDecisions(database.sql, [audit?.audit_id ?? 0], KIM);
+  await database.sql`update pictures set next_check_at = now(), fresh_until = now() where next_check_at is not null`;
+  const { length } = server.requests;
+  await check(pictures);
+  expect([await nextCheckOf(removed.url), await nextCheckOf(undone.url)]).toEqual(['none', 'none']);
+  const since = server.requests.slice(length).map(({ path }) => server.url + path);
+  expect(since).not.toContain(removed.url);
+  expect(since).not.toContain(undone.url);
+});
+
+test('of a game that was rejected long ago, as one that was imported, a picture is requested once', async () => {
+  const pictures = openPictures();
+  const { game_id, url } = await land('imported', 500);
+  await decide(game_id, 'rejected');
+  await database.sql`update game_audits set decided_at = now() - interval '8 days' where game_id = ${game_id}`;
+  expect(await check(pictures)).toMatchObject({ requested: 1 });
+  expect(await nextCheckOf(url)).toBe('within an hour');
+  await database.sql`update pictures set next_check_at = now(), fresh_until = now() where url = ${url}`;
+  expect(await check(pictures)).toMatchObject({ requested: 0 });
+  expect(await nextCheckOf(url)).toBe('none');
 });
