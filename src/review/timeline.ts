@@ -8,7 +8,6 @@ import {
   readApplicationState,
   readGameEvents,
 } from '#db/queries/timeline.ts';
-import { formatReasons } from '#src/contract/format-reasons.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -20,6 +19,7 @@ import {
   HELD_BACK,
   type WaitingPlace,
 } from '#src/rules/answer.ts';
+import { describeReasons } from '#src/rules/failure-words.ts';
 
 /**
  * One thing that happened to a game. `text` is a sentence that the application's developer may read; `by` and `note`
@@ -121,7 +121,8 @@ const listEntries = (
     const { operation, kind, count, first_at, last_at } = failure;
     const since = formatUtc(first_at);
     const times = count > 1 ? ` (${count} times since ${since})` : '';
-    const text = `${operation} failed with ${kind}: ${formatReasons(failure.reasons)}${times}.`;
+    const why = describeReasons(failure);
+    const text = `${operation} failed with ${kind}${why && `: ${why}`}${times}.`;
     add(last_at, { kind: 'failed', text });
   }
   if (waiting !== undefined) {
@@ -163,8 +164,18 @@ export const readTimeline = async (
   };
 };
 
-/** The timeline as the application's developer reads it: without names of operators and their notes. */
-export const forApplication = (timeline: Timeline): Timeline => ({
-  ...timeline,
-  entries: timeline.entries.map(({ by: _by, note: _note, ...entry }) => entry),
-});
+/**
+ * The timeline as the application's developer reads it: without names of operators and their notes. The reason of a
+ * rejection that stands is in the answer alone.
+ */
+export const forApplication = (timeline: Timeline): Timeline => {
+  const { answer, entries } = timeline;
+  const last = answer.code === 'rejected' ? entries.findLast(({ kind }) => kind === 'rejected') : undefined;
+  return {
+    ...timeline,
+    entries: entries.map((each) => {
+      const { by: _by, note: _note, ...entry } = each;
+      return each === last ? { ...entry, text: `Rejected at revision ${each.revision}.` } : entry;
+    }),
+  };
+};

@@ -1,4 +1,3 @@
-import { formatReasons } from '#src/contract/format-reasons.ts';
 import type { Reason } from '#src/contract/text.ts';
 import {
   ACCEPT_ADVICE,
@@ -9,6 +8,7 @@ import {
 } from '#src/contract/words.ts';
 import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { dueAfter } from '#src/rules/backoff.ts';
+import { adviseOn, describeFailure, describeReasons } from '#src/rules/failure-words.ts';
 import { untilTick } from '#src/rules/ticks.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */
@@ -116,7 +116,7 @@ const failedChange = (failures: readonly Failure[]): string => {
   const [latest] = failures;
   return latest === undefined
     ? ''
-    : ` Its latest data could not be stored: ${formatReasons(latest.reasons)}.`;
+    : ` Its latest data could not be stored: ${describeReasons(latest) || latest.kind}.`;
 };
 
 const explainStored = (game: Game, { application_id, decision, failures, waiting }: GameState): Answer => {
@@ -185,12 +185,11 @@ const explainRuns = (application_id: string, application: Application): string =
 
 const explainAbsent = ({ application_id, application, failures }: GameState): Answer => {
   const [failure] = failures;
-  if (failure !== undefined)
-    return {
-      code: 'failed',
-      at: failure.last_at,
-      text: `The game is not stored: ${failure.operation} failed ${failure.count === 1 ? 'once' : `${failure.count} times`}, the last time with ${failure.kind} (${formatReasons(failure.reasons)}).`,
-    };
+  if (failure !== undefined) {
+    const times = failure.count === 1 ? 'once' : `${failure.count} times`;
+    const text = `The game is not stored: ${failure.operation} failed ${times}. ${describeFailure(failure)} ${adviseOn(failure)}`;
+    return { code: 'failed', at: failure.last_at, text: text.trimEnd() };
+  }
   if (application.last_complete_at === null)
     return {
       code: 'not_pulled',

@@ -28,7 +28,7 @@ const kindsOf = ({ entries }: Awaited<ReturnType<typeof read>>) => entries.map((
 
 const fail = (id: string, application_id = 'acme') =>
   recordFailures(database.sql, application_id, 'query_game_detail', [
-    { application_game_id: id, kind: 'invalid', reasons: [{ path: 'game_icon.3', code: 'too_long' }] },
+    { application_game_id: id, kind: 'invalid_data', reasons: [{ path: 'game_icon.3', code: 'too_long' }] },
   ]);
 
 const endRun = async (
@@ -80,7 +80,10 @@ describe('The first line answers why a game', () => {
       by: 'kim',
       note: 'third time',
     });
-    expect(JSON.stringify(forApplication(timeline))).not.toMatch(/third time|kim/);
+    const shown = forApplication(timeline);
+    expect(JSON.stringify(shown)).not.toMatch(/third time|kim/);
+    expect(JSON.stringify(shown).match(/The third picture does not load/g)).toHaveLength(1);
+    expect(shown.entries.find(({ kind }) => kind === 'rejected')?.text).toBe('Rejected at revision 1.');
   });
 
   it('is live, that it has no package URL, and that its latest data could not be stored', async () => {
@@ -93,7 +96,7 @@ describe('The first line answers why a game', () => {
     expect((await read(id)).answer).toMatchObject({ code: 'live', text: 'The game is live.' });
     await fail(id);
     expect((await read(id)).answer.text).toBe(
-      'The game is live. Its latest data could not be stored: game_icon.3: too_long.',
+      'The game is live. Its latest data could not be stored: game_icon.3 is too long.',
     );
   });
 
@@ -130,7 +133,7 @@ describe('The first line answers why a game', () => {
     const timeline = await read('g-1', 'fresh');
     expect(timeline.answer).toMatchObject({
       code: 'failed',
-      text: 'The game is not stored: query_game_detail failed 2 times, the last time with invalid (game_icon.3: too_long).',
+      text: 'The game is not stored: query_game_detail failed 2 times. The answer does not match the interface document (game_icon.3 is too long). Correct game_icon.3, then pull the game.',
     });
     expect(kindsOf(timeline)).toEqual(['failed']);
     await expect(read('g-1', 'nobody')).rejects.toThrow('There is no application "nobody"');

@@ -1,0 +1,92 @@
+/** Failures of calls in words. */
+import type { Reason } from '#src/contract/text.ts';
+
+/** What each kind means to the application's developer. docs/reference.md shows them too. */
+export const FAILURE_KINDS = {
+  invalid_item: 'A row of the list does not match section 2.4.',
+  invalid_data: 'The answer does not match the interface document.',
+  ret_code: 'The webhook returned a failure.',
+  http_status: 'The webhook answered with an HTTP error, and no envelope.',
+  not_envelope: 'The answer has no ret_code and ret_msg (section 2.1).',
+  not_json: 'The answer is not JSON: an error page of a proxy?',
+  not_utf8: 'The answer is not UTF-8.',
+  too_deep: 'The answer is nested too deeply.',
+  too_many_values: 'The answer has too many keys and values.',
+  not_decodable: 'The answer has a compression that was not requested.',
+  body_too_large: 'The answer is too large.',
+  redirect: 'The address redirects: register the final one.',
+  timeout: 'No complete answer in time.',
+  connect_failed: 'No connection.',
+  connection_lost: 'The connection broke.',
+  name_not_found: 'The name of the server does not resolve.',
+  tls_failed: 'The certificate is not valid.',
+  forbidden_address:
+    "The platform's settings do not allow the address: it is not public, is plain http, or has a port that is not allowed.",
+  no_detail: 'The list names this game, but its detail is null: list only games that have a detail.',
+  not_requested: 'The batch ended before this game: the server sent Retry-After, or earlier calls failed.',
+  cp_id_changed: "The cp_id of the KYC record changed: the platform's operator decides.",
+  too_many_games: 'The application has as many games as it may have: this one is not stored.',
+} as const;
+
+/** Faults of the platform: the application need not do anything. */
+export const OWN_KINDS: Readonly<Record<string, string>> = {
+  no_key: 'No key to seal with is set.',
+  unknown_key: 'A key that sealed its token or record is not set.',
+  does_not_open: 'Its sealed token or record does not open with the keys that are set.',
+  unknown_version: 'Its token or record was sealed by a later release.',
+  key_service: 'The key service refused, or did not answer.',
+  proxy_failed: 'The proxy of its calls does not answer, or refuses its password.',
+  no_socket: 'Its worker reached a limit of open files, of memory or of local ports.',
+  internal: 'The database or the queue failed.',
+};
+
+/** What is wrong with a field. */
+export const CODES: Readonly<Record<string, string>> = {
+  invalid_type: 'missing or of another type',
+  too_small: 'empty',
+  too_long: 'too long',
+  too_big: 'too many',
+  not_http_url: 'not an http or https address',
+  not_storable: 'with a character that cannot be stored',
+  mismatch: 'of another game',
+  without_length: 'without a length: it may have been cut',
+  cert_has_expired: 'from a server whose certificate has expired',
+  err_tls_cert_altname_invalid: 'from a server whose certificate has another name',
+  unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
+};
+
+const REASONS_SHOWN = 5;
+
+/** What failed: a call, or a row of its answer. */
+export type Failed = { operation: string; kind: string; reasons: readonly Reason[] };
+
+/** What is wrong with the fields, or what the server said: `game_icon.0 is empty`. Empty if the kind says it all. */
+export const describeReasons = ({ kind, reasons }: Failed): string =>
+  reasons
+    .slice(0, REASONS_SHOWN)
+    .filter(({ path, code }) => path !== '' || code !== kind)
+    .map(({ path, code }) =>
+      path === '' && CODES[code] === undefined ? code : `${path || 'the answer'} is ${CODES[code] ?? code}`,
+    )
+    .join(', ');
+
+/** What a kind means, in a sentence. */
+export const describeKind = (kind: string): string =>
+  OWN_KINDS[kind] === undefined
+    ? ((FAILURE_KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`)
+    : `A fault of the platform: ${OWN_KINDS[kind]}`;
+
+/** What failed, in a sentence: `The answer does not match the interface document (game_icon is too long).` */
+export const describeFailure = (failed: Failed): string => {
+  const details = describeReasons(failed);
+  const what = describeKind(failed.kind);
+  if (details === '' || OWN_KINDS[failed.kind] !== undefined) return what;
+  return what.replace(/[.?]$/, (end) => ` (${details})${end}`);
+};
+
+/** What the developer does about wrong fields, in a sentence; empty if none is named. */
+export const adviseOn = ({ kind, reasons }: Failed): string => {
+  if (kind !== 'invalid_data' && kind !== 'invalid_item') return '';
+  const fields = new Set(reasons.slice(0, REASONS_SHOWN).flatMap(({ path }) => (path === '' ? [] : [path])));
+  return fields.size === 0 ? '' : `Correct ${[...fields].join(', ')}, then pull the game.`;
+};
