@@ -48,16 +48,26 @@ export const retireReason = (sql: Queryable, code: string) =>
 /** Rejected games that are read: a developer with more has the same few reasons. */
 const REJECTED_MAX = 5_000;
 
-export type RejectionCount = { label: string | null; games: number; text: string | null };
+/** Games that a reason names, if it has no more. */
+const NAMED_MAX = 3;
 
-/** Counts the rejected games of an application by reason, with a text of one of them. */
+export type RejectionCount = {
+  label: string | null;
+  games: number;
+  text: string | null;
+  named: { application_game_id: string; game_name: string }[];
+};
+
+/** Counts the rejected games of an application by reason, with a text of one of them, and names up to three. */
 export const countRejections = (sql: Queryable, application_id: string) =>
   sql<RejectionCount[]>`
     with rejected as (
-      select game_id from games
+      select game_id, application_game_id, game_name from games
       where application_id = ${application_id} and audit_status = 'rejected' and withdrawn_at is null
       order by game_id desc limit ${REJECTED_MAX}
     )
-    select r.label, count(*)::int as games, max(d.text) as text
+    select r.label, count(*)::int as games, max(d.text) as text,
+           case when count(*) <= ${NAMED_MAX} then jsonb_agg(jsonb_build_object(
+             'application_game_id', g.application_game_id, 'game_name', g.game_name)) else '[]' end as named
     from rejected g cross join lateral standing_decision(g.game_id) d left join reasons r on r.code = d.reason
     group by r.code, r.label order by games desc, r.code`;

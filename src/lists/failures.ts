@@ -91,7 +91,6 @@ export const failureGroupList = defineList({
       title: 'For example',
       kind: 'id',
       link: ({ application_id, example }) => toGame(application_id, example),
-      width: 'wide',
     },
     { ...countColumn('games'), sort: 'games' },
     { key: 'first', kind: 'age', value: (row) => row.first_at, sort: 'first_at', width: 'wider' },

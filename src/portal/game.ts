@@ -52,7 +52,6 @@ const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: Safe
   section(
     'Game',
     facts([
-      ['Status', statusBadges(game)],
       ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
       ['A change is seen', schedule],
       ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
@@ -103,13 +102,17 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const schedule = application === undefined ? null : describeSchedule(application);
     const pictures = game && (await picturesSection({ sql }, game));
     const known = game && html`${thread}${pictures}${gameSection(game, waiting, schedule)}`;
+    const title = nameOr(game?.game_name.trim() ?? '', id);
     const unknown = schedule && section('A change is seen', html`<p class="body">${schedule}</p>`);
     return sendPortal(reply, {
-      title: nameOr(game?.game_name.trim() ?? '', id),
+      title,
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
-      lead: mono(id),
-      actions: action('/portal/game', 'Pull this game now', { fields: { id }, kind: 'primary' }),
+      lead: game === null ? undefined : html`${statusBadges(game)} ${title === id ? null : mono(id)}`,
+      actions: action('/portal/game', 'Pull this game now', {
+        fields: { id },
+        kind: game === null ? 'primary' : '',
+      }),
       body: html`${findForm()}${timelineCard(timeline)}${known ?? unknown}`,
     });
   });

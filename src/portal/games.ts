@@ -16,8 +16,13 @@ import { optionalWord } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 50;
-/** Withdrawn games that the tab counts. */
-const COUNTED_MAX = 1_000;
+/** Withdrawn games that are counted. */
+export const WITHDRAWN_COUNTED = 1_000;
+
+/** @param games at most one more than are counted */
+export const formatWithdrawn = (games: number): string =>
+  games > WITHDRAWN_COUNTED ? `${number(WITHDRAWN_COUNTED)}+` : number(games);
+
 const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;
 type Tab = (typeof TABS)[number];
 /** Absent: the tab that its developer should look at first. A search is in all statuses. */
@@ -60,8 +65,10 @@ const showTab = async (
     const { rows, body } = await showList(sources, withdrawnGameList, { ...view, fixed, kept: { status } });
     const shown = body({
       ...shared,
-      only: ['game_name', 'first missed', 'withdrawn', 'audit_status'],
-      cells: { ...cells, 'first missed': whyWithdrawn },
+      only: ['game_name', 'withdrawn', 'audit_status'],
+      cells,
+      more: [{ head: 'Why', cell: whyWithdrawn }],
+      stacked: true,
     });
     return html`${shown}${rows.length === 0 ? null : COMES_BACK}`;
   }
@@ -109,7 +116,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     const { status, q } = tabQuery.parse(request.query);
     const [counts, withdrawn] = await Promise.all([
       countGamesOf(sql, application_id),
-      countWithdrawnGames(sql, application_id, COUNTED_MAX + 1),
+      countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
     ]);
     const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
     const games =
@@ -117,10 +124,8 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
         ? await showTab(sources, application_id, tab, request.query)
         : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
-    const countOf = (tab: Tab): string => {
-      if (tab !== 'withdrawn') return number(counts[tab]);
-      return withdrawn > COUNTED_MAX ? `${number(COUNTED_MAX)}+` : number(withdrawn);
-    };
+    const countOf = (tab: Tab): string =>
+      tab === 'withdrawn' ? formatWithdrawn(withdrawn) : number(counts[tab]);
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',

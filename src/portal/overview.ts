@@ -2,9 +2,9 @@
 
 import type { FastifyInstance } from 'fastify';
 import { findApplication } from '#db/queries/applications.ts';
-import { findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
-import { countGamesOf } from '#db/queries/game-counts.ts';
+import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
@@ -15,16 +15,27 @@ import { runList, whyOf } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { describeSchedule } from '#src/portal/game.ts';
-import { findForm } from '#src/portal/games.ts';
-import { linkTo } from '#src/portal/links.ts';
+import { findForm, formatWithdrawn, WITHDRAWN_COUNTED } from '#src/portal/games.ts';
+import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { withoutAdvice } from '#src/rules/answer.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
-import { addressBadge, describeAddress } from '#src/site/event-cells.ts';
+import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { ago, badge, due, facts, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  ago,
+  badge,
+  due,
+  facts,
+  gameName,
+  html,
+  link,
+  number,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { listTable, showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -45,14 +56,20 @@ const RUN_COLUMNS = [
   ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
 ];
 
-const statusCard = (status: AuditStatus, games: number): SafeHtml => {
-  const tone = status === 'rejected' && games > 0 ? ' bad' : null;
+const statusCard = (status: AuditStatus | 'withdrawn', games: string): SafeHtml => {
+  const tone = status === 'rejected' && games !== '0' ? ' bad' : null;
   return html`<a class="stat${tone}" href="${link('/portal/games', { status })}"><span>${status}</span>
-<strong>${number(games)}</strong></a>`;
+<strong>${games}</strong></a>`;
 };
 
-const rejection = ({ label, games, text }: RejectionCount): SafeHtml => html`<li>
-<strong>${number(games)}</strong> ${label ?? 'without a reason'}
+const namedGame = (
+  { application_game_id, game_name }: RejectionCount['named'][number],
+  n: number,
+): SafeHtml =>
+  html`${n === 0 ? null : ', '}<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
+
+const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
+${named.length > 0 ? named.map(namedGame) : html`<strong>${number(games)} games</strong>`}: ${label ?? 'no reason given'}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
 
 /** What a developer mends first: the games that a reviewer has rejected. */
@@ -68,18 +85,27 @@ const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null
   );
 };
 
-const problemSection = (groups: readonly FailureGroup[]): SafeHtml => {
+const problemSection = (groups: readonly FailureGroup[]): SafeHtml | null => {
+  if (groups.length === 0) return null;
   const shown = listTable(failureGroupList, groups, {
     linkTo,
     only: ['reasons', 'example', 'games'],
     cells: { reasons: explainFailure },
-    empty: 'Every game that you list was stored.',
     label: 'What could not be stored',
+    stacked: true,
   });
   return section('What could not be stored', shown, {
     aside: html`<a href="/portal/runs">Runs and failures</a>`,
   });
 };
+
+/** Events that do not arrive, if their developer can mend it. */
+const eventSection = (webhook: EventWebhook | undefined): SafeHtml | null =>
+  webhook === undefined || !mayMendAddress(webhook)
+    ? null
+    : section('Events do not arrive', html`<p class="body">${describeAddress(webhook)}</p>`, {
+        aside: html`<a href="/portal/events">Fix the address</a>`,
+      });
 
 /** Adds `/portal`, `/portal/runs` and `/portal/checks`. */
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
@@ -87,9 +113,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
   const sources = sourcesOf(options);
   portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, games, rejections, groups, runs, webhook] = await Promise.all([
+    const [application, games, withdrawn, rejections, groups, runs, webhook] = await Promise.all([
       findApplication(sql, application_id),
       countGamesOf(sql, application_id),
+      countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
       countRejections(sql, application_id),
       readFirst(failureGroupList, sources, { application_id }, GROUPS_SHOWN),
       readFirst(runList, sources, { application_id }, 1),
@@ -102,9 +129,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       : application?.failing_since != null
         ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
         : application && describeSchedule(application);
-    const body = html`${findForm()}
-<div class="stats thirds">${AUDIT_STATUSES.map((status) => statusCard(status, games[status]))}</div>
-${rejectedSection(rejections)}${problemSection(groups)}
+    const cards = AUDIT_STATUSES.map((status) => statusCard(status, number(games[status])));
+    const body = html`${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
+<div class="stats">${cards}${statusCard('withdrawn', formatWithdrawn(withdrawn))}</div>
+${findForm()}
 ${section(
   'State',
   facts([
@@ -119,7 +147,7 @@ ${section(
       'Events',
       webhook === undefined
         ? html`They are not sent: fetch them by event/list, or ask the platform to send them to a URL of yours.`
-        : html`${addressBadge(webhook)} ${describeAddress(webhook)}`,
+        : html`${addressBadge(webhook)} ${mayMendAddress(webhook) ? null : describeAddress(webhook)}`,
     ],
   ]),
 )}

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { GameRow } from '#db/queries/games.ts';
 import { addressesOf, findPictures, type PictureView, readThumbnail } from '#db/queries/pictures.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { describePicture, THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+import { describePicture, type PictureOutcome, THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
 import { holderOf } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
@@ -28,16 +28,16 @@ const shot = (
   n: number,
   alt: string,
   url: string,
-  picture: PictureView | undefined,
+  picture: PictureView & { outcome: PictureOutcome },
 ): SafeHtml => {
-  const { outcome = null, sha256 = null, http_status = null, has_thumbnail = false } = picture ?? {};
+  const { outcome, sha256, http_status, has_thumbnail } = picture;
   const isShown = sha256 !== null && has_thumbnail;
-  const state = outcome === null ? 'not fetched yet' : describePicture(outcome, http_status);
+  const state = describePicture(outcome, http_status);
   const image = isShown ? html`<img src="${pictureUrl(id, n, sha256)}" alt="${alt}" loading="lazy">` : state;
   const failure =
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame">${image}</div><figcaption>
-${picture !== undefined && isShown ? describeBytes(picture) : null}${failure}
+${isShown ? describeBytes(picture) : null}${failure}
 <span class="end" title="${url}">${url}</span></figcaption></figure>`;
 };
 
@@ -50,14 +50,19 @@ export const picturesSection = async (
   if (addresses.length === 0) return null;
   const pictures = await findPictures(sql, addresses);
   const icons = game.game_icon.length;
-  const shots = addresses.map((address, n) => {
+  const shots = addresses.flatMap((address, n) => {
+    const picture = pictures.get(address);
+    const outcome = picture?.outcome ?? null;
+    if (picture === undefined || outcome === null) return [];
     const alt =
       n < icons ? `Icon ${n + 1} of ${icons}` : `Picture ${n - icons + 1} of ${addresses.length - icons}`;
-    return shot(game.application_game_id, n, alt, address.url, pictures.get(address));
+    return [shot(game.application_game_id, n, alt, address.url, { ...picture, outcome })];
   });
+  const missing = addresses.length - shots.length;
   return section(
     'Pictures as the platform has them',
     html`<div class="gallery">${shots}
+${missing === 0 ? null : html`<p>${missing} of ${addresses.length} pictures are not fetched yet.</p>`}
 <p class="soft">The platform fetches pictures when a reviewer is about to look, when it decides, and from time to time
 afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
   );

@@ -34,12 +34,12 @@ const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string 
 ${ago(ended_at ?? expires_at)}`;
 };
 
-const describeObstacle = ({ hold, obstacle }: Standing, pending: number): SafeHtml | string => {
+const describeObstacle = ({ hold, obstacle }: Standing, pending: number): SafeHtml | string | null => {
   if (hold !== undefined)
     return html`Your games are held since ${ago(hold.held_at)}: none of them is live. <span dir="auto">${hold.reason}</span>`;
   if (obstacle === 'needs_verdict')
     return `The ${pending} games that wait for review. They can be passed when the verdict is "verified".`;
-  return 'Nothing.';
+  return null;
 };
 
 /** @param pending how many games wait for review */
@@ -49,12 +49,13 @@ export const standingSection = async (
   pending: number,
 ): Promise<SafeHtml> => {
   const standing = await readStanding(sql, application_id);
+  const obstacle = describeObstacle(standing, pending);
   return section(
     'You, as the platform knows you',
     facts([
       ['KYC record', badge(standing.kyc?.state ?? 'pending')],
       ['Verdict', describeVerdict(standing.verdict)],
-      ['Waits for it', describeObstacle(standing, pending)],
+      ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),
   );
 };

@@ -34,7 +34,7 @@ const sentence = (appeal: AppealRow | undefined): SafeHtml | string => {
 const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
   const isRejected = game.audit_status === 'rejected';
   const button = isAppealable
-    ? html`<button class="button danger" name="act" value="appeal">Appeal the rejection</button>`
+    ? html`<button class="button" name="act" value="appeal">Appeal the rejection</button>`
     : null;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}

@@ -42,6 +42,10 @@ the next event that waits is sent ${due(next_attempt_at)}. After three days of f
     : html`The last event arrived ${ago(last_success_at)}.`;
 };
 
+/** Whether events do not arrive for a cause that the owner of the address can mend. */
+export const mayMendAddress = ({ status, failing_since, last_error }: EventWebhook): boolean =>
+  (status === 'off' || failing_since !== null) && !last_error?.startsWith(NOT_SIGNED);
+
 export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
   badge(status === 'active' && failing_since !== null ? 'failing' : status);
 

@@ -90,7 +90,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
 
     await page.getByLabel('Name or game_id').fill(broken.game_id);
     await page.getByRole('button', { name: 'Where is it?' }).click();
-    await page.getByText('game_store_video: not_http_url').first().waitFor();
+    await page.getByText('Correct game_store_video, then pull the game.').first().waitFor();
     await inspect('game-invalid');
 
     await page.getByRole('link', { name: 'Runs and failures' }).click();

@@ -100,11 +100,12 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
   );
   const broken = await page('/portal/game?id=amber-broken');
   expect(broken).toContain('The game is not stored: query_game_detail failed once');
-  expect(broken).toContain('game_icon.0: not_http_url');
+  expect(broken).toContain('game_icon.0 is not an http or https address');
+  expect(broken).not.toContain('not_http_url');
   expect(await page('/portal/game?id=never%20seen')).toMatch(
     /No run of amber has read its whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./,
   );
-  expect(await page('/portal/game?id=..')).toContain('<span class="mono">..</span>');
+  expect(await page('/portal/game?id=..')).toContain('<h1>..</h1>');
   const all = (await Promise.all([...PAGES, '/portal/game?id=amber-broken'].map(page))).join('');
   for (const secret of ['kim', 'private note', token]) expect(all).not.toContain(secret);
   expect(await page('/portal/events')).toContain('game.rejected');

@@ -163,6 +163,7 @@ export const applicationPage = (view: ApplicationView): Page => {
     only: ['reasons', 'example', 'games', 'last'],
     cells: { reasons: explainFailure },
     label: 'Failures',
+    stacked: true,
   });
   const body = html`${figures(view)}
 <div class="columns">${health(view)}

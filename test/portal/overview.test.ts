@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
+import { recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { arrive } from '#test/portal/developer.ts';
+import { useTestConsole } from '#test/support/console.ts';
+import { fetchedGame } from '#test/support/factories.ts';
+import { decideGame } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const portal = useTestConsole(database);
+
+test('the overview begins with what to mend: a rejected game by its name, a field, the address of events', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'hazel');
+  const reject = async (id: string) => {
+    const game = fetchedGame({ game_id: id, game_name: `Kite ${id}` });
+    await upsertGames(sql, 'hazel', [game]);
+    await decideGame(sql, { game_id: game.game_id, audit_status: 'rejected', reason: 'incomplete' });
+  };
+  await reject('one');
+  await recordFailures(sql, 'hazel', 'query_game_detail', [
+    {
+      application_game_id: 'broken',
+      kind: 'invalid_data',
+      reasons: [{ path: 'game_icon.0', code: 'not_http_url' }],
+    },
+  ]);
+  const webhook = { application_id: 'hazel', url: 'https://hazel.example/events', secret: Buffer.alloc(0) };
+  await upsertEventWebhook(sql, { ...webhook, secret_keys: [] });
+  await sql`update event_webhooks set failing_since = now(), last_error = 'connect_failed'`;
+  const first = await page('/portal');
+  const places = [
+    '<a href="/portal/game?id=one" dir="auto">Kite one</a>: Information is missing',
+    'game_icon.0 is not an http or https address',
+    '<a href="/portal/game?id=broken">',
+    '<a href="/portal/events">Fix the address</a>',
+    '<span>withdrawn</span>',
+    'role="search"',
+  ].map((part) => first.indexOf(part));
+  expect(places).not.toContain(-1);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(first).not.toContain('Waits for it');
+
+  // A fault of the platform is no task of the developer's.
+  await sql`update event_webhooks set last_error = 'not_signed: unknown_key'`;
+  expect(await page('/portal')).not.toContain('Fix the address');
+  for (const id of ['two', 'three', 'four']) await reject(id);
+  expect(await page('/portal')).toContain('<strong>4 games</strong>: Information is missing');
+});
