@@ -5,7 +5,6 @@ import { action, ago, badge, html, mono, nothing, type SafeHtml, section } from 
 import { type TableColumn, table } from '#src/site/table.ts';
 
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
-const ORDER: Record<CaseResult['outcome'], number> = { failed: 0, skipped: 1, passed: 2 };
 
 const callDetails = (sent: string, came = ''): SafeHtml =>
   html`<details><summary>The call</summary>
@@ -22,10 +21,16 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
     return nothing(html`The check of ${ago(check.requested_at)} has no report: ${check.error}`);
   const { passed, failed, skipped, finished_at, requested_by } = check;
   const by = namesOperators ? `, requested by ${requested_by}` : '';
-  const cases = (check.cases as CaseResult[]).toSorted((a, b) => ORDER[a.outcome] - ORDER[b.outcome]);
+  const of = (outcome: CaseResult['outcome']) =>
+    (check.cases as CaseResult[]).filter((each) => each.outcome === outcome);
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  const options = { empty: 'There is no case.', label: 'Results of the checks' };
-  return html`<p class="body soft">${counts}, ${ago(finished_at)}${by}.</p>${table(cases, COLUMNS, options)}`;
+  const others = table([...of('failed'), ...of('skipped')], COLUMNS, {
+    empty: 'Nothing to correct.',
+    label: 'Results of the checks',
+  });
+  const held = table(of('passed'), COLUMNS, { empty: 'There is no case.', label: 'Rules that hold' });
+  return html`<p class="body soft">${counts}, ${ago(finished_at)}${by}.</p>${others}
+<details class="unchanged"><summary>${passed} rules hold</summary>${held}</details>`;
 };
 
 const COLUMNS: TableColumn<CaseResult>[] = [
