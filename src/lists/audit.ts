@@ -50,7 +50,7 @@ const formatValue = (value: unknown): string => {
 };
 
 /** Details as words: `address 127.0.0.1 · by password`. The JSON document has them whole. */
-const formatDetails = ({ details }: AuditRow): string | null => {
+export const formatDetails = ({ details }: Pick<AuditRow, 'details'>): string | null => {
   const words = Object.entries(details)
     .filter(([name]) => name !== 'audit_id')
     .map(([name, value]) => `${name.replaceAll('_', ' ')} ${formatValue(value)}`);

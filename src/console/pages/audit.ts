@@ -4,9 +4,9 @@ import type { AuditRow } from '#db/queries/audit.ts';
 import { nameAuditSubjects } from '#db/queries/audit-names.ts';
 import { linkTo } from '#src/console/links.ts';
 import { isUuid } from '#src/lib/uuid.ts';
-import { auditList } from '#src/lists/audit.ts';
+import { auditList, formatDetails } from '#src/lists/audit.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { gameName, html, inWords, type SafeHtml } from '#src/site/html.ts';
+import { gameName, html, inWords, NONE, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -27,6 +27,16 @@ const subjectCell = (subject: string, name: string | undefined): SafeHtml => {
   return html`<small>${inWords(kind)}</small> ${url === null ? shown : html`<a href="${url}">${shown}</a>`}`;
 };
 
+/** Why, and the details, of which a batch is a link. */
+const reasonCell = ({ reason, details: { batch_id, ...rest } }: AuditRow): SafeHtml => {
+  const words = formatDetails({ details: rest });
+  const batch = isUuid(String(batch_id)) ? html`<a href="/batches/${String(batch_id)}">batch</a>` : null;
+  if (batch === null && words === null)
+    return reason === null ? NONE : html`<span dir="auto">${reason}</span>`;
+  const small = html`<small>${batch}${batch && words && ' · '}<span dir="auto">${words}</span></small>`;
+  return reason === null ? small : html`<span dir="auto">${reason}</span><br>${small}`;
+};
+
 /** Adds `/audit`. */
 export const addAudit = (app: FastifyInstance, options: ConsoleOptions): void => {
   app.get('/audit', { config: { right: auditList.right } }, async (request, reply) => {
@@ -36,7 +46,10 @@ export const addAudit = (app: FastifyInstance, options: ConsoleOptions): void =>
       options.sql,
       rows.map(({ subject }) => subject),
     );
-    const cells = { subject: ({ subject }: AuditRow) => subjectCell(subject, names.get(subject)) };
+    const cells = {
+      subject: ({ subject }: AuditRow) => subjectCell(subject, names.get(subject)),
+      reason: reasonCell,
+    };
     return sendPage(reply, {
       title: 'Audit log',
       at: '/audit',
