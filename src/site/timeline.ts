@@ -11,8 +11,11 @@ const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   event_failed: 'warn',
 };
 
-/** What happened to a game, latest first, below why it is live or not. */
-export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'entries'>): SafeHtml =>
+/** What happened to a game, latest first, below why it is live or not. @param aside beside the title */
+export const timelineCard = (
+  { answer, entries }: Pick<Timeline, 'answer' | 'entries'>,
+  aside?: SafeHtml | null,
+): SafeHtml =>
   section(
     'Timeline',
     html`<p class="answer">${answer.text}</p><ol class="timeline">${entries
@@ -25,5 +28,5 @@ export const timelineCard = ({ answer, entries }: Pick<Timeline, 'answer' | 'ent
               : null
           }</li>`,
       )}</ol>`,
-    { id: 'timeline' },
+    { id: 'timeline', aside: aside ?? undefined },
   );

@@ -65,7 +65,7 @@ export const gamePage = (view: GameView): Page => {
   const { game, diff, timeline, mayDecide, filters, pictures, appeal } = view;
   const { wide, texts } = gameContent(view);
   const body = html`${appealSection(appeal)}${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
-${texts}${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline)}${compareForm(view)}
+${texts}${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline, compareForm(view))}
 </div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;

@@ -22,7 +22,7 @@ const writeForm = (game_id: string): SafeHtml =>
   html`<form method="post" action="/games/${game_id}/thread" class="form">${NO_DEFAULT}
 ${textArea('text', 'Write about this game')}
 <div class="actions"><button class="button" name="act" value="note">Keep as a note</button>
-<button class="button primary" name="act" value="message">Send to the developer</button></div></form>`;
+<button class="button" name="act" value="message">Send to the developer</button></div></form>`;
 
 /** What operators and its developer wrote about a game, oldest first. */
 export const threadSection = (
