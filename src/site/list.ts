@@ -80,7 +80,7 @@ const toTableColumn = <Row>(column: Column<Row>, linkTo: LinkTo, heads?: Heads):
   };
 };
 
-export type ListTable<Row> = Partial<TableOptions> & {
+export type ListTable<Row> = Partial<TableOptions<Row>> & {
   linkTo: LinkTo;
   /** Keys of the columns that the page shows, in their order. Absent: those of every page. */
   only?: readonly string[];

@@ -15,7 +15,7 @@ export type TableColumn<Row> = {
   sort?: { url: string; direction: 'ascending' | 'descending' | 'none' };
 };
 
-export type TableOptions = {
+export type TableOptions<Row = never> = {
   /** Instead of a table without rows. */
   empty: SafeHtml | string;
   label: string;
@@ -24,7 +24,14 @@ export type TableOptions = {
    * heads, one after the other, for cells that say what they are.
    */
   stacked?: boolean | 'lines';
+  /** A form in the full width below the row, shown while `openBelow` of the row is open. Null: none. */
+  below?: ((row: Row) => SafeHtml | null) | undefined;
 };
+
+/** The button of a row that shows what is below it (data.css). It needs no script. @param name of the row */
+export const openBelow = (label: string, name: string): SafeHtml =>
+  html`<details class="opens-below">
+<summary class="button quiet">${label}<span class="hidden"> ${name}</span></summary></details>`;
 
 const classOf = <Row>({ numeric, fit, minWidth }: TableColumn<Row>): SafeHtml | null => {
   const classes = [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : ''];
@@ -48,12 +55,14 @@ const bodyCell = <Row>(column: TableColumn<Row>, row: Row, stacked: boolean): Sa
 export const table = <Row>(
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { empty, label, stacked = false }: TableOptions,
+  { empty, label, stacked = false, below }: TableOptions<Row>,
 ): SafeHtml => {
   if (rows.length === 0) return html`<div class="empty"><p>${empty}</p></div>`;
-  const lines = rows.map(
-    (row) => html`<tr data-item>${columns.map((column) => bodyCell(column, row, stacked !== false))}</tr>`,
-  );
+  const lines = rows.map((row) => {
+    const form = below?.(row) ?? null;
+    const more = form && html`<tr class="below"><td colspan="${columns.length}">${form}</td></tr>`;
+    return html`<tr data-item>${columns.map((column) => bodyCell(column, row, stacked !== false))}</tr>${more}`;
+  });
   return html`<section class="scroll" tabindex="0" aria-label="${label}">
 <table${attribute('class', stacked === 'lines' ? 'stacked lines' : stacked ? 'stacked' : undefined)}>
 <thead><tr>${columns.map(headCell)}</tr></thead>
@@ -65,7 +74,12 @@ export const tableSection = <Row>(
   title: string,
   rows: readonly Row[],
   columns: readonly TableColumn<Row>[],
-  { aside, id, label = title, ...options }: Omit<TableOptions, 'label'> & { label?: string } & SectionOptions,
+  {
+    aside,
+    id,
+    label = title,
+    ...options
+  }: Omit<TableOptions<Row>, 'label'> & { label?: string } & SectionOptions,
 ): SafeHtml => section(title, table(rows, columns, { label, ...options }), { aside, id });
 
 /** Links between the pages of a list; nothing if there is only one page. */

@@ -1,7 +1,13 @@
 // What the pages of administration keep, and what a browser that goes back must not restore.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signInPage,
+  startTestConsole,
+  type TestConsole,
+} from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('the operators in Chromium', () => {
@@ -44,5 +50,29 @@ describe.runIf(hasBrowser())('the operators in Chromium', () => {
       expect([login, checked]).toEqual([login, [role]]);
     }
     await page.close();
+  });
+
+  test('without a script, the words of a reason are edited in its row, and an operator is managed below its row', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await signInPage(page, served.url, 'ada', '/reasons');
+    const labels = page.getByLabel('What the developer reads');
+    await page.locator('summary', { hasText: 'Edit broken_media' }).click();
+    const label = labels.locator('visible=true').first();
+    expect(await label.inputValue()).toBe('An icon, a picture or the video does not load');
+    await label.fill('A picture or the video does not load');
+    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByText('broken_media is in use.').waitFor();
+    await page.getByRole('cell', { name: 'A picture or the video does not load' }).waitFor();
+
+    await page.getByRole('link', { name: 'Operators' }).click();
+    await addTestOperator(database.sql, 'wim', 'viewer');
+    await page.reload();
+    expect(await page.getByRole('button', { name: 'Disable' }).count()).toBe(0);
+    await page.locator('summary', { hasText: 'Manage wim' }).click();
+    await page.getByLabel('Your password, again').locator('visible=true').first().fill(PASSWORD);
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('wim is disabled.').waitFor();
+    await context.close();
   });
 });

@@ -6,6 +6,7 @@ import { describeRequest } from '#src/lists/approvals.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { hiddenFields, html, type SafeHtml } from '#src/site/html.ts';
 import { requestCard } from '#src/site/requests.ts';
+import { openBelow } from '#src/site/table.ts';
 
 const CHANGE = 'A change of operators';
 
@@ -33,16 +34,18 @@ const manageForm = ({ login, roles, status, signs_in_by }: Operator, proof: Proo
   const isActive = status === 'active';
   const rolesPart = isOidc
     ? html`<p class="soft">The roles come from the OIDC provider.</p>${isActive ? null : REASON}${proofField(proof)}`
-    : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${REASON}${proofField(proof)}
-${act('Set roles', 'roles', '')}`;
-  return html`<form method="post" action="/operators" class="rows">${hiddenFields({ login })}${rolesPart}
-<div class="actions">${isOidc || !isActive ? null : act('New sign-in link', 'link')}${act('Sign out', 'sign_out')}
-${isActive ? act('Disable', 'disable', 'quiet danger') : act('Enable', 'enable')}</div></form>`;
+    : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${REASON}${proofField(proof)}`;
+  return html`<form method="post" action="/operators" class="form">${hiddenFields({ login })}${rolesPart}
+<div class="actions">${isOidc ? null : act('Set roles', 'roles', '')}
+${isOidc || !isActive ? null : act('New sign-in link', 'link')}${act('End sessions', 'sign_out')}
+${isActive ? act('Disable', 'disable', 'quiet danger apart') : act('Enable', 'enable', 'quiet apart')}</div></form>`;
 };
 
-export const manageCell = (operator: Operator, proof: ProofView): SafeHtml =>
-  html`<details><summary>Manage<span class="hidden"> ${operator.login}</span></summary>
-${missingProof(proof, CHANGE) ?? manageForm(operator, proof)}</details>`;
+export const manageCell = ({ login }: Operator): SafeHtml => openBelow('Manage', login);
+
+/** The forms of one operator, below its row. */
+export const manageForms = (operator: Operator, proof: ProofView): SafeHtml =>
+  missingProof(proof, CHANGE) ?? manageForm(operator, proof);
 
 export const addForm = (proof: ProofView): SafeHtml =>
   missingProof(proof, CHANGE) ??

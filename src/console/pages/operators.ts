@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { findOperator } from '#db/queries/operators.ts';
 import { linkTo } from '#src/console/links.ts';
-import { addForm, manageCell, operatorCard } from '#src/console/pages/operator-forms.ts';
+import { addForm, manageCell, manageForms, operatorCard } from '#src/console/pages/operator-forms.ts';
 import { OPERATOR_KINDS } from '#src/contract/approvals.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
 import { signInUrl } from '#src/identity/links.ts';
@@ -87,7 +87,8 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
     const operators = body({
       linkTo,
       cells: { roles: ({ roles }) => words(roles.join(', ')) || null },
-      more: [{ head: 'Manage', cell: (row) => manageCell(row, proof) }],
+      more: [{ head: 'Manage', cell: manageCell }],
+      below: (row) => manageForms(row, proof),
       stacked: true,
     });
     const cards = requests.map((row) => operatorCard(row, proof));

@@ -8,13 +8,16 @@ import { PROSE_MAX } from '#src/contract/text.ts';
 import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
-import { action, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
+import { action, hiddenFields, html, input, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
+import { openBelow } from '#src/site/table.ts';
 
 const PAGE = 200;
+/** The state beside the code, for narrow screens. */
+const COLUMNS = ['code', 'state', 'label', 'text'];
 
 const form = z.object({
   act: z.enum(['add', 'retire']),
@@ -23,22 +26,25 @@ const form = z.object({
   text: z.string().default(''),
 });
 
-const retireCell = ({ code, retired_at }: ReasonRow): SafeHtml | string => {
-  if (retired_at !== null) return '';
+const changeCell = ({ code, retired_at }: ReasonRow): SafeHtml => {
   const fields = { act: 'retire', code };
-  return action('/reasons', html`Retire<span class="hidden"> ${code}</span>`, { fields, kind: 'quiet' });
+  const label = html`Retire<span class="hidden"> ${code}</span>`;
+  const retire = retired_at === null ? action('/reasons', label, { fields, kind: 'quiet' }) : null;
+  return html`<div class="actions">${openBelow('Edit', code)}${retire}</div>`;
 };
 
-const ADD = section(
-  'Add a reason, or change its words',
-  html`<form method="post" action="/reasons" class="form">${hiddenFields({ act: 'add' })}
-<label class="field"><span>Code</span>
-<input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label>
-<label class="field"><span>What the developer reads</span><input name="label" required maxlength="200"></label>
+const CODE = html`<label class="field"><span>Code</span>
+<input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label>`;
+
+/** Adds a reason, or changes the words of one and brings it back. */
+const reasonForm = (row?: ReasonRow): SafeHtml =>
+  html`<form method="post" action="/reasons" class="form" autocomplete="off">
+${hiddenFields({ act: 'add', code: row?.code })}${row === undefined ? CODE : null}
+${input('What the developer reads', { name: 'label', value: row?.label, required: true, maxlength: 200 })}
 <label class="field"><span>Text that a rejection begins with</span>
-<textarea name="text" rows="2" maxlength="${PROSE_MAX}" dir="auto"></textarea></label>
-<button class="button primary">Save</button></form>`,
-);
+<textarea name="text" rows="2" maxlength="${PROSE_MAX}" dir="auto">
+${row?.text ?? ''}</textarea></label>
+<button class="button primary">${row?.retired_at == null ? 'Save' : 'Save, and use it again'}</button></form>`;
 
 /** Adds `/reasons`. */
 export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -46,11 +52,12 @@ export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void 
     const view = { path: '/reasons', query: request.query, limit: PAGE };
     const { filters, body } = await showList(sourcesOf(options), reasonList, view);
     const mayManage = hasRight(operatorOf(request).roles, 'manage_reasons');
-    const more = mayManage ? [{ head: 'Retire', cell: retireCell }] : [];
+    const change = mayManage ? { more: [{ head: 'Change', cell: changeCell }], below: reasonForm } : {};
     return sendPage(reply, {
       title: 'Reasons',
       at: '/reasons',
-      body: html`${filters}${body({ linkTo, more, stacked: true })}${mayManage ? ADD : null}`,
+      body: html`${filters}${body({ linkTo, only: COLUMNS, ...change, stacked: 'lines' })}
+${mayManage ? section('Add a reason', reasonForm()) : null}`,
       lead: 'Why games are rejected. A retired reason stays on the decisions that name it.',
     });
   });
