@@ -43,8 +43,8 @@ const requestActions = (row: ApprovalRow, { login, mayApprove, use }: RequestVie
   if (row.requested_by === login)
     return html`${row.state === 'approved' ? use : null}${action(`${url}/cancel`, 'Cancel the request')}`;
   if (!mayApprove) return html``;
-  const approval =
-    row.state === 'requested' ? action(`${url}/approve`, 'Approve', { kind: 'primary' }) : null;
+  const kind = row.kind === 'erase' ? 'danger solid' : 'primary';
+  const approval = row.state === 'requested' ? action(`${url}/approve`, 'Approve', { kind }) : null;
   return html`${approval}${action(`${url}/decline`, 'Decline')}`;
 };
 

@@ -107,7 +107,7 @@ type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeo
 const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
   const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
   const more = kind === 'verdict' ? verdictFields : null;
-  const title = html`<h3>${label}</h3><p class="hint">${hint}</p>`;
+  const title = html`${kind === 'verdict' ? null : html`<h3>${label}</h3>`}<p class="hint">${hint}</p>`;
   const url = `${developerPath(application_id)}/${path}`;
   const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
     html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${more}${button}</form>`;
@@ -128,9 +128,10 @@ ${form('/requests', fields, html`<button class="button">${requestLabel}</button>
   return html`<div class="request">${title}<p class="notice warn">${why}</p>${act}</div>`;
 };
 
-const verdictDetails = (form: SafeHtml): SafeHtml =>
-  html`<details id="verdict" class="body"><summary class="button" data-key="v" data-opens="verdict" aria-keyshortcuts="v">Give a verdict… <kbd>v</kbd>
-</summary>${form}</details>`;
+const verdictPanel = (form: SafeHtml): SafeHtml =>
+  html`<div id="decision"><details id="verdict">
+<summary class="button primary" data-key="v" data-opens="verdict" aria-keyshortcuts="v">Give a verdict… <kbd>v</kbd></summary>
+<div class="panel-over">${form}</div></details></div>`;
 
 /** The next developer who waits for a verdict. */
 const nextLink = ({ application_id }: Developer): SafeHtml =>
@@ -177,6 +178,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       );
       const others = forms.filter(({ kind }) => kind !== 'verdict').map(({ form }) => form);
       const verdictForm = forms.find(({ kind }) => kind === 'verdict')?.form ?? null;
+      const cards = html`${requests.map((row) => deskRequest(row, view))}`;
       const next = waiting.find((each) => each.application_id !== application_id);
       const versions = listTable(kycVersionList, former, {
         linkTo,
@@ -193,6 +195,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         stacked: true,
       });
       const body = html`<div class="columns">
+${section('Record, masked', recordBody(developer, record))}
 ${section(
   'State',
   facts([
@@ -210,10 +213,9 @@ ${section(
     ],
   ]),
 )}
-${section('Record, masked', recordBody(developer, record))}
 </div>
-${section('Verdict', html`${verdictFacts(verdict)}${verdictForm === null ? null : verdictDetails(verdictForm)}`)}
-${requests.length === 0 ? null : section('Open requests', html`${requests.map((row) => deskRequest(row, view))}`)}
+${section('Verdict', verdictFacts(verdict))}
+${requests.length === 0 ? null : section('Open requests', cards, { id: 'requests' })}
 ${others.length === 0 ? null : section('What takes a second person', html`${others}`)}
 ${section('Former versions, latest first', versions)}
 ${section('What was done, latest first', done)}`;
@@ -223,7 +225,7 @@ ${section('What was done, latest first', done)}`;
         body,
         parent: ['Developers', '/'],
         lead: html`${badge(developer.state)} ${ago(developer.pulled_at)}`,
-        actions: next === undefined ? undefined : nextLink(next),
+        actions: html`${next && nextLink(next)}${verdictForm && verdictPanel(verdictForm)}`,
       });
     },
   );

@@ -21,6 +21,7 @@ export const sendReveal = (
       ? section('Record', html`<div class="empty"><p>No record is stored.</p></div>`)
       : html`<div class="countdown" role="img" aria-label="This page closes by itself after two minutes">
 <span></span></div>
+<p class="seconds" aria-hidden="true"></p>
 <div data-revealed>${section(
           'Record, in clear',
           facts([
