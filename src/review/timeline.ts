@@ -8,6 +8,7 @@ import {
   readApplicationState,
   readGameEvents,
 } from '#db/queries/timeline.ts';
+import { describeReasons } from '#src/contract/failure-words.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -19,7 +20,6 @@ import {
   HELD_BACK,
   type WaitingPlace,
 } from '#src/rules/answer.ts';
-import { describeReasons } from '#src/rules/failure-words.ts';
 
 /**
  * One thing that happened to a game. `text` is a sentence that the application's developer may read; `by` and `note`

@@ -1,3 +1,4 @@
+import { adviseOn, describeFailure, describeReasons } from '#src/contract/failure-words.ts';
 import type { Reason } from '#src/contract/text.ts';
 import {
   ACCEPT_ADVICE,
@@ -8,7 +9,6 @@ import {
 } from '#src/contract/words.ts';
 import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { dueAfter } from '#src/rules/backoff.ts';
-import { adviseOn, describeFailure, describeReasons } from '#src/rules/failure-words.ts';
 import { untilTick } from '#src/rules/ticks.ts';
 
 /** The first line of a timeline: why a game is live or not. `at` is the time since which it is true, if known. */

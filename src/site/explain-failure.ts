@@ -1,11 +1,11 @@
-import type { CallErrorCode } from '#src/egress/errors.ts';
 import {
   describeKind,
   describeReasons,
   FAILURE_KINDS,
   type Failed,
   OWN_KINDS,
-} from '#src/rules/failure-words.ts';
+} from '#src/contract/failure-words.ts';
+import type { CallErrorCode } from '#src/egress/errors.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
 /** What a call did wrong, and what its results may lack. */
