@@ -21,7 +21,8 @@ export const createDeadline =
   (request, reply, done) => {
     const deadlineMs = request.routeOptions.config.deadlineMs ?? timeoutMs;
     const timer = setTimeout(() => {
-      if (reply.sent) return;
+      // `sent` is false while a stream is sent.
+      if (reply.sent || reply.raw.headersSent) return;
       const error = request.raw.complete
         ? new ApiError('unavailable', undefined, { cause: new Error(`no response within ${deadlineMs} ms`) })
         : new ApiError('requestTimeout', undefined, { headers: { connection: 'close' } });

@@ -5,8 +5,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDeadline } from '#src/api/deadline.ts';
 import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { openFileStore } from '#src/picture-store/file-store.ts';
@@ -156,6 +158,31 @@ test('clients that do not read keep no other from the pictures', async () => {
   } finally {
     for (const each of idle) each.destroy();
     await few.close();
+  }
+});
+
+test('a picture whose client reads longer than a call may take arrives whole', async () => {
+  const all = Buffer.alloc(10 * 1024 * 1024, 8);
+  const large = describeBytes(all);
+  await openFileStore(directory).put('passed', large, all);
+  const deadlineMs = 1_000;
+  const failures: unknown[] = [];
+  const app = createServer(pino({ level: 'silent' }), { bodyMaxBytes: 1_024, connectionsMax: 10 });
+  app.addHook(
+    'onRequest',
+    createDeadline(deadlineMs, (error, _request, reply) => {
+      failures.push(error);
+      return reply.code(503).send();
+    }),
+  );
+  addPictureRoutes(app, directory);
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    const response = await fetch(`${url}/pictures/${nameOfPicture(large)}`);
+    await sleep(deadlineMs + 50);
+    expect([(await response.arrayBuffer()).byteLength, failures]).toEqual([all.length, []]);
+  } finally {
+    await app.close();
   }
 });
 
