@@ -6,7 +6,8 @@ import { listOpenedGames } from '#db/queries/game-viewers.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { linkTo } from '#src/console/links.ts';
 import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
-import { LANE_PAGE } from '#src/console/pages/review.ts';
+import { LANE_PAGE, SEEN_MAX_BYTES } from '#src/console/pages/review.ts';
+import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { isUuid } from '#src/lib/uuid.ts';
@@ -40,21 +41,25 @@ const NAMED_MAX = 5;
 const GAME_MAX_BYTES = 64;
 /** The filters of a lane at their longest, and the short fields of a form. */
 const FILTERS_MAX_BYTES = 16 * 1024;
-/** A form with as many games as a page has, and its text and note at their longest. */
-const FORM_MAX_BYTES = LANE_PAGE * GAME_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + FILTERS_MAX_BYTES;
+/** A form with as many games and pictures as a page has, and its text and note at their longest. */
+const FORM_MAX_BYTES =
+  LANE_PAGE * GAME_MAX_BYTES + SEEN_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + FILTERS_MAX_BYTES;
 
 const SEEN = /^([0-9a-f-]{36})@(\d{1,9})$/;
+const texts = z
+  .union([z.string(), z.array(z.string())])
+  .default([])
+  .transform((given) => [given].flat());
 const form = laneFilters.extend({
   act: z.enum(['pass', 'reject']),
-  game: z
-    .union([z.string(), z.array(z.string())])
-    .default([])
-    .transform((games) =>
-      [games].flat().flatMap((game) => {
-        const [, game_id = '', revision] = SEEN.exec(game) ?? [];
-        return isUuid(game_id) ? [{ game_id, revision: Number(revision) }] : [];
-      }),
-    ),
+  game: texts.transform((games) =>
+    games.flatMap((game) => {
+      const [, game_id = '', revision] = SEEN.exec(game) ?? [];
+      return isUuid(game_id) ? [{ game_id, revision: Number(revision) }] : [];
+    }),
+  ),
+  /** A game, and the pictures of it that the page shows. */
+  seen: texts,
   reason: z.string().default(''),
   text: z.string().default(''),
   note: z.string().default(''),
@@ -66,9 +71,18 @@ type Form = z.infer<typeof form>;
 
 const formatSeen = ({ game_id, revision }: Form['game'][number]): string => `${game_id}@${revision}`;
 
+/** Adds to each game the pictures of it that the page showed. */
+const withSeenPictures = (games: Form['game'], seen: Form['seen']) => {
+  const byGame = Map.groupBy(seen, (each) => each.slice(0, each.indexOf(' ')));
+  return games.map((game) => ({
+    ...game,
+    seen_pictures: parseSeenPictures(byGame.get(game.game_id)?.join(' ') ?? ''),
+  }));
+};
+
 /** Asks whether to decide on games that the reviewer has not opened. */
 const question = (given: Form, unopened: readonly { game_name: string }[]): SafeHtml => {
-  const { game, act, unopened: _answer, ...fields } = given;
+  const { game, seen, act, unopened: _answer, ...fields } = given;
   const verb = act === 'pass' ? 'Pass' : 'Reject';
   const opened = game.length - unopened.length;
   const button = (answer: string, label: string, kind = '') =>
@@ -81,6 +95,7 @@ const question = (given: Form, unopened: readonly { game_name: string }[]): Safe
 <p>You have not opened ${number(unopened.length)} of the ${number(game.length)} selected games.</p>
 <ul class="rows">${names}${more === 0 ? null : html`<li class="soft">and ${number(more)} more</li>`}</ul>
 ${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}
+${seen.map((each) => hiddenFields({ seen: each }))}
 <div class="actions">${opened === 0 ? null : button('leave', `${verb} only the ${number(opened)} opened`, 'primary')}
 ${button('decide', `${verb} all ${number(game.length)}`, opened === 0 ? 'primary' : '')}
 <a class="button" href="${backTo(given)}">Back</a></div></div></form>`;
@@ -135,7 +150,11 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
         parent: ['Review', back],
         body: question(given, [...(await readDecidableGames(sql, missed)).values()]),
       });
-    const seen = { games: chosen, seen_status: 'pending', note } as const;
+    const seen = {
+      games: withSeenPictures(chosen, given.seen),
+      seen_status: 'pending',
+      note,
+    } as const;
     return redirectOnRefusal(reply, back, async () => {
       const { games } =
         act === 'pass'

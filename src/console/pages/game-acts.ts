@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { leadOn } from '#src/console/next-game.ts';
-import { parseSeenPictures } from '#src/console/pages/game-pictures.ts';
+import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';

@@ -12,6 +12,7 @@ import {
 } from '#db/queries/pictures.ts';
 import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
 import { changedPicture, isWaiting, picturePlace } from '#src/console/pages/pictures.ts';
+import { formatSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
@@ -134,23 +135,12 @@ Pass <kbd aria-hidden="true">p</kbd></button>`
 ${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
 };
 
-/** The bytes of a picture that are on a page, as its decision form sends them. */
-const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
-
 /** Sends the pictures that a list shows with a decision: a list that is fetched again replaces what it sends. */
-const seenPictures = (seenNow: readonly (PictureView | undefined)[]): SafeHtml[] => {
-  const seen = [...new Set(seenNow)].flatMap((picture) => {
-    const { picture_id, sha256 } = picture ?? {};
-    return sha256 == null ? [] : [`${picture_id}:${sha256.padEnd(64, '0')}`];
-  });
-  return Object.values(DECISION_FORMS).map(
-    (form) => html`<input type="hidden" form="${form}" name="seen_pictures" value="${seen.join(' ')}">`,
+const seenPictures = (shown: readonly (PictureView | undefined)[]): SafeHtml[] =>
+  Object.values(DECISION_FORMS).map(
+    (form) =>
+      html`<input type="hidden" form="${form}" name="seen_pictures" value="${formatSeenPictures(shown)}">`,
   );
-};
-
-/** @returns the hash in hex that was seen, by picture */
-export const parseSeenPictures = (text: string): Record<string, string> =>
-  Object.fromEntries([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
 const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
 /** The digits of the keyboard open the first nine pictures. */

@@ -1,5 +1,6 @@
 /** How pages show pictures: our thumbnails, or the reason why there is none. A page never links to an application's picture. */
 import type { ContentView, PictureSet, PictureView } from '#db/queries/pictures.ts';
+import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
@@ -15,7 +16,7 @@ const ICON_WIDTHS = { tiny: 64, small: 64, large: 256 } as const satisfies Recor
 
 /**
  * A game's icon, or its first letter while there is none.
- * @param isLate takes the place of the letter on a page that was sent before
+ * @param isLate takes the place of the letter on a page that was sent before, and is sent with its form
  */
 export const iconPlace = (
   {
@@ -34,7 +35,9 @@ export const iconPlace = (
       ? html`<img src="${thumbnailUrl(icon.sha256, ICON_WIDTHS[size])}" alt="" loading="lazy" decoding="async">`
       : firstLetter(game_name);
   const swap = isLate ? html` hx-swap-oob="true"` : null;
-  return html`<span class="picture ${size}" id="icon-${game_id}"${swap} aria-hidden="true">${shown}</span>`;
+  return html`<span class="picture ${size}" id="icon-${game_id}"${swap} aria-hidden="true">${shown}${
+    isLate ? seenField(game_id, [icon]) : null
+  }</span>`;
 };
 
 const KIB = 1_024;

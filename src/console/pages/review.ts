@@ -5,14 +5,16 @@ import { countAppeals } from '#db/queries/appeals.ts';
 import { listOpenedGames } from '#db/queries/game-viewers.ts';
 import type { LaneGame } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
-import type { PictureSet } from '#db/queries/pictures.ts';
+import { addressesOf, type PictureSet } from '#db/queries/pictures.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
 import { leadOn } from '#src/console/next-game.ts';
 import { rejectionFields, sendRejection } from '#src/console/pages/decision-form.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, PICTURE_VIEWER, smallPicture } from '#src/console/pages/pictures.ts';
+import { SEEN_PICTURE_MAX_BYTES, seenField } from '#src/console/pages/seen-pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { URLS_MAX } from '#src/contract/text.ts';
 import { LANES, type Lane } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { laneList } from '#src/lists/review.ts';
@@ -41,6 +43,8 @@ import { sourcesOf } from '#src/site/sources.ts';
 /** Games on a page of a lane. */
 export const LANE_PAGE = 60;
 const GALLERY_PAGE = 24;
+/** What the form of a page sends of the pictures that it shows, at its longest. */
+export const SEEN_MAX_BYTES = LANE_PAGE * 64 + (LANE_PAGE + GALLERY_PAGE * URLS_MAX) * SEEN_PICTURE_MAX_BYTES;
 /** Games at the head of the page whose pictures are fetched; of the others, the icons. */
 const OPENED_SOON = 4;
 
@@ -84,6 +88,17 @@ const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictur
 /** `game_store_pic`: of a game whose pictures are shown or fetched. */
 type Shown = LaneGame & { game_store_pic?: string[] };
 
+/** The pictures of a game that its card shows, as the form sends them. */
+const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
+  const { game_id, application_id, game_icon, game_store_pic = [] } = game;
+  const addresses = addressesOf({
+    application_id,
+    game_icon: game_icon.slice(0, 1),
+    game_store_pic: isGallery ? game_store_pic : [],
+  });
+  return seenField(game_id, addresses.map(pictures.get));
+};
+
 /** A game of the list `review.list`. */
 const card = (game: Shown, view: LaneView): SafeHtml => {
   const { filters, mayDecide, pictures, changes, isGallery } = view;
@@ -95,7 +110,7 @@ const card = (game: Shown, view: LaneView): SafeHtml => {
     decided_status !== null && badge(`was ${decided_status}`, toneOf(decided_status)),
     ...(changes.get(game_id) ?? []).map((each) => badge(each, 'info')),
   ].filter((mark) => mark !== false);
-  return html`<li class="game-card" data-item>${mayDecide ? selection(game) : html`<span></span>`}
+  return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
