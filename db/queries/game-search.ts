@@ -29,6 +29,8 @@ export const FOUND_MAX = 100;
 const ENOUGH = 10;
 /** Games that are compared with the query, at most. */
 const CANDIDATES_MAX = 1_000;
+/** Games that are read to find those of one status, at most: a word may be in millions. */
+const READ_MAX = 20_000;
 /** Words with one of the keys of a typed word that are compared with it. */
 const WORDS_MAX = 300;
 
@@ -50,8 +52,8 @@ const readMatches = (
         `select game_id, game_name, application_game_id from (
            select game_id, game_name, application_game_id, audit_status from games
            where search @@ $1::tsquery ${withWithdrawn ? '' : 'and withdrawn_at is null'}
-           limit ${CANDIDATES_MAX}) as matching
-         where $2::text is null or audit_status = $2`,
+           limit ${audit_status === undefined ? CANDIDATES_MAX : READ_MAX}) as matching
+         where $2::text is null or audit_status = $2 limit ${CANDIDATES_MAX}`,
         [query, audit_status ?? null],
       );
 

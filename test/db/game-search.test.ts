@@ -71,6 +71,20 @@ describe('a search of ten thousand names in three scripts', () => {
     expect(await find(search, 'names')).not.toContain(wanted);
   });
 
+  test('among more games with the word than are compared, one of another status is found', async () => {
+    const name = (n: number) => ({ application_game_id: `gondola-${n}`, game_name: `Gondola ${n}` });
+    await land(Array.from({ length: 1_001 }, (_, n) => name(n)));
+    await database.sql`update games set audit_status = 'rejected', audit_time = now()
+                       where application_game_id = 'gondola-1000'`;
+    const { rows } = await readPage(
+      database.sql,
+      gameList,
+      { search: 'gondola', audit_status: 'rejected' },
+      { limit: 10 },
+    );
+    expect(rows.map(({ application_game_id }) => application_game_id)).toEqual(['gondola-1000']);
+  });
+
   test('a game that has one of four words is not what was meant', async () => {
     await land([{ application_game_id: 'one word', game_name: 'hasOwnProperty' }], 'others');
     expect(await find('wrong-has-four-words')).not.toContain('one word');
