@@ -79,6 +79,24 @@ it('"pass 50 with their revisions" is one pipe: game list, game pass', async () 
   expect(row?.games).toBe(50);
 });
 
+it('what a search finds is passed by the same pipe', async () => {
+  const { stdout } = await catalogue([
+    'game',
+    'list',
+    '--search',
+    'game',
+    '--status',
+    'pending',
+    '--limit',
+    '2',
+  ]);
+  const passed = await catalogue(['game', 'pass', '--by', 'kim', '--json'], stdout);
+  expect(passed).toMatchObject({
+    exit: 0,
+    stderr: expect.stringContaining('not the whole list: 2 games, next: '),
+  });
+});
+
 it('"why is it not here" is one command, whose first line answers', async () => {
   const { stdout } = await catalogue(['game', 'why', 'acme', 'g-unknown']);
   expect(stdout.split('\n')[0]).toMatch(

@@ -27,8 +27,10 @@ const parseDecisionId = (given: string): number | string => {
   }
 };
 
-/** The header of `game list` and its last line. */
-const NOT_GAMES = /^game\s+application\s|^\d+ of .*, next: /;
+/** The last line of a page that is not the last: `50 of 120, next: …`, of a search `50 games, next: …`. */
+const REST = /^\d+ .*, next: /;
+/** The header of `game list`. */
+const HEADER = /^game\s+application\s/;
 
 /** Reads games from lines: the first word of each is a game, as `game list` prints them. */
 const readStdin = async (out: Output): Promise<NamedGame[]> => {
@@ -37,10 +39,11 @@ const readStdin = async (out: Output): Promise<NamedGame[]> => {
     number: index + 1,
     word: line.trim().split(/\s+/)[0] ?? '',
   }));
-  const more = lines.find(({ line }) => /^\d+ of .*, next: /.test(line));
+  const more = lines.find(({ line }) => REST.test(line));
   if (more !== undefined) out.note(`The input is not the whole list: ${more.line}`);
   return lines
-    .filter(({ word, line }) => word !== '' && !word.startsWith('#') && !NOT_GAMES.test(line))
+    .filter(({ word }) => word !== '' && !word.startsWith('#'))
+    .filter(({ line }) => !REST.test(line) && !HEADER.test(line))
     .map(({ number, word }) => {
       try {
         return parseNamedGame(word);
