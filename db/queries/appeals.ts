@@ -14,10 +14,6 @@ export const insertAppeal = (
   appeal: Pick<AppealRow, 'game_id' | 'text'>,
 ): Promise<AppealRow> => onlyRow(tx<AppealRow[]>`insert into game_appeals ${tx(appeal)} returning *`);
 
-/** The appeal on a game that is open. */
-export const findOpenAppeal = (sql: Queryable, game_id: string): Promise<AppealRow | undefined> =>
-  firstRow(sql<AppealRow[]>`select * from game_appeals where game_id = ${game_id} and outcome is null`);
-
 /** The latest appeal on a game. */
 export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealRow | undefined> =>
   firstRow(sql<AppealRow[]>`
@@ -36,19 +32,38 @@ export const decideAppeal = (
     update game_appeals set outcome = ${outcome}, decided_by = ${decided_by}, answer = ${answer}
     where game_id = ${game_id} and outcome is null returning *`);
 
+/** An appeal, and the rejection that it is against. */
+export type OpenAppeal = AppealRow & {
+  reason: string | null;
+  reason_label: string | null;
+  rejection: string | null;
+  due: Date;
+};
+
+/** When an appeal is due. */
+const dueTime = (sql: Queryable) =>
+  sql`p.opened_at + review_target_ms(a.review_priority) * interval '1 millisecond'`;
+
+const openAppealColumns = (sql: Queryable) =>
+  sql`p.*, d.reason, r.label as reason_label, d.text as rejection, ${dueTime(sql)} as due`;
+
+const rejectionOf = (sql: Queryable) =>
+  sql`join game_audits d on d.audit_id = p.audit_id left join reasons r on r.code = d.reason`;
+
+/** The appeal on a game that is open. */
+export const findOpenAppeal = (sql: Queryable, game_id: string): Promise<OpenAppeal | undefined> =>
+  firstRow(sql<OpenAppeal[]>`
+    select ${openAppealColumns(sql)} from game_appeals p
+    join applications a on a.application_id = p.application_id ${rejectionOf(sql)}
+    where p.game_id = ${game_id} and p.outcome is null`);
+
 /** What waits: the content that was rejected is still there, and listed. */
 const isWaiting = (sql: Queryable) =>
   sql`p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null`;
 
-/** An appeal that waits, with its game and the rejection. */
-export type AppealItem = AppealRow &
-  Pick<GameRow, 'application_game_id' | 'game_name' | 'revision'> & {
-    application_name: string;
-    reason: string | null;
-    reason_label: string | null;
-    rejection: string | null;
-    due: Date;
-  };
+/** An appeal that waits, with its game. */
+export type AppealItem = OpenAppeal &
+  Pick<GameRow, 'application_game_id' | 'game_name' | 'revision'> & { application_name: string };
 
 export type AppealFilter = {
   application_id?: string | undefined;
@@ -58,10 +73,6 @@ export type AppealFilter = {
 
 export const APPEAL_SORTS = ['due'] as const;
 
-/** When an appeal is due. */
-const dueTime = (sql: Queryable) =>
-  sql`p.opened_at + review_target_ms(a.review_priority) * interval '1 millisecond'`;
-
 /** Reads one page of the appeals that wait. */
 export const listAppealPage = (
   sql: Queryable,
@@ -69,10 +80,10 @@ export const listAppealPage = (
   page: ListPage<(typeof APPEAL_SORTS)[number]>,
 ) =>
   readListPage<AppealItem>(sql, page, {
-    columns: sql`p.*, g.application_game_id, g.game_name, g.revision, a.name as application_name, d.reason,
-      r.label as reason_label, d.text as rejection, ${dueTime(sql)} as due`,
+    columns: sql`${openAppealColumns(sql)}, g.application_game_id, g.game_name, g.revision,
+      a.name as application_name`,
     from: sql`game_appeals p join games g using (game_id) join applications a on a.application_id = g.application_id
-      join game_audits d on d.audit_id = p.audit_id left join reasons r on r.code = d.reason ${where(sql, [
+      ${rejectionOf(sql)} ${where(sql, [
         isWaiting(sql),
         application_id !== undefined && sql`p.application_id = ${application_id}`,
         reviewer !== undefined && sql`lower(p.rejected_by) <> lower(${reviewer})`,

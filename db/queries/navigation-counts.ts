@@ -4,12 +4,13 @@ import { onlyRow } from '#db/rows.ts';
 /** Failures that are counted. */
 export const FAILURES_COUNTED = 1_000;
 
-/** What waits for an operator. `failures`: at most one more than `FAILURES_COUNTED`. */
+/** What waits for an operator. `pending`: games and appeals. `failures`: at most one more than `FAILURES_COUNTED`. */
 export type NavigationCounts = Record<'pending' | 'requests' | 'failures' | 'applications', number>;
 
 export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> =>
   onlyRow(sql<NavigationCounts[]>`
-    select (select coalesce(sum(games), 0)::float8 from game_totals('') where audit_status = 'pending') as pending,
+    select (select coalesce(sum(games), 0)::float8 from game_totals('') where audit_status = 'pending')
+             + (select open from count_appeals()) as pending,
            (select count(*)::int from approvals
             where kind = 'withdrawals' and used_at is null and closed_at is null and expires_at > now()) as requests,
            (select count(*)::int from (select from ingest_failures limit ${FAILURES_COUNTED + 1}) counted) as failures,

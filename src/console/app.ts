@@ -34,23 +34,28 @@ import { addPortalSession } from '#src/portal/session.ts';
 import { addPortalThread } from '#src/portal/thread.ts';
 import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { changesState } from '#src/site/origin.ts';
 import { createSite } from '#src/site/site.ts';
 
 /** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {
-  const readCounts = createNavigationCounts(options.sql);
+  const { counts, refresh } = createNavigationCounts(options.sql);
   const frame: SiteFrame = {
     site: 'console',
     name: 'Game Catalogue',
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
-    counts: () => readCounts().places,
-    decidedToday: (login) => readCounts().decided[login] ?? 0,
+    counts: () => counts().places,
+    decidedToday: (login) => counts().decided[login] ?? 0,
   };
   const app = await createSite(options, frame);
   // Reads the counts before the first page.
-  app.addHook('onListen', async () => void readCounts());
+  app.addHook('onListen', async () => refresh());
+  // And after each change, while the browser requests the page that it leads to.
+  app.addHook('onSend', async ({ method, operator }) => {
+    if (operator !== null && changesState(method)) refresh();
+  });
   addHome(app, options);
   addReview(app, options);
   addBatches(app, options);

@@ -11,9 +11,6 @@ import type { PlaceCounts } from '#src/site/layout.ts';
 
 /** Pages of a process share what was read within this time. */
 const FRESH_MS = 5_000;
-/** Older counts are not shown. */
-const SHOWN_MS = 60_000;
-
 const toPlaces = ({ pending, requests, failures, applications }: NavigationCounts): PlaceCounts => {
   const shown = failures > FAILURES_COUNTED ? `${number(FAILURES_COUNTED)}+` : number(failures);
   return {
@@ -27,26 +24,40 @@ const toPlaces = ({ pending, requests, failures, applications }: NavigationCount
 /** What waits, by place, and how many games each operator has decided today. */
 type Counts = { places: PlaceCounts; decided: Record<string, number> };
 
-/** @returns the latest counts at once: no page waits for them. They are behind by seconds; the first page after a minute has none. */
-export const createNavigationCounts = (sql: Database): (() => Counts) => {
-  const none: Counts = { places: {}, decided: {} };
-  let counts = none;
+type NavigationCounter = {
+  /** Returns the latest counts at once: no page waits for them. They are behind by seconds, after a pause by more. */
+  counts: () => Counts;
+  /** Reads them anew, after a change. */
+  refresh: () => void;
+};
+
+export const createNavigationCounts = (sql: Database): NavigationCounter => {
+  let counts: Counts = { places: {}, decided: {} };
   let readAt = Number.NEGATIVE_INFINITY;
+  let begun = 0;
+  let shown = 0;
   const read = async (): Promise<void> => {
+    begun += 1;
+    const turn = begun;
     try {
       const [waiting, decided] = await Promise.all([readNavigationCounts(sql), countDecisionsToday(sql)]);
+      // A read that began before another one is out of date.
+      if (turn < shown) return;
+      shown = turn;
       counts = { places: toPlaces(waiting), decided };
     } catch {
       // The page that is shown reports a database that is down.
     }
   };
-  return () => {
-    const now = performance.now();
-    const age = now - readAt;
-    if (age < FRESH_MS) return counts;
-    if (age > SHOWN_MS) counts = none;
-    readAt = now;
+  const refresh = (): void => {
+    readAt = performance.now();
     void read();
-    return counts;
+  };
+  return {
+    counts: () => {
+      if (performance.now() - readAt >= FRESH_MS) refresh();
+      return counts;
+    },
+    refresh,
   };
 };

@@ -1,7 +1,9 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
 import { listAudit } from '#db/queries/audit.ts';
-import { tick } from '#src/ingest/specs.ts';
+import { recordHeartbeat } from '#db/queries/workers.ts';
+import { mediaSpecs, tick, workerSpecs } from '#src/ingest/specs.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -53,6 +55,19 @@ test('an administrator changes the schedule and the pace of an application, and 
   });
   const [entry] = await listAudit(sql, { action: 'application.update', limit: 1 });
   expect(entry).toMatchObject({ actor: 'ada', details: { every_ms: 1_200_000, rate: 7 } });
+});
+
+test('the overview and the queues say that no worker runs, first of all, until one has a heartbeat', async () => {
+  const media = `/queues/queue/${mediaSpecs[0]?.name}`;
+  const queues = await page('/queues');
+  expect(queues.indexOf('No worker runs')).toBeLessThan(queues.indexOf('<table'));
+  expect(queues.match(/>no worker</g)).toHaveLength(workerSpecs.length);
+  // Its process has no heartbeat.
+  expect(queues).toMatch(new RegExp(`${media}"(?:(?!</tr>).)*>running<`, 's'));
+  const overview = await page('/');
+  expect(overview.indexOf('No worker runs')).toBeLessThan(overview.indexOf('class="stats"'));
+  await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1 });
+  for (const path of ['/', '/queues']) expect(await page(path)).not.toMatch(/no worker/i);
 });
 
 test('an administrator ends a token: it is listed as revoked', async () => {

@@ -97,6 +97,8 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await rui.getByRole('link', { name: /^Appeals 2$/ }).click();
     await rui.getByRole('link', { name: 'Start' }).click();
     await rui.getByRole('heading', { name: 'The developer appeals the rejection' }).waitFor();
+    await rui.locator('#appeal').getByText('Whose icon is this?').waitFor();
+    await rui.getByRole('heading', { name: /^Rejected by olga: / }).waitFor();
     await rui.waitForLoadState();
     await rui.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await rui.keyboard.press('o');

@@ -1,7 +1,7 @@
 /** The thread of a game, and what decides an appeal: parts of the page of one game, and their routes. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { AppealRow } from '#db/queries/appeals.ts';
+import type { AppealRow, OpenAppeal } from '#db/queries/appeals.ts';
 import type { ThreadEntry } from '#db/queries/threads.ts';
 import { leadToAppeal } from '#src/console/pages/appeals.ts';
 import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
@@ -39,14 +39,19 @@ export const threadSection = (
   });
 };
 
-/** The appeal against the rejection of a game, before everything else. */
-export const appealSection = (appeal: AppealRow | undefined): SafeHtml | null =>
+const quoted = (title: string, text: string | null): SafeHtml =>
+  html`<h3>${title}</h3>${text ? html`<blockquote dir="auto">${text}</blockquote>` : null}`;
+
+/** The rejection of a game and the appeal against it, before everything else. */
+export const appealSection = (appeal: OpenAppeal | undefined): SafeHtml | null =>
   appeal === undefined
     ? null
     : section(
         'The developer appeals the rejection',
-        html`<div class="body"><blockquote dir="auto">${appeal.text}</blockquote>
-<p class="soft">Rejected by ${appeal.rejected_by}. Appealed ${ago(appeal.opened_at)}.</p></div>`,
+        html`<div class="body rows">
+<div>${quoted(`Rejected by ${appeal.rejected_by}: ${appeal.reason_label ?? 'no reason given'}`, appeal.rejection)}</div>
+<div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}, due ${ago(appeal.due)}.</p>
+</div></div>`,
         { tone: 'warn', id: 'appeal' },
       );
 

@@ -1,5 +1,5 @@
 /** What the page of one game shows. */
-import type { AppealRow } from '#db/queries/appeals.ts';
+import type { OpenAppeal } from '#db/queries/appeals.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import type { ThreadEntry } from '#db/queries/threads.ts';
@@ -22,7 +22,7 @@ export type GameView = {
   /** What operators and its developer wrote. */
   thread: readonly ThreadEntry[];
   /** The open appeal against its rejection. */
-  appeal: AppealRow | undefined;
+  appeal: OpenAppeal | undefined;
   /** The reader. */
   login: string;
   viewers: SafeHtml | null;

@@ -3,6 +3,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ApplicationItem } from '#db/queries/application-list.ts';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
+import { countAppeals } from '#db/queries/appeals.ts';
 import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
@@ -14,7 +15,7 @@ import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
-import { readQueues, toBoard } from '#src/console/pages/queues.ts';
+import { NO_WORKER, readQueues, toBoard } from '#src/console/pages/queues.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
@@ -53,6 +54,12 @@ const laneStat = (lane: Lane, { games, due }: LaneSummary[Lane], overdue: number
   const first = due === null ? 'nothing waits' : `first due in ${formatDuration(due.getTime() - Date.now())}`;
   const note = overdue > 0 ? `${number(overdue)} due` : first;
   return stat(label, games, `/review?lane=${lane}`, note, overdue > 0 ? 'warn' : '');
+};
+
+const appealStat = ({ open, oldest }: Awaited<ReturnType<typeof countAppeals>>): SafeHtml => {
+  const note =
+    oldest === null ? 'nothing waits' : `the first waits ${formatDuration(Date.now() - oldest.getTime())}`;
+  return stat('Appeals to decide', open, '/review/appeals', note);
 };
 
 const charts = (hours: readonly HourRow[], decided: readonly { passed: number; rejected: number }[]) => {
@@ -164,7 +171,7 @@ const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
       aside,
     });
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.prioritized, 0);
-  const sentence = `${queues.length} queues run, none has a failed job. Jobs that wait: ${number(waiting)}.`;
+  const sentence = `${queues.length} queues: none is paused, none has a failed job. Jobs that wait: ${number(waiting)}.`;
   return section('Queues', html`<p class="body soft">${sentence}</p>`, { aside });
 };
 
@@ -178,6 +185,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get('/', { config: { right: 'view' } }, async (request, reply) => {
     const [
       lanes,
+      appeals,
       overdue,
       listed,
       requests,
@@ -193,6 +201,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       unverified,
     ] = await Promise.all([
       summariseLanes(sql),
+      countAppeals(sql),
       countDueGames(sql),
       readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
       readFirst(runRequestList, sources, {}, REQUESTS_MAX),
@@ -214,13 +223,13 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
     const more = listed.length > TROUBLE_SHOWN ? 'and more' : 'paused, failing or suspect';
     const isTroubled = trouble.length > 0 ? 'warn' : '';
-    const heartbeat = workers === 0 ? 'start one: npx catalogue worker' : 'with a heartbeat';
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
  hx-swap="outerHTML">
+${workers === 0 ? NO_WORKER : null}
 <div class="stats">
-${LANES.map((lane) => laneStat(lane, lanes[lane], overdue[lane]))}
+${LANES.map((lane) => laneStat(lane, lanes[lane], overdue[lane]))}${appealStat(appeals)}
 ${stat('Applications in trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
-${stat('Workers', workers, '/queues', heartbeat, workers === 0 ? 'bad' : '')}
+${stat('Workers', workers, '/queues', 'with a heartbeat', workers === 0 ? 'bad' : '')}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>

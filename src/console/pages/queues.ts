@@ -4,11 +4,12 @@ import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { mediaSpecs } from '#src/ingest/specs.ts';
 import { explainOtherQueue, type QueueItem, queueList, workerList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
-import { action, html, number, type SafeHtml, section } from '#src/site/html.ts';
+import { action, badge, html, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -35,16 +36,26 @@ ${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
 
 export const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
 
-const queueSection = (queues: readonly QueueItem[] | null, mayManage: boolean): SafeHtml => {
+/** Above everything else of a page. */
+export const NO_WORKER = html`<p class="notice bad">No worker runs: jobs wait. Start one:
+<code>npx catalogue worker</code>. If one runs, its /readyz says what is wrong.</p>`;
+
+/** The media process takes their jobs, and has no heartbeat. */
+const OF_MEDIA = new Set<string>(mediaSpecs.map(({ name }) => name));
+
+const stateWithoutWorker = ({ name, paused }: QueueItem): SafeHtml =>
+  paused || OF_MEDIA.has(name) ? badge(paused ? 'paused' : 'running') : badge('no worker', 'bad');
+
+type Shown = { hasWorker: boolean; mayManage: boolean };
+
+const queueSection = (queues: readonly QueueItem[] | null, { hasWorker, mayManage }: Shown): SafeHtml => {
   if (queues === null) {
     const sentence = `Counting the queues took longer than ${WAIT_MS / 1_000} s. Workers go on when the queues answer.`;
-    return section('Queues', html`<div class="empty"><p>${sentence}</p></div>`);
+    return section('Jobs by queue', html`<div class="empty"><p>${sentence}</p></div>`);
   }
   const more = mayManage ? [{ head: 'Change', cell: actsOf }] : [];
-  return section(
-    'Queues',
-    listTable(queueList, queues, { linkTo, cells: { queue: toBoard }, more, stacked: true }),
-  );
+  const cells = { queue: toBoard, ...(!hasWorker && { state: stateWithoutWorker }) };
+  return section('Jobs by queue', listTable(queueList, queues, { linkTo, cells, more, stacked: true }));
 };
 
 const form = z.object({ act: z.enum(['pause', 'resume', 'retry']), queue: z.string() });
@@ -60,12 +71,15 @@ export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): voi
     const problem = queues === null ? undefined : await explainOtherQueue(options.sql, queues);
     const warning = problem === undefined ? null : html`<p class="notice warn">${problem}</p>`;
     const mayManage = hasRight(operatorOf(request).roles, 'manage_queues');
-    const working = listTable(workerList, workers, { linkTo, label: 'Workers' });
+    const hasWorker = workers.length > 0;
+    const working = hasWorker
+      ? section('Workers', listTable(workerList, workers, { linkTo, label: 'Workers' }))
+      : NO_WORKER;
     return sendPage(reply, {
       title: 'Queues',
       at: HERE,
       body: html`<div id="queues" hx-get="${HERE}" hx-trigger="every 10s" hx-select="#queues" hx-target="#queues"
- hx-swap="outerHTML">${warning}${queueSection(queues, mayManage)}${section('Workers', working)}</div>`,
+ hx-swap="outerHTML">${warning}${working}${queueSection(queues, { hasWorker, mayManage })}</div>`,
       lead: 'A queue may be lost at any moment: what was accepted is in Postgres, and is added again.',
       actions: html`<a class="button" href="/queues/">Bull Board</a>`,
     });
