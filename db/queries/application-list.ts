@@ -13,7 +13,7 @@ export type ApplicationItem = Omit<ApplicationRow, 'access_token' | 'access_toke
   has_open_run: boolean;
   /** Games that are not withdrawn. */
   games: number;
-  /** Of an application in trouble: the run, if it is its last one that is suspect. */
+  /** Its last run, if that is suspect. */
   suspect_run: string | null;
 };
 
@@ -63,10 +63,7 @@ export const listApplicationPage = (
   { status, outcome, search }: ApplicationFilter,
   page: ListPage<(typeof APPLICATION_SORTS)[number]>,
 ) => {
-  const isTrouble = status === 'trouble';
-  const suspects = isTrouble
-    ? sql`left join ${suspectApplications(sql)} suspect on suspect.application_id = a.application_id`
-    : sql``;
+  const suspects = sql`left join ${suspectApplications(sql)} suspect on suspect.application_id = a.application_id`;
   const lastRuns = sql`left join lateral (
     select * from sync_runs where application_id = a.application_id and finished_at is not null
     order by run_number desc limit 1) last on true`;
@@ -95,9 +92,9 @@ export const listApplicationPage = (
       exists (select from sync_runs r where r.application_id = a.application_id and r.finished_at is null)
         as has_open_run,
       (select coalesce(sum(games), 0)::int from game_totals(a.application_id)) as games,
-      ${isTrouble ? sql`suspect.run_id` : sql`null`} as suspect_run`,
+      suspect.run_id as suspect_run`,
     from: sql`applications a ${suspects} ${lastRuns} ${conditions}`,
-    counted: sql`applications a ${suspects} ${outcome === undefined ? sql`` : lastRuns} ${conditions}`,
+    counted: sql`applications a ${status === 'trouble' ? suspects : sql``} ${outcome === undefined ? sql`` : lastRuns} ${conditions}`,
     sort_by: sorts[page.sort],
     id: sql`a.application_id`,
   });

@@ -56,7 +56,11 @@ const toItemDocument = (row: ApplicationItem) => ({
 });
 
 /** What a person should see first. */
-const conditionOf = ({ status, failing_since, suspect_run }: ApplicationItem): string => {
+export const conditionOf = ({
+  status,
+  failing_since,
+  suspect_run,
+}: Pick<ApplicationItem, 'status' | 'failing_since' | 'suspect_run'>): string => {
   if (suspect_run !== null) return 'suspect';
   return status === 'active' && failing_since !== null ? 'failing' : status;
 };
@@ -156,7 +160,7 @@ export const applicationList = defineList({
     },
     { key: 'every', kind: 'duration', value: (row) => row.every_ms, width: 'wide' },
     { key: 'games', kind: 'number', on: 'page' },
-    { key: 'reason', title: 'Why', value: explainCondition, width: 'wider' },
+    { key: 'reason', title: 'Why', value: explainCondition },
   ],
   empty: 'There is no application yet: npx catalogue app add --help',
   noMatch: 'No application matches.',

@@ -37,8 +37,8 @@ export type Column<Row> = {
   link?(row: Row): Link | null;
   /** The sort of a click on its head. */
   sort?: string;
-  /** Pages show it from this width of the window on. Absent: always. */
-  width?: 'medium' | 'wide' | 'wider' | 'widest';
+  /** Pages show it from this width of the window on; `narrow`: below 900 pixels alone. Absent: always. */
+  width?: 'narrow' | 'medium' | 'wide' | 'wider' | 'widest';
   /** The only front that shows it by default: a terminal has room for other columns than a page. `none`: if chosen. */
   on?: 'terminal' | 'page' | 'none';
 };

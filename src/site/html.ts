@@ -127,14 +127,18 @@ export type SectionOptions = {
   tone?: Tone | undefined;
 };
 
-/** A titled part of a page. */
+/** A part of a page. @param title undefined if the heading of the page says what it is */
 export const section = (
-  title: string,
+  title: string | undefined,
   body: SafeHtml | SafeHtml[],
   { aside, id, tone }: SectionOptions = {},
-): SafeHtml =>
-  html`<section class="card${tone === undefined ? '' : ` ${tone}`}"${attribute('id', id)}>
-<div class="card-head"><h2>${title}</h2>${aside ?? null}</div>${body}</section>`;
+): SafeHtml => {
+  const heading = title === undefined ? null : html`<h2>${title}</h2>`;
+  const isHeadless = heading === null && aside === undefined;
+  const head = isHeadless ? null : html`<div class="card-head">${heading}${aside ?? null}</div>`;
+  return html`<section class="card${tone === undefined ? '' : ` ${tone}`}"${attribute('id', id)}>
+${head}${body}</section>`;
+};
 
 /** A list of names and values. */
 export const facts = (entries: readonly (readonly [string, SafeHtml | string | number | null])[]): SafeHtml =>

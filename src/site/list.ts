@@ -75,7 +75,7 @@ const toTableColumn = <Row>(column: Column<Row>, linkTo: LinkTo, heads?: Heads):
     ...((kind === 'text' || column.key === 'application_id') && { fit: 'words' as const }),
     ...(kind === 'word' && { fit: 'short' as const }),
     ...(label !== undefined && { fit: 'names' as const }),
-    ...(width !== undefined && { minWidth: WIDTHS[width] }),
+    ...(width === 'narrow' ? { isNarrow: true } : width !== undefined && { minWidth: WIDTHS[width] }),
     ...(sort !== undefined && heads !== undefined && { sort: heads(sort, kind) }),
   };
 };
@@ -131,7 +131,7 @@ type ListView<Filter> = {
 type BodyOptions<Row> = Omit<ListTable<Row>, 'empty'> & {
   /** Said when there is no row at all. Absent: what the list says. */
   empty?: string;
-  /** The head of the table. Absent: what the rows are. */
+  /** The head of the table. Absent: the heading of the page says what the rows are. */
   title?: string;
   /** What an empty list says beside its sentence. */
   hint?: SafeHtml;
@@ -238,7 +238,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     count,
     sentence,
     pager: pages,
-    body: ({ title = titleOf(list), hint, empty: own = list.empty, ...options }) => {
+    body: ({ title, hint, empty: own = list.empty, ...options }) => {
       const said = sentenceOf(own);
       const empty = hint === undefined ? said : html`${said} ${hint}`;
       const rowsShown = listTable(list, rows, { ...options, heads, empty });

@@ -11,6 +11,8 @@ export type TableColumn<Row> = {
   fit?: 'short' | 'words' | 'names';
   /** Hidden below this width, in pixels. */
   minWidth?: 640 | 900 | 1200 | 1400;
+  /** Shown only below 900 pixels. */
+  isNarrow?: boolean;
   /** Its head is a link that sorts. */
   sort?: { url: string; direction: 'ascending' | 'descending' | 'none' };
 };
@@ -21,7 +23,7 @@ export type TableOptions<Row = never> = {
   label: string;
   /**
    * Below 900 pixels each row is a list of its cells with their heads: for rows with long values. `lines`: without the
-   * heads, one after the other, for cells that say what they are.
+   * heads and the figures, one after the other, for cells that say what they are.
    */
   stacked?: boolean | 'lines';
   /** A form in the full width below the row, shown while `openBelow` of the row is open. Null: none. */
@@ -33,8 +35,8 @@ export const openBelow = (label: string, name: string): SafeHtml =>
   html`<details class="opens-below">
 <summary class="button quiet">${label}<span class="hidden"> ${name}</span></summary></details>`;
 
-const classOf = <Row>({ numeric, fit, minWidth }: TableColumn<Row>): SafeHtml | null => {
-  const classes = [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : ''];
+const classOf = <Row>({ numeric, fit, minWidth, isNarrow }: TableColumn<Row>): SafeHtml | null => {
+  const classes = [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : '', isNarrow ? 'to-900' : ''];
   return attribute('class', classes.filter(Boolean).join(' ') || undefined);
 };
 

@@ -71,6 +71,9 @@ it('an application is in trouble while its last run is suspect, and not after th
   await endRun('suspect', { application_id: 'other', hoursAgo: 40 });
   await endRun('abandoned');
   expect(await trouble()).toEqual(['acme', 'other']);
+  const { rows } = await readPage(database.sql, applicationList, {}, { limit: 10 });
+  const states = rows.map((row) => applicationList.columns.find(({ key }) => key === 'status')?.value(row));
+  expect(states, 'of every list').toEqual(['suspect', 'suspect']);
   await endRun('partial');
   expect(await trouble()).toEqual(['other']);
 });

@@ -88,8 +88,10 @@ test('a list without a proper end has no games to withdraw, and the page does no
   expect(await get()).toContain('The list has no proper end');
 });
 
-test("the application's page says what became of its last run, not that its runs succeed", async () => {
+test("the application's page says what became of its last run and why, not that its runs succeed", async () => {
   path = `/applications/${application_id}`;
+  expect(await get()).toMatch(/>suspect<\/span> Its last run is/);
+  expect(await get()).toContain(`suspect</a>: ${withoutAdvice(verdict.reason ?? '')}`);
   expect(await get()).toMatch(/Its last run is <a href="\/runs\/[0-9a-f-]+">suspect<\/a>/);
   await database.sql`update sync_runs set outcome = 'succeeded' where application_id = ${application_id}`;
   expect(await get()).toContain('Its last run succeeded.');

@@ -64,7 +64,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
         mayDecide && appeals.rows.length > 0
           ? html`<a class="button primary" href="/review/appeals/next">Start</a>`
           : undefined,
-      body: html`${laneTabs(undefined, {}, summary, open)}${appeals.filters}${appeals.body({ linkTo, title: 'Waiting', label: 'Appeals' })}
+      body: html`${laneTabs(undefined, {}, summary, open)}${appeals.filters}${appeals.body({ linkTo, title: 'Waiting', label: 'Appeals', stacked: true })}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections' })}`,
     });
   });

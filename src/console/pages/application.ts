@@ -10,9 +10,11 @@ import { linkTo } from '#src/console/links.ts';
 import { settingsSection } from '#src/console/pages/application-settings.ts';
 import { foldQuietRuns } from '#src/console/quiet-runs.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { conditionOf } from '#src/lists/applications.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { runList } from '#src/lists/runs.ts';
+import { withoutAdvice } from '#src/rules/answer.ts';
 import { checkSection } from '#src/site/check-report.ts';
 import { addressForms } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
@@ -56,7 +58,8 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
     const ended = runs.find(({ outcome }) => outcome !== null);
     if (ended === undefined) return 'No run of it has ended.';
     if (ended.outcome === 'succeeded') return 'Its last run succeeded.';
-    return html`Its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>.`;
+    const why = ended.reason === null ? '.' : `: ${withoutAdvice(ended.reason)}.`;
+    return html`Its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>${why}`;
   }
   const failed = row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`;
   const last = runs.find(({ outcome, reason }) => outcome === 'failed' && reason !== null);
@@ -118,19 +121,18 @@ const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml =>
 };
 
 const health = ({ application, runs, addressesProblem: problem }: ApplicationView): SafeHtml => {
-  const { status, failing_since } = application;
-  const state = badge(failing_since !== null && status !== 'paused' ? 'failing' : status);
-  return section(
-    'Health',
-    facts([
-      ['State', html`${state} ${describeState(application, runs)}`],
-      ['Last success', ago(application.last_success_at)],
-      ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
-      ['Addresses', problem === null ? null : html`${badge('end early', 'warn')} ${problem}.`],
-      ['Added', clock(application.created_at)],
-      ['Changed', clock(application.updated_at)],
-    ]),
-  );
+  const last = runs.find(({ outcome }) => outcome !== null && outcome !== 'abandoned');
+  const suspect_run = last?.outcome === 'suspect' ? last.run_id : null;
+  const state = badge(conditionOf({ ...application, suspect_run }));
+  const known: [string, SafeHtml | string | null][] = [
+    ['State', html`${state} ${describeState(application, runs)}`],
+    ['Last success', ago(application.last_success_at)],
+    ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
+    ['Addresses', problem === null ? null : html`${badge('end early', 'warn')} ${problem}.`],
+    ['Added', clock(application.created_at)],
+    ['Changed', clock(application.updated_at)],
+  ];
+  return section('Health', facts(known.filter(([, value]) => value !== null)));
 };
 
 /** A link to every row of a list of this application. */
@@ -157,6 +159,7 @@ export const applicationPage = (view: ApplicationView): Page => {
     cells: { outcome: outcomeCell },
     empty: 'It has not run yet.',
     label: 'Latest runs',
+    stacked: 'lines',
   });
   const problems = listTable(failureGroupList, failures, {
     linkTo,
@@ -167,8 +170,8 @@ export const applicationPage = (view: ApplicationView): Page => {
   });
   const body = html`${figures(view)}
 <div class="columns">${health(view)}
-${section('Runs', runChart(runs), { aside: all('/runs', 'All runs', id) })}</div>
-${view.standing}
+${section('Runs', runChart(runs), { aside: all('/runs', 'All runs', id) })}
+${view.standing}</div>
 ${section('Latest runs', latestRuns)}
 ${section('Failures', problems, { aside: all('/failures', 'All failures', id) })}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}

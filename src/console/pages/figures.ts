@@ -1,15 +1,34 @@
 /** `/figures`: what reviewers decided, and how their rejections fared. */
 import type { FastifyInstance } from 'fastify';
+import type { FiguresRow } from '#db/queries/review-figures.ts';
+import { barChart } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { figuresList } from '#src/lists/figures.ts';
 import { overturnedList } from '#src/lists/threads.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { html } from '#src/site/html.ts';
-import { showList } from '#src/site/list.ts';
+import { html, number, type SafeHtml, section, toneOf } from '#src/site/html.ts';
+import { type ShownList, showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
+
+type Figures = Pick<ShownList<FiguresRow, object>, 'rows' | 'next'>;
+
+/** The decisions of each day. Nothing if the page does not have all days. */
+const decisionChart = ({ rows, next }: Figures): SafeHtml | null => {
+  const days = [...new Set(rows.map(({ day }) => day))].toSorted();
+  if (days.length < 2 || next !== undefined) return null;
+  const sum = (all: Figures['rows'], key: 'decisions' | 'passed' | 'rejected'): number =>
+    all.reduce((total, row) => total + row[key], 0);
+  const series = (['passed', 'rejected'] as const).map((name) => ({
+    name,
+    tone: toneOf(name),
+    values: days.map((each) => sum(rows.filter(({ day }) => day === each), name)),
+  }));
+  const total = `${number(sum(rows, 'decisions'))} decisions`;
+  return section('By day', barChart('Decisions a day', days, series, total));
+};
 
 /** Adds `/figures`. */
 export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -23,7 +42,7 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
       title: 'Figures',
       at: '/figures',
       lead: 'Decisions by day and reviewer, the last 30 days by default. Days are in UTC.',
-      body: html`${figures.filters}${figures.body({ linkTo, title: 'Decisions', label: 'Decisions' })}
+      body: html`${figures.filters}${decisionChart(figures)}${figures.body({ linkTo, title: 'Decisions', label: 'Decisions' })}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections by reason' })}`,
     });
   });

@@ -35,7 +35,8 @@ const reasonNotice = ({ reason, outcome }: RunRow): SafeHtml | null =>
 
 const counters = (run: RunRow): SafeHtml =>
   html`<div class="stats eighths">${RUN_COUNTERS.map(
-    (name) => html`<div class="stat"><span>${name}</span><strong>${number(run[name])}</strong></div>`,
+    (name) => html`<div class="stat"><span>${name}</span>
+<strong${run[name] === 0 ? html` class="none"` : null}>${number(run[name])}</strong></div>`,
   )}</div>`;
 
 const course = (run: RunRow): SafeHtml => {
@@ -73,7 +74,7 @@ export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get('/runs', { config: { right: runList.right } }, async (request, reply) => {
     const view = { path: '/runs', query: request.query, limit: PAGE };
     const { filters, body } = await showList(sources, runList, view);
-    return sendPage(reply, { title: 'Runs', at: '/runs', body: html`${filters}${body({ linkTo })}` });
+    return sendPage(reply, { title: 'Runs', at: '/runs', body: html`${filters}${body({ linkTo, stacked: 'lines' })}` });
   });
 
   app.get<ById<'run_id'>>('/runs/:run_id', { config: { right: 'view' } }, async (request, reply) => {
