@@ -134,7 +134,14 @@ export const sendError = (
   const { url, operator } = reply.request;
   reply.code(status);
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
-  const home = url.startsWith('/portal') ? '/portal' : '/';
+  const isPortal = url.startsWith('/portal');
+  const frame = reply.server.frame as SiteFrame | undefined;
+  // What is not there leads nowhere: the navigation does.
+  if (status === 404 && operator !== null && frame !== undefined && !isPortal) {
+    const page = { title, at: '', lead: message, body: html`` };
+    return reply.type(HTML).send(String(signedInPage(operator, page, frame)));
+  }
+  const home = isPortal ? '/portal' : '/';
   const isLost = operator !== null || status === 404;
   const back = isLost
     ? html`<p><a class="button" href="${home}">Back to the overview</a></p>`

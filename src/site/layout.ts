@@ -180,6 +180,8 @@ const DECISIONS: Shortcuts = [
   ['x', 'select'],
   ['p', 'pass'],
   ['r', 'reject; then a digit for the reason'],
+  ['o', 'overturn a rejection that is appealed'],
+  ['h', 'uphold it'],
   ['Ctrl+Enter', 'send the rejection'],
   ['1–9', 'open a picture'],
   ['Space', 'open and close the first picture'],

@@ -6,6 +6,7 @@ import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ZodError } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
+import type { SignedIn } from '#db/queries/sign-in.ts';
 import { hasRight, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
@@ -94,9 +95,12 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const message = status < 500 ? error.message : 'The log of this process says why.';
     return sendError(reply, status, 'The request failed', message);
   });
-  app.setNotFoundHandler((_request, reply) =>
-    sendError(reply, 404, 'Not found', 'There is no page at this address.'),
-  );
+  const findOperator = async (request: FastifyRequest): Promise<SignedIn | null> =>
+    (await readSession(sql, readSessionCookie(request), frame.site, !isPolling(request))) ?? null;
+  app.setNotFoundHandler(async (request, reply) => {
+    request.operator = await findOperator(request).catch(() => null);
+    return sendError(reply, 404, 'Not found', 'There is no page at this address.');
+  });
   app.addHook('onRoute', ({ config, url }) => {
     if (config?.right === undefined) throw new Error(`the route ${url} does not say who may call it`);
   });
@@ -106,8 +110,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const { right } = request.routeOptions.config;
     // The portal has sessions of its own (portal/session.ts).
     if (right === undefined || right === 'public' || right === 'application') return;
-    request.operator =
-      (await readSession(sql, readSessionCookie(request), frame.site, !isPolling(request))) ?? null;
+    request.operator = await findOperator(request);
     const { operator } = request;
     if (operator === null) {
       if (request.method === 'GET' && !isPolling(request))

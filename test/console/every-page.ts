@@ -113,7 +113,6 @@ export const emptyPages: Prepare = async () => ({
 export const usePages = (prepare: Prepare) => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  const served = useTestConsole(database);
   let visits: Record<string, Visit>;
 
   beforeAll(async () => {
@@ -122,6 +121,8 @@ export const usePages = (prepare: Prepare) => {
     await sql`update operators set name = 'Olga Reyes' where login = 'olga'`;
     visits = await prepare(sql);
   });
+  // After the runs of earlier hours, which it reads once.
+  const served = useTestConsole(database);
 
   return async (): Promise<void> => {
     const context = await browser.newContext({ reducedMotion: 'reduce' });

@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { findBatch, findLastDecision, readDecidableGames } from '#db/queries/decisions.ts';
 import { listOpenedGames } from '#db/queries/game-viewers.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
+import type { PictureSet } from '#db/queries/pictures.ts';
 import { linkTo } from '#src/console/links.ts';
 import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
+import { iconPlace } from '#src/console/pages/pictures.ts';
 import { LANE_PAGE, SEEN_MAX_BYTES } from '#src/console/pages/review.ts';
 import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
@@ -80,25 +82,39 @@ const withSeenPictures = (games: Form['game'], seen: Form['seen']) => {
   }));
 };
 
+type Iconed = Parameters<typeof iconPlace>[0];
+
 /** Asks whether to decide on games that the reviewer has not opened. */
-const question = (given: Form, unopened: readonly { game_name: string }[]): SafeHtml => {
+const question = (given: Form, unopened: readonly Iconed[], pictures: PictureSet): SafeHtml => {
   const { game, seen, act, unopened: _answer, ...fields } = given;
+  const { lane, application, q } = given;
   const verb = act === 'pass' ? 'Pass' : 'Reject';
   const opened = game.length - unopened.length;
   const button = (answer: string, label: string, kind = '') =>
     html`<button class="button ${kind}" name="unopened" value="${answer}">${label}</button>`;
-  const names = unopened
-    .slice(0, NAMED_MAX)
-    .map(({ game_name }) => html`<li dir="auto">${gameName(game_name)}</li>`);
-  const more = unopened.length - names.length;
+  const names = unopened.map(
+    (each) => html`<li class="titled">${iconPlace(each, pictures, 'tiny')}
+<a href="${link(`/games/${each.game_id}`, { lane, application, q })}" dir="auto">${gameName(each.game_name)}</a></li>`,
+  );
   return html`<form method="post" action="/review" class="card" data-instead="${backTo(given)}"><div class="body">
 <p>You have not opened ${number(unopened.length)} of the ${number(game.length)} selected games.</p>
-<ul class="rows">${names}${more === 0 ? null : html`<li class="soft">and ${number(more)} more</li>`}</ul>
+<section class="clip" tabindex="0" aria-label="Games that you have not opened"><ul class="rows">${names}</ul></section>
 ${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}
 ${seen.map((each) => hiddenFields({ seen: each }))}
 <div class="actions">${opened === 0 ? null : button('leave', `${verb} only the ${number(opened)} opened`, 'primary')}
-${button('decide', `${verb} all ${number(game.length)}`, opened === 0 ? 'primary' : '')}
-<a class="button" href="${backTo(given)}">Back</a></div></div></form>`;
+${button('decide', `${verb} all ${number(game.length)}`)}
+<a class="button${opened === 0 ? ' primary' : null}" href="${backTo(given)}">Back</a></div></div></form>`;
+};
+
+/** @param missed the ids of the games that the reviewer has not opened */
+const askUnopened = async (options: ConsoleOptions, given: Form, missed: string[]): Promise<SafeHtml> => {
+  const named = await readDecidableGames(options.sql, missed);
+  const games = (await listPicturedGames(options.sql, missed))
+    .map(({ game_id, application_id, game_icon }) => {
+      return { game_id, application_id, game_icon, game_name: named.get(game_id)?.game_name ?? '' };
+    })
+    .toSorted((one, other) => missed.indexOf(one.game_id) - missed.indexOf(other.game_id));
+  return question(given, games, await wantPictures(options, games));
 };
 
 /** The page of the lane that a form came from, with the games that were not decided. */
@@ -148,7 +164,7 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
           act === 'pass' ? 'Pass games that you have not opened?' : 'Reject games that you have not opened?',
         at: '/review',
         parent: ['Review', back],
-        body: question(given, [...(await readDecidableGames(sql, missed)).values()]),
+        body: await askUnopened(options, given, missed),
       });
     const seen = {
       games: withSeenPictures(chosen, given.seen),
@@ -189,7 +205,7 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
       lead: html`${badge(batch.audit_status)} by ${batch.decided_by}, ${ago(batch.decided_at)}`,
       actions: html`${mayUndo ? undo : null}
 <a class="button" href="${link('/review', filters)}">Back to review</a>`,
-      body: body({ linkTo, title: `${number(batch.games)} games`, label: 'Games of the batch' }),
+      body: body({ linkTo, label: 'Games of the batch' }),
     });
   });
 

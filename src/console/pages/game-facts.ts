@@ -13,7 +13,8 @@ import {
   section,
 } from '#src/site/html.ts';
 
-const describeWait = ({ waiting }: GameView): SafeHtml | string | null => {
+const describeWait = ({ waiting, appeal }: GameView): SafeHtml | string | null => {
+  if (appeal !== undefined) return html`for a decision on its appeal, due ${ago(appeal.due)}`;
   if (waiting === null) return null;
   const { place, games, lane, due, median_wait_ms, is_held } = waiting;
   if (is_held) return 'in no lane: its application is held';

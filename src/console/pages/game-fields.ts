@@ -74,7 +74,7 @@ const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => 
   };
 };
 
-/** Changed pictures before changed texts. */
+/** Of the changed lists. */
 const ORDER: readonly ContentColumn[] = ['game_store_pic', 'game_icon'];
 
 const changedContent = (
@@ -84,17 +84,20 @@ const changedContent = (
   const { diff } = view;
   const isCompared = diff.from !== null && diff.from !== diff.to;
   const same = diff.fields.filter((field) => !changed.includes(field));
+  const cardOf = (field: FieldDiff): SafeHtml => fieldCard(field, isCompared, view, badge('changed'));
+  // The name is one line, and moves no picture below the first screen.
+  const names = changed.filter(({ field }) => field === 'game_name').map(cardOf);
   const cards = changed
-    .filter(({ kind }) => kind === 'text')
-    .map((field) => fieldCard(field, isCompared, view, badge('changed')));
-  const wide = changed
+    .filter(({ kind, field }) => kind === 'text' && field !== 'game_name')
+    .map(cardOf);
+  const lists = changed
     .filter(({ kind }) => kind === 'list')
     .toSorted((one, other) => ORDER.indexOf(other.field) - ORDER.indexOf(one.field))
-    .map((field) => fieldCard(field, isCompared, view, badge('changed')));
+    .map(cardOf);
   const titles = same.map(({ field }) => CONTENT[field].title.toLowerCase()).join(', ');
   const folded = html`<details class="card unchanged"><summary>Unchanged: ${titles}</summary>
 ${same.map((field) => fieldCard(field, false, view))}</details>`;
-  return { wide: html`${wide}`, texts: same.length === 0 ? cards : [...cards, folded] };
+  return { wide: html`${names}${lists}`, texts: same.length === 0 ? cards : [...cards, folded] };
 };
 
 /** @returns what stands over the whole width, and what stands beside the facts */

@@ -8,7 +8,7 @@ import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import { appealForms, appealSection, threadSection } from '#src/console/pages/game-thread.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
+import { endOf, iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import {
@@ -40,11 +40,12 @@ const comparedNote = ({ from, to }: GameDiff): SafeHtml | null =>
 <del>Removed</del> and <ins>added</ins> words are marked.</p>`;
 
 /** Says that bytes behind addresses differ from those of the last decision. */
-const formerNote = ({ former: { size } }: GamePictures): SafeHtml | null =>
-  size === 0
-    ? null
-    : html`<p class="notice warn">${size === 1 ? 'A picture has' : `${size} pictures have`}
-other bytes behind the same address than the last decision saw: both are shown.</p>`;
+const formerNote = ({ former }: GamePictures): SafeHtml | null => {
+  const [url] = former.keys();
+  if (url === undefined) return null;
+  const replaced = former.size === 1 ? `${endOf(url)} was` : `${former.size} pictures were`;
+  return html`<p class="notice warn">${replaced} replaced at the same address after the decision.</p>`;
+};
 
 /** What the game of the changed lane was before. */
 const formerBadge = ({ timeline: { waiting, entries } }: GameView): SafeHtml | null => {
@@ -60,20 +61,27 @@ const decideForms = (view: GameView): SafeHtml =>
     ? decisionForms(view)
     : appealForms(view.game, view.appeal, view.login);
 
+/** Where the page belongs. */
+const parentOf = ({ appeal, filters }: GameView): NonNullable<Page['parent']> => {
+  if (appeal !== undefined) return ['Appeals', '/review/appeals'];
+  return filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)];
+};
+
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, filters, pictures, appeal } = view;
+  const { game, diff, timeline, mayDecide, pictures, appeal } = view;
+  const parent = parentOf(view);
   const { wide, texts } = gameContent(view);
   const body = html`${appealSection(appeal)}${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
-${texts}${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline, compareForm(view))}
-</div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
+${texts}</div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
+</div><div>${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline, compareForm(view))}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
   return {
     title: nameOr(game.game_name.trim(), game.application_game_id),
     focusHeading: true,
-    at: filters.lane === undefined ? '/games' : '/review',
-    parent: filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)],
+    at: parent[0] === 'Games' ? '/games' : '/review',
+    parent,
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`<span>${statusBadges(game)} ${formerBadge(view)}</span>
 <a href="/applications/${game.application_id}">${game.application_id}</a> ${view.viewers}`,

@@ -72,7 +72,12 @@ const frame = (sha256: string, { alt, caption, digit }: FrameOptions): SafeHtml 
 <img src="${thumbnailUrl(sha256, 1024)}" alt="${alt}" decoding="async"></a>`;
 };
 
-const blank = (text: string): SafeHtml => html`<div class="frame">${text}</div>`;
+/** Its last request failed. */
+const isMissing = (outcome: PictureView['outcome']): boolean => outcome !== null && outcome !== 'shown';
+
+/** In place of a picture. @param warns the application has to mend it */
+const blank = (text: string, warns = false): SafeHtml =>
+  html`<div class="frame${warns ? ' warn' : ''}">${text}</div>`;
 
 /** A small picture that opens in the viewer. */
 export const smallPicture = (picture: PictureView | undefined, alt: string): SafeHtml => {
@@ -80,7 +85,7 @@ export const smallPicture = (picture: PictureView | undefined, alt: string): Saf
   return sha256 !== null && picture?.has_thumbnail === true
     ? html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}" data-caption="${alt}">
 <img src="${thumbnailUrl(sha256, 256)}" alt="${alt}" loading="lazy" decoding="async"></a>`
-    : blank(outcome === null ? 'being fetched' : describePicture(outcome, http_status));
+    : blank(outcome === null ? 'being fetched' : describePicture(outcome, http_status), isMissing(outcome));
 };
 
 /** Where the pictures of a page open, large. */
@@ -92,7 +97,7 @@ export const PICTURE_VIEWER = html`<picture-viewer><dialog class="viewer" aria-l
 </dialog></picture-viewer>`;
 
 /** The last part of an address: what tells one picture from another. */
-const endOf = (url: string): string => url.split(/[?#]/)[0]?.split('/').at(-1) || url;
+export const endOf = (url: string): string => url.split(/[?#]/)[0]?.split('/').at(-1) || url;
 
 const CHANGE_TONES: Partial<Record<string, string>> = { added: 'good', removed: 'bad', changed: 'info' };
 
@@ -121,7 +126,7 @@ export const picturePlace = (
   const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;
   const warn = (text: string | null) => (text === null ? null : html`<span class="warn">${text}</span>`);
   const tone = CHANGE_TONES[change];
-  return html`<figure class="shot ${change}">${isShown ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` }) : blank(reason)}<figcaption>
+  return html`<figure class="shot ${change}">${isShown ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` }) : blank(reason, isMissing(outcome))}<figcaption>
 ${tone === undefined ? null : badge(change, tone)}
 ${picture?.bytes == null ? null : html`<span>${describeContent(picture)}</span>`}
 <span class="end" title="${url}">${endOf(url)}</span>${warn(note)}${warn(failure)}</figcaption></figure>`;
@@ -138,7 +143,7 @@ export const changedPicture = (
     before?.has_thumbnail === true
       ? frame(before.sha256, { alt: `${alt}, as decided`, caption: `${alt}, as decided · ${url}` })
       : blank(before === undefined ? 'no picture' : describePicture(before.outcome, null));
-  return html`<div class="pair"><figure class="shot removed">${former}<figcaption>${badge('as decided', 'bad')}${
+  return html`<div class="pair"><figure class="shot former">${former}<figcaption>${badge('as decided')}${
     before === undefined ? null : html`<span>${describeContent(before)}</span>`
   }</figcaption></figure>${picturePlace(url, picture, { alt: `${alt}, as it is now`, change: 'changed' })}</div>`;
 };

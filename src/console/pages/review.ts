@@ -25,7 +25,6 @@ import {
   action,
   ago,
   badge,
-  formatDuration,
   gameName,
   hiddenFields,
   html,
@@ -102,10 +101,11 @@ const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
 /** A game of the list `review.list`. */
 const card = (game: Shown, view: LaneView): SafeHtml => {
   const { filters, mayDecide, pictures, changes, isGallery } = view;
-  const { game_id, game_name, application_name, since, due, decided_status } = game;
+  const { game_id, game_name, application_name, due, decided_status } = game;
   const isOpened = view.opened.has(game_id);
   const marks = [
     view.moved.has(game_id) && badge('not decided', 'bad'),
+    due.getTime() <= Date.now() && badge('overdue', 'bad'),
     isOpened ? badge('opened', 'good') : isGallery && badge('not opened'),
     decided_status !== null && badge(`was ${decided_status}`, toneOf(decided_status)),
     ...(changes.get(game_id) ?? []).map((each) => badge(each, 'info')),
@@ -114,7 +114,7 @@ const card = (game: Shown, view: LaneView): SafeHtml => {
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
-<span class="meta">waits ${formatDuration(Date.now() - since.getTime())}, due ${ago(due)}</span>
+<span class="meta">due ${ago(due)}</span>
 ${marks.length === 0 ? null : html`<div class="marks">${marks.map((mark) => html` ${mark}`)}</div>`}</div>
 ${isGallery ? shots(game, pictures) : null}</li>`;
 };
@@ -135,9 +135,10 @@ Appeals <span class="badge">${number(appeals)}</span></a></nav>`;
 const CURRENT = html` aria-current="page"`;
 
 /** The buttons that decide on the selected games. */
-const bulk = (reasons: readonly ReasonRow[]): SafeHtml =>
+const bulk = (games: number, reasons: readonly ReasonRow[]): SafeHtml =>
   html`<div class="bulk" role="group" aria-label="Decide on the selected games">
-<label class="checks"><input type="checkbox" autocomplete="off" data-select-all> Select all</label>
+<label class="checks"><input type="checkbox" autocomplete="off" data-select-all>
+<span>Select all ${number(games)}<span class="from-640"> on this page</span></span></label>
 <output data-selected></output>
 <button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"
  formnovalidate>Pass <kbd aria-hidden="true">p</kbd></button>
@@ -193,7 +194,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
 ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
       ? html`<form method="post" action="/review" class="many">
-${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(reasons)}</form>`
+${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(games.length, reasons)}</form>`
       : cards;
     const said = filter.search === undefined ? laneList.empty : list.sentence;
     const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;

@@ -110,7 +110,7 @@ addEventListener('htmx:after:request', (event) => {
   if (status >= 400) {
     event.preventDefault();
     const answer = new DOMParser().parseFromString(request.text, 'text/html');
-    const error = answer.querySelector('main > h1 + p');
+    const error = answer.querySelector('main h1 + p');
     const signIn = status === 401 ? answer.querySelector('main a.button') : null;
     keepPage(request, error?.textContent ?? `The console answered with the status ${status}.`, signIn);
   } else if (!isInPlace(request)) {
