@@ -36,7 +36,12 @@ export const openBelow = (label: string, name: string): SafeHtml =>
 <summary class="button quiet">${label}<span class="hidden"> ${name}</span></summary></details>`;
 
 const classOf = <Row>({ numeric, fit, minWidth, isNarrow }: TableColumn<Row>): SafeHtml | null => {
-  const classes = [numeric ? 'num' : '', fit ?? '', minWidth ? `from-${minWidth}` : '', isNarrow ? 'to-900' : ''];
+  const classes = [
+    numeric ? 'num' : '',
+    fit ?? '',
+    minWidth ? `from-${minWidth}` : '',
+    isNarrow ? 'to-900' : '',
+  ];
   return attribute('class', classes.filter(Boolean).join(' ') || undefined);
 };
 

@@ -55,6 +55,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
       showList(sources, appealList, view),
       showList(sources, overturnedList, { path: '/review/appeals', query: {}, limit: PAGE }),
     ]);
+    const waiting = appeals.body({ linkTo, title: 'Waiting', label: 'Appeals', stacked: true });
     const mayDecide = hasRight(operatorOf(request).roles, 'decide');
     return sendPage(reply, {
       title: 'Review',
@@ -64,7 +65,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
         mayDecide && appeals.rows.length > 0
           ? html`<a class="button primary" href="/review/appeals/next">Start</a>`
           : undefined,
-      body: html`${laneTabs(undefined, {}, summary, open)}${appeals.filters}${appeals.body({ linkTo, title: 'Waiting', label: 'Appeals', stacked: true })}
+      body: html`${laneTabs(undefined, {}, summary, open)}${appeals.filters}${waiting}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections' })}`,
     });
   });

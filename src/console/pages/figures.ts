@@ -24,7 +24,12 @@ const decisionChart = ({ rows, next }: Figures): SafeHtml | null => {
   const series = (['passed', 'rejected'] as const).map((name) => ({
     name,
     tone: toneOf(name),
-    values: days.map((each) => sum(rows.filter(({ day }) => day === each), name)),
+    values: days.map((each) =>
+      sum(
+        rows.filter(({ day }) => day === each),
+        name,
+      ),
+    ),
   }));
   const total = `${number(sum(rows, 'decisions'))} decisions`;
   return section('By day', barChart('Decisions a day', days, series, total));

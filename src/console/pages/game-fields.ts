@@ -87,9 +87,7 @@ const changedContent = (
   const cardOf = (field: FieldDiff): SafeHtml => fieldCard(field, isCompared, view, badge('changed'));
   // The name is one line, and moves no picture below the first screen.
   const names = changed.filter(({ field }) => field === 'game_name').map(cardOf);
-  const cards = changed
-    .filter(({ kind, field }) => kind === 'text' && field !== 'game_name')
-    .map(cardOf);
+  const cards = changed.filter(({ kind, field }) => kind === 'text' && field !== 'game_name').map(cardOf);
   const lists = changed
     .filter(({ kind }) => kind === 'list')
     .toSorted((one, other) => ORDER.indexOf(other.field) - ORDER.indexOf(one.field))

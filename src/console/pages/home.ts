@@ -1,9 +1,9 @@
 /** `/`: what needs a person now, and the last 24 hours. */
 
 import type { FastifyInstance } from 'fastify';
+import { countAppeals } from '#db/queries/appeals.ts';
 import type { ApplicationItem } from '#db/queries/application-list.ts';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
-import { countAppeals } from '#db/queries/appeals.ts';
 import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
@@ -171,7 +171,7 @@ const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
       aside,
     });
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.prioritized, 0);
-  const sentence = `${queues.length} queues: none is paused, none has a failed job. Jobs that wait: ${number(waiting)}.`;
+  const sentence = `${queues.length} queues: none paused, none has a failed job. Jobs that wait: ${number(waiting)}.`;
   return section('Queues', html`<p class="body soft">${sentence}</p>`, { aside });
 };
 

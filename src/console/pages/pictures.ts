@@ -126,7 +126,10 @@ export const picturePlace = (
   const failure = isShown && outcome !== 'shown' && outcome !== null ? `last request: ${reason}` : null;
   const warn = (text: string | null) => (text === null ? null : html`<span class="warn">${text}</span>`);
   const tone = CHANGE_TONES[change];
-  return html`<figure class="shot ${change}">${isShown ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` }) : blank(reason, isMissing(outcome))}<figcaption>
+  const shown = isShown
+    ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` })
+    : blank(reason, isMissing(outcome));
+  return html`<figure class="shot ${change}">${shown}<figcaption>
 ${tone === undefined ? null : badge(change, tone)}
 ${picture?.bytes == null ? null : html`<span>${describeContent(picture)}</span>`}
 <span class="end" title="${url}">${endOf(url)}</span>${warn(note)}${warn(failure)}</figcaption></figure>`;

@@ -74,7 +74,11 @@ export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get('/runs', { config: { right: runList.right } }, async (request, reply) => {
     const view = { path: '/runs', query: request.query, limit: PAGE };
     const { filters, body } = await showList(sources, runList, view);
-    return sendPage(reply, { title: 'Runs', at: '/runs', body: html`${filters}${body({ linkTo, stacked: 'lines' })}` });
+    return sendPage(reply, {
+      title: 'Runs',
+      at: '/runs',
+      body: html`${filters}${body({ linkTo, stacked: 'lines' })}`,
+    });
   });
 
   app.get<ById<'run_id'>>('/runs/:run_id', { config: { right: 'view' } }, async (request, reply) => {
