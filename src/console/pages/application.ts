@@ -169,7 +169,7 @@ export const applicationPage = (view: ApplicationView): Page => {
     stacked: true,
   });
   const body = html`${figures(view)}
-<div class="columns">${health(view)}
+<div class="columns thirds">${health(view)}
 ${section('Runs', runChart(runs), { aside: all('/runs', 'All runs', id) })}
 ${view.standing}</div>
 ${section('Latest runs', latestRuns)}
