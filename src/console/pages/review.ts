@@ -138,7 +138,7 @@ const CURRENT = html` aria-current="page"`;
 const bulk = (games: number, reasons: readonly ReasonRow[]): SafeHtml =>
   html`<div class="bulk" role="group" aria-label="Decide on the selected games">
 <label class="checks"><input type="checkbox" autocomplete="off" data-select-all>
-<span>Select all<span class="from-640"> ${number(games)} on this page</span></span></label>
+<span>Select all<span class="from-900"> ${number(games)} on this page</span></span></label>
 <output data-selected></output>
 <button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"
  formnovalidate>Pass <kbd aria-hidden="true">p</kbd></button>
