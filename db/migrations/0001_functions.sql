@@ -1279,9 +1279,10 @@ begin
     insert into picture_pins (audit_id, is_icon, place, picture_id)
     select audit_id, is_icon, place, picture_id from places
   )
-  update picture_rules r set after = least(r.after, first.audit_id - 1)
-  from (select application_id, min(audit_id) as audit_id from places group by 1) as first
-  where r.application_id = first.application_id;
+  -- Inserts too: an update would not wait for the media process that is inserting the row.
+  insert into picture_rules as r (application_id, tag, volatile_parameters, after)
+  select application_id, '', '{}', min(audit_id) - 1 from places group by 1
+  on conflict (application_id) do update set after = least(r.after, excluded.after);
   return null;
 end
 $$;

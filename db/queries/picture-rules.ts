@@ -1,33 +1,45 @@
 import type { Queryable } from '#db/client.ts';
+import { onlyRow, readColumn } from '#db/rows.ts';
 
-/** An application whose pins were identified by a former rule. */
-export type StaleRule = {
+/** How far the pins of an application are identified by its rule. */
+export type RuleProgress = {
   application_id: string;
   volatile_parameters: string[];
-  /** Decisions up to this one are done; null: none. */
+  /** Decisions up to this one are done; null: all of them. */
   after: number | null;
 };
 
-/** @param tag of the rule without the operator's names */
-export const listStaleRules = (sql: Queryable, tag: string, limit: number): Promise<StaleRule[]> =>
-  sql<StaleRule[]>`
-    select a.application_id, a.volatile_parameters,
-           case when r.tag = ${tag} and r.volatile_parameters = a.volatile_parameters then r.after end as after
-    from applications a left join picture_rules r using (application_id)
+/** Lists applications whose pins are not all identified. @param tag of the rule without the operator's names */
+export const listStaleRules = (sql: Queryable, tag: string, limit: number): Promise<string[]> =>
+  readColumn(sql<{ application_id: string }[]>`
+    select a.application_id from applications a left join picture_rules r using (application_id)
     where r.tag is distinct from ${tag} or r.volatile_parameters <> a.volatile_parameters or r.after is not null
-    order by a.application_id limit ${limit}`;
+    order by a.application_id limit ${limit}`);
 
-/** Records how far the pins of an application are identified by a rule. @param after null: all of them */
+/**
+ * Reads how far the pins of an application are identified by its rule, and locks this until the transaction ends: the
+ * trigger `game_revisions_waiting` adds pins and then sets it back.
+ */
+export const lockRule = async (tx: Queryable, application_id: string, tag: string): Promise<RuleProgress> => {
+  await tx`
+    insert into picture_rules (application_id, tag, volatile_parameters) values (${application_id}, '', '{}')
+    on conflict do nothing`;
+  return onlyRow(tx<RuleProgress[]>`
+    select application_id, a.volatile_parameters,
+           case when r.tag = ${tag} and r.volatile_parameters = a.volatile_parameters then r.after else 0 end as after
+    from picture_rules r join applications a using (application_id)
+    where application_id = ${application_id} for update of r`);
+};
+
+/** Records how far the pins of an application are identified by a rule. */
 export const saveRule = async (
-  sql: Queryable,
-  { application_id, volatile_parameters, after }: StaleRule,
+  tx: Queryable,
+  { application_id, volatile_parameters, after }: RuleProgress,
   tag: string,
 ): Promise<void> => {
-  await sql`
-    insert into picture_rules (application_id, tag, volatile_parameters, after)
-    values (${application_id}, ${tag}, ${volatile_parameters}::text[], ${after})
-    on conflict (application_id) do update
-    set tag = excluded.tag, volatile_parameters = excluded.volatile_parameters, after = excluded.after`;
+  await tx`
+    update picture_rules set tag = ${tag}, volatile_parameters = ${volatile_parameters}::text[], after = ${after}
+    where application_id = ${application_id}`;
 };
 
 /** A pin of the last decision that stands on a game, with the address that it is bound to. */

@@ -4,13 +4,7 @@
  * that their bytes are watched as before.
  */
 import type { Database } from '#db/client.ts';
-import {
-  listStaleRules,
-  listStandingPins,
-  movePins,
-  type StaleRule,
-  saveRule,
-} from '#db/queries/picture-rules.ts';
+import { listStaleRules, listStandingPins, lockRule, movePins, saveRule } from '#db/queries/picture-rules.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
 
@@ -21,32 +15,34 @@ const BATCH = 1_000;
 
 const { tag } = identityRule([]);
 
-/** Identifies the pins of one application. @returns how many have another picture now */
-const identifyOne = async (sql: Database, stale: StaleRule, signal: AbortSignal): Promise<number> => {
-  const { application_id } = stale;
-  const rule = identityRule(stale.volatile_parameters);
-  let moved = 0;
-  for (let after = stale.after ?? 0; !signal.aborted; ) {
-    const { pins, last } = await listStandingPins(sql, application_id, after, BATCH);
+/**
+ * Identifies the pins of the next decisions of an application.
+ * @returns how many have another picture now; undefined if no decision is left
+ */
+const identifySome = (sql: Database, application_id: string): Promise<number | undefined> =>
+  sql.begin(async (tx) => {
+    const progress = await lockRule(tx, application_id, tag);
+    if (progress.after === null) return undefined;
+    const rule = identityRule(progress.volatile_parameters);
+    const { pins, last } = await listStandingPins(tx, application_id, progress.after, BATCH);
     const others = pins.flatMap((pin) => {
       const new_id = pictureId(application_id, pin.url, rule);
       return new_id === pin.picture_id ? [] : [{ ...pin, new_id }];
     });
-    await sql.begin(async (tx) => {
-      if (others.length > 0) await movePins(tx, others);
-      await saveRule(tx, { ...stale, after: last }, tag);
-    });
-    moved += others.length;
-    if (last === null) break;
-    after = last;
-  }
-  return moved;
-};
+    if (others.length > 0) await movePins(tx, others);
+    await saveRule(tx, { ...progress, after: last }, tag);
+    return last === null ? undefined : others.length;
+  });
 
 /** @returns how many pins have another picture now */
 export const identifyPins = async (sql: Database, signal: AbortSignal): Promise<number> => {
   let moved = 0;
-  for (const stale of await listStaleRules(sql, tag, APPLICATIONS_MAX))
-    moved += await identifyOne(sql, stale, signal);
+  for (const application_id of await listStaleRules(sql, tag, APPLICATIONS_MAX)) {
+    let some: number | undefined = 0;
+    while (some !== undefined && !signal.aborted) {
+      some = await identifySome(sql, application_id);
+      moved += some ?? 0;
+    }
+  }
   return moved;
 };

@@ -789,7 +789,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1c64dcf736a3485faf0eaf3a30052f62a0b322b1514370d9d5374196430fee36","created_at":1795509821388}'),
-  ('{"id":2,"hash":"17650abe3702e31cdf279239553538bc9871c579cfeeea3c6831ef3820dd5a63","created_at":1795509822667}')
+  ('{"id":2,"hash":"6acc24c8983816ae204ab63d8bee26209fc7d5628473a45542f08cd902b68650","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1210,9 +1210,10 @@ begin
     insert into picture_pins (audit_id, is_icon, place, picture_id)
     select audit_id, is_icon, place, picture_id from places
   )
-  update picture_rules r set after = least(r.after, first.audit_id - 1)
-  from (select application_id, min(audit_id) as audit_id from places group by 1) as first
-  where r.application_id = first.application_id;
+  -- Inserts too: an update would not wait for the media process that is inserting the row.
+  insert into picture_rules as r (application_id, tag, volatile_parameters, after)
+  select application_id, '', '{}', min(audit_id) - 1 from places group by 1
+  on conflict (application_id) do update set after = least(r.after, excluded.after);
   return null;
 end
 $function$;
