@@ -106,15 +106,16 @@ type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeo
 /** What an officer may request, or do alone where the rule lets one person do it. */
 const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
   const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
-  const more = kind === 'verdict' ? verdictFields : null;
-  const title = html`${kind === 'verdict' ? null : html`<h3>${label}</h3>`}<p class="hint">${hint}</p>`;
+  const isVerdict = kind === 'verdict';
+  const more = isVerdict ? verdictFields : null;
+  const title = html`${isVerdict ? null : html`<h3>${label}</h3>`}<p class="hint">${hint}</p>`;
   const url = `${developerPath(application_id)}/${path}`;
   const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
     html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${more}${button}</form>`;
   if (need === 'needed') {
     const fields = { kind, subject: `application:${application_id}`, seen: version };
     return html`<div class="request">${title}
-${form('/requests', fields, html`<button class="button">${requestLabel}</button>`)}</div>`;
+${form('/requests', fields, html`<button class="button ${isVerdict ? 'primary' : ''}">${requestLabel}</button>`)}</div>`;
   }
   const why =
     need === 'off'
@@ -124,7 +125,7 @@ ${form('/requests', fields, html`<button class="button">${requestLabel}</button>
   const act =
     kind === 'reveal'
       ? revealForm(url, view, reasonField)
-      : form(url, fields, html`<button class="button danger">${label}</button>`);
+      : form(url, fields, html`<button class="button ${isVerdict ? 'primary' : 'danger'}">${label}</button>`);
   return html`<div class="request">${title}<p class="notice warn">${why}</p>${act}</div>`;
 };
 
