@@ -47,7 +47,9 @@ export const queryGameDetailJob = defineJob(
     let open = results.open.length;
 
     const later = postpone(longestRetryAfter(failures), open < wanted.length);
-    const mayWait = later !== undefined && mayRunWait(run.progress_at, clock(), later.ms);
+    // What was written is progress, which the row that was read at the start does not have.
+    const progress_at = open < wanted.length ? clock() : run.progress_at;
+    const mayWait = later !== undefined && mayRunWait(progress_at, clock(), later.ms);
     if (open > 0 && lastAttempt && !mayWait && !signal.aborted) {
       const written = await writePageDetails(sql, fence, page_num, [], finalFailures(results));
       if (written === undefined) return STALE_FENCE;

@@ -63,6 +63,7 @@ export const compareGames = async (
              detail.kind, detail.final, l.list_hash <> '' and detail.waits is true as waits,
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
+               or list.has_failed is true
                or (g.fetched_at <= a.fetched_before and ${detailFetchedAt(sql)} <= a.fetched_before)
                or coalesce(g.addresses_end_at < now() + ${nextRunMs(age.everyMs)} * interval '1 millisecond', false)
              ) as wanted

@@ -185,7 +185,10 @@ export const closeUnchanged = (
         and not exists (
           select from ingest_failures
           where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail'))
-        and not exists (select from vanishing_games)
+        and not exists (
+          select from sync_runs suspect
+          where suspect.application_id = ${application_id} and suspect.outcome = 'suspect'
+            and exists (select from vanishing_games v where v.run_id = suspect.run_id))
         and exists (select from applications where application_id = ${application_id} and status = 'active')
       returning *
     ), cleared as (

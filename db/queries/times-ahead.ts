@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { countRows } from '#db/rows.ts';
+import { WAITING } from '#src/rules/waiting.ts';
 
 /**
  * Corrects times of the past that lie more than a minute ahead: the clock of Postgres was set back since they were
@@ -26,7 +27,10 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
       update event_deliveries
       set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
       where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead})`),
-    await countRows(sql`update refresh_turns set next_at = now() where next_at > ${ahead}`),
+    // A time of the future: a Retry-After is as long at most.
+    await countRows(sql`
+      update refresh_turns set next_at = now()
+      where next_at > ${ahead} + ${WAITING.retryAfterMaxMs} * interval '1 millisecond'`),
     // A worker that lives writes its row again.
     await countRows(sql`delete from workers where seen_at > ${ahead}`),
   ];

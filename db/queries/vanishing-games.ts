@@ -25,8 +25,8 @@ export const listVanishingGamePage = (
   readListPage<VanishingGame>(sql, page, {
     columns: sql`
       game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.fetched_at`,
-    from: sql`vanishing_games v join games g using (game_id)
-      where v.run_id = ${run_id} and g.withdrawn_at is null`,
+    from: sql`vanishing_games v join games g using (game_id) join sync_runs r using (run_id)
+      where v.run_id = ${run_id} and g.withdrawn_at is null and g.fetched_at <= r.finished_at`,
     sort_by: sql`v.game_id`,
     id: sql`v.game_id`,
   });

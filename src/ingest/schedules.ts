@@ -119,7 +119,11 @@ const wantedTick = (
 const HOURLY_PRUNE: Wanted = {
   id: prune.name,
   timing: { every: HOUR_MS, offset: 1 },
-  template: { name: prune.name, data: {}, opts: { removeOnComplete: { count: 10 }, ...OWN_TRACE } },
+  template: {
+    name: prune.name,
+    data: {},
+    opts: { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 }, ...OWN_TRACE },
+  },
 };
 
 /** A queue during one pass. */

@@ -153,9 +153,15 @@ export const writeGames = async (
   const written = new Set([...inserted, ...updated]);
   const stored = games.filter(({ application_game_id }) => written.has(application_game_id));
   const invalid = results.filter(isFailedCall).filter(isFinal).map(toFailure);
-  const withoutDetail = listHashes === undefined ? [] : idsOf(fetched.filter(({ game }) => game === null));
-  const resolved = new Set(idsOf(fetched)).difference(new Set(withoutDetail));
-  if (hasFailures) await clearFailures(tx, application_id, 'query_game_detail', [...resolved]);
+  const nulls = idsOf(fetched.filter(({ game }) => game === null));
+  const withoutDetail = listHashes === undefined ? [] : nulls;
+  if (hasFailures) {
+    const resolved = new Set(idsOf(fetched)).difference(new Set(nulls));
+    await clearFailures(tx, application_id, 'query_game_detail', [...resolved]);
+    // Outside a run, the failure of a game that a list names stays: its detail is missing as before.
+    if (listHashes === undefined)
+      await clearFailures(tx, application_id, 'query_game_detail', nulls, { isListed: false });
+  }
   const failed = [
     ...invalid,
     ...notRetried,

@@ -12,6 +12,8 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
+import { closeRun, findOpenRun, lockOpenRun, type RunFence } from '#db/queries/runs.ts';
+import { TransactionRestart } from '#db/transact.ts';
 import {
   accessToken,
   applicationId,
@@ -151,6 +153,23 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
   return sealAccessToken(ring, after, await openAccessToken(ring, before));
 };
 
+const WEBHOOK_COLUMNS = [
+  'query_game_list_webhook',
+  'query_game_detail_webhook',
+  'query_cp_kyc_webhook',
+] as const;
+
+/** Closes the open run of an application whose addresses change: what its calls in flight bring is of the former server. */
+const closeFormerRun = async (tx: Queryable, application_id: string, open: RunFence | undefined) => {
+  if (open !== undefined)
+    await closeRun(tx, open, {
+      outcome: 'abandoned',
+      reason: 'the addresses of the application were changed',
+    });
+  // It opened between the two locks, so it is not locked in their order.
+  else if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
+};
+
 export const changeApplication = defineOperation({
   name: 'application.update',
   title: 'Change an application',
@@ -169,10 +188,15 @@ export const changeApplication = defineOperation({
     { application_id, access_token, events_webhook, ...settings },
     context,
   ): Promise<Changed> => {
+    const changes = toColumns(settings);
+    const isAddressed = WEBHOOK_COLUMNS.some((column) => changes[column] !== undefined);
+    // The run before its application, as every transaction locks them.
+    const open = isAddressed ? await lockOpenRun(tx, application_id) : undefined;
     const before = await lockApplication(tx, application_id);
     if (before === undefined) throw new NotFoundError('application', application_id);
-    const changes = toColumns(settings);
     const after = { ...before, ...changes };
+    if (WEBHOOK_COLUMNS.some((column) => after[column] !== before[column]))
+      await closeFormerRun(tx, application_id, open);
     const sealed =
       access_token === undefined
         ? await resealKeptToken(before, after, context)

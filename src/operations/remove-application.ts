@@ -5,7 +5,7 @@ import { deleteFailuresOf } from '#db/queries/failures.ts';
 import { deleteRefreshesOf } from '#db/queries/refreshes.ts';
 import { closeRun, findOpenRun, lockOpenRun } from '#db/queries/runs.ts';
 import { revokeTokensOf } from '#db/queries/tokens.ts';
-import { withdrawAllGames } from '#db/queries/unlisted-games.ts';
+import { forgetVanishingGames, withdrawAllGames } from '#db/queries/unlisted-games.ts';
 import { TransactionRestart } from '#db/transact.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
@@ -34,6 +34,7 @@ export const removeApplication = defineOperation({
       await closeRun(tx, open, { outcome: 'abandoned', reason: 'the application was removed' });
     if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
     await withdrawAllGames(tx, application_id);
+    await forgetVanishingGames(tx, application_id);
     await revokeTokensOf(tx, { application_id });
     await deleteEventWebhook(tx, application_id);
     await deleteFailuresOf(tx, application_id);

@@ -153,7 +153,8 @@ export const readTimeline = async (
       ? []
       : await Promise.all([readGameEvents(sql, game.game_id), findWaitingPlace(sql, game)]);
   const decision = events?.decisions.find(({ undone_at }) => undone_at === null);
-  const state = { application_id, application, game, decision, failures, waiting };
+  const picture_changed_at = events?.pictures[0]?.at;
+  const state = { application_id, application, game, decision, picture_changed_at, failures, waiting };
   return {
     application_id,
     application_game_id,

@@ -42,10 +42,15 @@ export const repeatUntilAborted = (
     succeededAt = performance.now();
     error = undefined;
   };
-  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  // One promise for each turn: a race with one that lives as long as the process would keep something of every turn.
+  let endTurn = (): void => {};
+  signal.addEventListener('abort', () => endTurn());
   const repeat = async (): Promise<void> => {
     while (!signal.aborted) {
-      await Promise.race([chore().then(onSuccess, onFailure), aborted]);
+      const turn = Promise.withResolvers<void>();
+      endTurn = turn.resolve;
+      void chore().then(onSuccess, onFailure).then(turn.resolve);
+      await turn.promise;
       await sleep(everyMs, undefined, { signal }).catch(() => {});
     }
   };

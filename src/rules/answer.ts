@@ -41,6 +41,7 @@ type Application = {
 type LastDecision = {
   audit_status: Decision;
   revision: number;
+  decided_at: Date;
   reason_label: string | null;
   text: string | null;
 };
@@ -72,6 +73,8 @@ export type GameState = {
   game: Game | undefined;
   /** The last decision that was not undone. */
   decision: LastDecision | undefined;
+  /** When other bytes of a picture last returned the game to review. */
+  picture_changed_at: Date | undefined;
   failures: readonly Failure[];
   waiting: WaitingPlace | undefined;
 };
@@ -119,7 +122,25 @@ const failedChange = (failures: readonly Failure[]): string => {
     : ` Its latest data could not be stored: ${describeReasons(latest) || latest.kind}.`;
 };
 
-const explainStored = (game: Game, { application_id, decision, failures, waiting }: GameState): Answer => {
+/** Why a game that is pending waits. */
+const describeReturn = (
+  game: Game,
+  decision: LastDecision | undefined,
+  { is_held }: WaitingPlace,
+  picture_changed_at: Date | undefined,
+): string => {
+  if (decision === undefined) return 'The game waits for its first decision.';
+  const was = `The game was ${decision.audit_status} at revision ${decision.revision}`;
+  if (decision.revision !== game.revision) return `${was}, has changed since, and waits for a decision.`;
+  if (picture_changed_at !== undefined && picture_changed_at > decision.decided_at)
+    return `${was}; a picture was replaced since, and it waits for a decision.`;
+  return is_held ? `${was}.` : `${was}, and waits for a decision again.`;
+};
+
+const explainStored = (
+  game: Game,
+  { application_id, decision, failures, waiting, picture_changed_at }: GameState,
+): Answer => {
   if (game.withdrawn_at !== null)
     return {
       code: 'withdrawn',
@@ -127,16 +148,10 @@ const explainStored = (game: Game, { application_id, decision, failures, waiting
       text: `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`,
     };
   if (game.audit_status === 'pending' && waiting !== undefined) {
-    const before =
-      decision === undefined
-        ? 'The game waits for its first decision.'
-        : decision.revision === game.revision
-          ? `The game was ${decision.audit_status} at revision ${decision.revision}; a picture was replaced since, and it waits for a decision.`
-          : `The game was ${decision.audit_status} at revision ${decision.revision}, has changed since, and waits for a decision.`;
     return {
       code: 'waiting',
       at: waiting.since,
-      text: `${before} ${describePlace(waiting)}${failedChange(failures)}`,
+      text: `${describeReturn(game, decision, waiting, picture_changed_at)} ${describePlace(waiting)}${failedChange(failures)}`,
     };
   }
   if (game.audit_status === 'rejected') {

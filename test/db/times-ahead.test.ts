@@ -12,6 +12,7 @@ import { recordHeartbeat } from '#db/queries/workers.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { storeKycRecord } from '#src/kyc/store-record.ts';
 import { workerList } from '#src/lists/queues.ts';
+import { WAITING } from '#src/rules/waiting.ts';
 import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
 import { startTestFleet, useTestFleet } from '#test/support/fleet.ts';
 import { readPage } from '#test/support/lists.ts';
@@ -96,6 +97,15 @@ it('Events are sent, pings are pulled and dead workers are forgotten, although t
   expect(await correctTimesAhead(fleet.sql)).toBe(4);
   expect(await due()).toEqual([['waits'], ['waits'], []]);
   expect(await correctTimesAhead(fleet.sql)).toBe(0);
+});
+
+it('The longest Retry-After of an application is waited for', async () => {
+  await addApplication(fleet.sql, 'busy');
+  await fleet.sql`insert into refresh_requests (application_id, application_game_id) values ('busy', 'g-1')`;
+  await postponeRefreshes(fleet.sql, 'busy', WAITING.retryAfterMaxMs);
+  expect(await correctTimesAhead(fleet.sql)).toBe(0);
+  const due = await listDueRefreshes(fleet.sql, 9, 1e9);
+  expect(due.map(({ application_id }) => application_id)).not.toContain('busy');
 });
 
 it('A run that began an hour ahead does not keep a requested one waiting', async () => {

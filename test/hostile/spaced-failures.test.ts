@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requestGames } from '#db/queries/refreshes.ts';
+import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import type { TestFleet } from '#test/support/fleet.ts';
@@ -143,4 +143,20 @@ test('a failure that may pass delays a game by an hour at most; a game that was 
     await often(kind);
     expect(await fetches()).toBe(true);
   }
+});
+
+test('a pull of a game whose detail is still null does not end its failure: the next run says so too', async () => {
+  const fleet = await aFleet();
+  const state = await aBrokenGame(fleet, { data: goodDetail(BROKEN) });
+  expect(await nextRun(fleet, state)).toMatchObject({ outcome: 'succeeded' });
+  state.broken = { data: null };
+  state.name = 'Renamed';
+  expect(await nextRun(fleet, state)).toMatchObject({ outcome: 'partial', missing: 1 });
+  const before = state.calls;
+  await requestGames(fleet.sql, 'acme', [BROKEN]);
+  await fleet.producer.add(pullGameDetail, { application_id: 'acme' });
+  await until('the pull has called', async () => state.calls > before);
+  await until('the request is done', async () => !(await hasWaitingGames(fleet.sql, 'acme', [BROKEN])));
+  expect(await listFailures(fleet.sql, { limit: 9 })).toMatchObject([{ kind: 'no_detail' }]);
+  expect(await nextRun(fleet, state)).toMatchObject({ outcome: 'partial', missing: 1 });
 });

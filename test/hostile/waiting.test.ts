@@ -130,6 +130,38 @@ test('details that are limited to two a second all land: progress ends the count
   expect(application.calls.detail).toBeGreaterThan(12);
 });
 
+test('a delay that is requested after details were fetched is waited for, however long ago the run last wrote', async () => {
+  const fleet = await aFleet();
+  const ids = idsOf('g', 2);
+  let isReady = false;
+  const application = await startHostileApplication(
+    fleet,
+    'acme',
+    {
+      list: (pageNum) => ({ data: { total: 2, list: pageNum === 1 ? ids.map(goodRow) : [] } }),
+      detail: (id) =>
+        application.calls.detail === 1 || isReady
+          ? { data: goodDetail(id) }
+          : raw('later', 503, { 'retry-after': '300' }),
+    },
+    { concurrency: 1 },
+  );
+  const queue = fleet.producer.queue({ name: 'query-game-detail' });
+  await queue.pause();
+  const { run_id } = await fleet.startRun('acme');
+  await until('the details wait', async () => (await queue.getWaitingCount()) === 1);
+  await fleet.sql`update sync_runs set progress_at = now() - interval '19 minutes'`;
+  await queue.resume();
+  await until('the delay is waited for', async () => (await queue.getDelayedCount()) === 1);
+  const [job] = await queue.getDelayed();
+  expect(job?.delay).toBeGreaterThan(200_000);
+  // No attempt was spent.
+  expect(application.calls.detail).toBe(2);
+  isReady = true;
+  await job?.promote();
+  expect(await fleet.ended(run_id)).toMatchObject({ outcome: 'succeeded', inserted: 2 });
+});
+
 test('an application that asks to wait for ever is one that fails: its run ends', async () => {
   const fleet = await aFleet();
   await startHostileApplication(fleet, 'acme', {

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
 import { insertApplication, updateApplication } from '#db/queries/applications.ts';
 import { compareGames } from '#db/queries/compare-games.ts';
+import { recordFailures } from '#db/queries/failures.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
 import { addApplication, fetchedGame, moveWebhooks } from '#test/support/factories.ts';
@@ -50,6 +51,14 @@ it.for<[what: string, state: Parameters<typeof aGame>[0], fetchedAgo: number]>([
   const { game, isWanted } = await aGame(state);
   expect((await findGame(fleet.sql, game.game_id))?.fetched_at).toEqual(ago(fetchedAgo));
   expect(await isWanted()).toBe(fetchedAgo * 1_000 >= MAX_AGE_MS);
+});
+
+it('A detail is fetched when the list names its game correctly again, however young it is: it may have changed meanwhile', async () => {
+  const { application, game, isWanted } = await aGame({ due: 20 });
+  expect(await isWanted()).toBe(false);
+  const failure = { application_game_id: game.application_game_id, kind: 'invalid_item', reasons: [] };
+  await recordFailures(fleet.sql, application.application_id, 'query_game_list', [failure]);
+  expect(await isWanted()).toBe(true);
 });
 
 it('Another age applies at once, also to an application that is registered again; the same age changes nothing', async () => {

@@ -1,14 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { findKycState } from '#db/queries/kyc.ts';
 import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
+import { findRun } from '#db/queries/runs.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
+import { changeApplication } from '#src/operations/applications.ts';
+import { operate } from '#src/operations/operate.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { ACCESS_TOKEN, addApplication, moveWebhooks } from '#test/support/factories.ts';
 import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import { gamesOf } from '#test/support/landed.ts';
-import { removeApplication } from '#test/support/operate.ts';
+import { KIM, removeApplication, testPlatform } from '#test/support/operate.ts';
 
 /** Two servers with the same game ids and different content. */
 const twoServers = async (use: AsyncDisposableStack) => {
@@ -74,4 +77,27 @@ describe('A call that is in flight', () => {
     expect(await providers(fleet)).toEqual(['next']);
     expect(await findKycState(fleet.sql, 'acme')).toMatchObject({ state: 'sealed' });
   });
+});
+
+test('A run that is open when its application gets other addresses ends, and stores nothing more of the former server', async () => {
+  await using use = new AsyncDisposableStack();
+  const fleet = await startTestFleet(fleetBackend());
+  use.defer(() => fleet.stop());
+  const { former, next } = await twoServers(use);
+  const gate = await startGate(former.server.url);
+  use.defer(() => gate.close());
+  await addApplication(fleet.sql, 'acme', webhooksAt(gate.url));
+  await fleet.startWorker();
+  gate.block(({ operation }) => operation === 'query_game_detail');
+  const { run_id } = await fleet.startRun('acme');
+  await gate.blocked(1);
+  const given = { application_id: 'acme', ...webhooksAt(next.server.url), access_token: ACCESS_TOKEN };
+  await operate(changeApplication, given, KIM, testPlatform(fleet.sql));
+  gate.release();
+  expect(await findRun(fleet.sql, run_id)).toMatchObject({
+    outcome: 'abandoned',
+    reason: 'the addresses of the application were changed',
+  });
+  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
+  expect(await shown(fleet)).toEqual(['next']);
 });

@@ -10,7 +10,7 @@ import { comparePage, findUnchanged, type ListCursor, recordAll } from '#src/ing
 import { createProcessPace } from '#src/webhooks/pace.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
-import { runEndings } from '#test/support/operate.ts';
+import { removeApplication, runEndings } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -123,6 +123,35 @@ it('writes nothing under a stale fence, twice, or after the application was paus
   expect(await close(cursor.run)).toBeUndefined();
   expect(await close({ ...cursor.run, ...raised })).toMatchObject({ outcome: 'succeeded' });
   expect(await close({ ...cursor.run, ...raised })).toBeUndefined();
+});
+
+it('is closed by one statement beside a suspect run of another application, and not beside one of its own', async () => {
+  const [own, other] = [await listed(GAMES, GAMES), await listed(GAMES, GAMES)];
+  const suspect = await anOpenRun(
+    database.sql,
+    (await addApplication(database.sql, 'suspect')).application_id,
+  );
+  const vanish = async (run_id: string, application_id: string) => {
+    await database.sql`update sync_runs set outcome = 'suspect', finished_at = now() where run_id = ${run_id}`;
+    await database.sql`
+      insert into vanishing_games (run_id, game_id)
+      select ${run_id}, game_id from games where application_id = ${application_id} limit 1`;
+  };
+  await vanish(suspect.run_id, other.application_id);
+  const close = ({ cursor }: typeof own) => {
+    const unchanged = findUnchanged(cursor);
+    return unchanged && closeUnchanged(database.sql, cursor.run, unchanged);
+  };
+  expect(await close(other)).toMatchObject({ outcome: 'succeeded' });
+  await database.sql`
+    insert into sync_runs (run_id, application_id, trigger, outcome, finished_at)
+    values (${randomUUIDv7()}, ${own.application_id}, 'manual', 'suspect', now())`;
+  const [former] = await database.sql<{ run_id: string }[]>`
+    select run_id from sync_runs where application_id = ${own.application_id} and outcome = 'suspect'`;
+  await vanish(former?.run_id ?? '', own.application_id);
+  expect(await close(own)).toBeUndefined();
+  await removeApplication(database.sql, own.application_id);
+  expect(await database.sql`select run_id from vanishing_games`).toEqual([{ run_id: suspect.run_id }]);
 });
 
 it('a run that failed runs have paused is resumed by its end', async () => {

@@ -4,11 +4,13 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { listAudits, upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { roundDuration, spellDuration } from '#src/lib/duration.ts';
+import { holdApplication } from '#src/operations/holds.ts';
+import { operate } from '#src/operations/operate.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { tickOffset } from '#src/rules/ticks.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
-import { decideGame, undoGameDecisions } from '#test/support/operate.ts';
+import { decideGame, KIM as OPERATOR, testPlatform, undoGameDecisions } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -65,6 +67,24 @@ describe('The first line answers why a game', () => {
       /^The game was passed at revision 1, has changed since, and waits for a decision\. It is number 1 of 1 in the changed lane\. Half of the latest decisions took less than 1 minute\.$/,
     );
     expect(kindsOf(timeline).toSorted()).toEqual(['passed', 'received', 'received', 'waiting']);
+  });
+
+  it('waits again because its application is held: no picture is blamed', async () => {
+    await addApplication(database.sql, 'held');
+    const game = fetchedGame({ game_id: randomUUID() }, at(0));
+    await upsertGames(database.sql, 'held', [game]);
+    await decideGame(database.sql, { game_id: game.game_id, audit_status: 'passed' });
+    await operate(
+      holdApplication,
+      { application_id: 'held', reason: 'a test' },
+      OPERATOR,
+      testPlatform(database.sql),
+    );
+    const { answer } = await read(game.application_game_id, 'held');
+    expect(answer).toMatchObject({
+      code: 'waiting',
+      text: 'The game was passed at revision 1. It is in no lane, because the platform holds the games of the application.',
+    });
   });
 
   it('is rejected: the reason and the public text, and not the note to its developer', async () => {

@@ -34,6 +34,16 @@ describe('The difference of two texts', () => {
     expect(marked(before, after)).toBe(expected);
   });
 
+  it('of long texts never begins or ends within a character of two units', () => {
+    const filler = '🎮'.repeat(500);
+    const around = (word: string, shift: string) => filler + shift + word.repeat(9_000) + shift + filler;
+    for (const shift of ['', 'x']) {
+      const parts = diffText(around('boat ', shift), around('ship ', shift));
+      expect(parts.filter(({ text }) => !text.isWellFormed())).toEqual([]);
+      expect(without(parts, 'added')).toBe(around('boat ', shift));
+    }
+  });
+
   it('contains both texts whole, for any texts', () => {
     const words = fc.array(
       fc.oneof(
