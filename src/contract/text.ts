@@ -60,7 +60,8 @@ export const prose = z
   .transform((text) => text.replaceAll('\r\n', '\n').trim())
   .pipe(storableText(PROSE_MAX));
 
-const REASON_MAX = 1_000;
+/** Characters of a reason. */
+export const REASON_MAX = 1_000;
 /** Why an operator acts. @param needed who needs it, as the end of a message */
 export const reasonText = (needed: string) => storableText(REASON_MAX).trim().min(1, `is empty: ${needed}`);
 

@@ -13,6 +13,7 @@ import { messageGame } from '#src/operations/threads.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf } from '#src/portal/session.ts';
 import { redirectAfter, redirectWith } from '#src/site/answers.ts';
+import { formMaxBytes } from '#src/site/form-size.ts';
 import { ago, hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -20,8 +21,6 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 
 /** More than a thread has. */
 const ENTRIES_MAX = 1_000;
-/** A text at its longest, percent-encoded, and an id. */
-const FORM_MAX_BYTES = (PROSE_MAX + 1_024) * 12;
 
 const sentence = (appeal: AppealRow | undefined): SafeHtml | string => {
   if (appeal === undefined) return 'A rejection can be appealed once. Another reviewer decides.';
@@ -65,7 +64,7 @@ const form = z.object({ id: z.string(), act: z.enum(['message', 'appeal']), text
 
 /** Adds the route that writes to the reviewers of a game, and appeals. */
 export const addPortalThread = (portal: FastifyInstance, options: ConsoleOptions): void => {
-  const signedIn = { config: { right: 'application' }, bodyLimit: FORM_MAX_BYTES } as const;
+  const signedIn = { config: { right: 'application' }, bodyLimit: formMaxBytes(PROSE_MAX) } as const;
   portal.post('/portal/game/thread', signedIn, async (request, reply) => {
     const { id, act, text } = form.parse(request.body);
     const { application_id } = holderOf(request);

@@ -4,10 +4,12 @@ import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
 import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
+import { REASON_MAX } from '#src/contract/text.ts';
 import type { PassObstacle } from '#src/contract/words.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { OBSTACLES } from '#src/rules/verdicts.ts';
 import { redirectAfter } from '#src/site/answers.ts';
+import { formMaxBytes } from '#src/site/form-size.ts';
 import { action, ago, badge, due, facts, html, input, type SafeHtml, section } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -44,7 +46,7 @@ const describeHold = (hold: HoldRow | undefined): SafeHtml =>
 const holdDetails = (here: string): SafeHtml =>
   html`<details id="hold"><summary class="button">Hold its games…</summary>
 <form method="post" action="${here}/hold" class="form">
-${input('Reason, which its developer reads', { name: 'reason', required: true, maxlength: 1_000, grow: true })}
+${input('Reason, which its developer reads', { name: 'reason', required: true, maxlength: REASON_MAX, grow: true })}
 <button class="button danger">Hold: no game of it is live</button></form></details>`;
 
 /** @param here the address of the application's page */
@@ -70,7 +72,7 @@ const holdForm = z.object({ reason: z.string().default('') });
 
 /** Adds the routes that hold and release the games of an application. */
 export const addHolds = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const mayHold = { config: { right: 'hold_applications' } } as const;
+  const mayHold = { config: { right: 'hold_applications' }, bodyLimit: formMaxBytes(REASON_MAX) } as const;
   const pageOf = ({ application_id }: ById<'application_id'>['Params']): string =>
     `/applications/${encodeURIComponent(application_id)}`;
 

@@ -1,12 +1,11 @@
 /** What the forms of a decision have in common: on a game, and on many games. */
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
+import { formMaxBytes } from '#src/site/form-size.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
-/** Bytes of a character outside the basic plane, percent-encoded: the most that one takes. */
-const CHARACTER_MAX_BYTES = 12;
 /** A decision's text and note at their longest, as a form sends them. */
-export const DECISION_TEXTS_MAX_BYTES = 2 * PROSE_MAX * CHARACTER_MAX_BYTES;
+export const DECISION_TEXTS_MAX_BYTES = formMaxBytes(2 * PROSE_MAX);
 
 const textField = (name: string, label: string): SafeHtml =>
   html`<label class="field"><span>${label}</span>

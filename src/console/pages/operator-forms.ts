@@ -2,6 +2,7 @@
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { Operator } from '#db/queries/operators.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
+import { REASON_MAX } from '#src/contract/text.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { hiddenFields, html, type SafeHtml } from '#src/site/html.ts';
@@ -24,7 +25,7 @@ const roleBoxes = (checked: readonly Role[]): SafeHtml =>
 
 /** What makes or enables an officer or a reviewer is requested: the reason is for the one who approves it. */
 const REASON = html`<label class="field"><span>Reason, if this makes or enables an officer or a reviewer</span>
-<input name="reason" maxlength="1000" autocomplete="off"></label>`;
+<input name="reason" maxlength="${REASON_MAX}" autocomplete="off"></label>`;
 
 const act = (label: string, name: string, kind = 'quiet'): SafeHtml =>
   html`<button class="button ${kind}" name="act" value="${name}">${label}</button>`;

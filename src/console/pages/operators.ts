@@ -6,6 +6,7 @@ import { linkTo } from '#src/console/links.ts';
 import { addForm, manageCell, manageForms, operatorCard } from '#src/console/pages/operator-forms.ts';
 import { OPERATOR_KINDS } from '#src/contract/approvals.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
+import { REASON_MAX } from '#src/contract/text.ts';
 import { signInUrl } from '#src/identity/links.ts';
 import { operatorList } from '#src/lists/operators.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
@@ -23,6 +24,7 @@ import { requestApproval } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { confirm, PROOF_MAX, readProof } from '#src/site/confirm.ts';
+import { formMaxBytes } from '#src/site/form-size.ts';
 import { html, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
@@ -104,7 +106,8 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
 
   app.get('/operators', { config: { right: operatorList.right } }, (_request, reply) => send(reply));
 
-  app.post('/operators', { config: { right: 'manage_operators' } }, async (request, reply) => {
+  const mayManage = { config: { right: 'manage_operators' }, bodyLimit: formMaxBytes(REASON_MAX) } as const;
+  app.post('/operators', mayManage, async (request, reply) => {
     const given = form.parse(request.body);
     const { act, login, name, role, approval: approval_id } = given;
     const done = (text: string) => redirectWith(reply, '/operators', text);

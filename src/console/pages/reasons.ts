@@ -8,6 +8,7 @@ import { PROSE_MAX } from '#src/contract/text.ts';
 import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
+import { formMaxBytes } from '#src/site/form-size.ts';
 import { action, hiddenFields, html, input, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
@@ -62,7 +63,8 @@ ${mayManage ? section('Add a reason', reasonForm()) : null}`,
     });
   });
 
-  app.post('/reasons', { config: { right: 'manage_reasons' } }, (request, reply) => {
+  const mayManage = { config: { right: 'manage_reasons' }, bodyLimit: formMaxBytes(PROSE_MAX) } as const;
+  app.post('/reasons', mayManage, (request, reply) => {
     const { act, code, label, text } = form.parse(request.body);
     return redirectAfter(reply, '/reasons', async () => {
       if (act === 'add') await operateFor(request, options, addReason, { code, label, text });

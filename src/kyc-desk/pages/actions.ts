@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { PROSE_MAX, REASON_MAX } from '#src/contract/text.ts';
 import { CatalogueError } from '#src/errors.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import { developerPath } from '#src/kyc-desk/pages/parts.ts';
@@ -10,12 +11,10 @@ import { acceptCpId, eraseKycRecord, revealKycRecord } from '#src/operations/kyc
 import { giveVerdict } from '#src/operations/verdicts.ts';
 import { redirectAfter, redirectOnRefusal } from '#src/site/answers.ts';
 import { confirm, PROOF_MAX } from '#src/site/confirm.ts';
+import { formMaxBytes } from '#src/site/form-size.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ById } from '#src/site/query.ts';
 import { addRequestActions, verdictForm } from '#src/site/requests.ts';
-
-/** Room for the longest form in any script: a character takes up to nine bytes in a form. */
-const FORM_MAX_BYTES = 32 * 1024;
 
 /** With an approval, the reason is the one that was approved. */
 const fields = z.object({
@@ -31,7 +30,7 @@ type Request = FastifyRequest<ById<'application_id'>>;
 
 /** Adds the actions of the developer's page. */
 export const addActions = (app: FastifyInstance, options: DeskOptions): void => {
-  const officer = { config: { right: 'kyc' }, bodyLimit: FORM_MAX_BYTES } as const;
+  const officer = { config: { right: 'kyc' }, bodyLimit: formMaxBytes(PROSE_MAX + REASON_MAX) } as const;
 
   /** What the form gives an operation. */
   const readForm = (request: Request) => {
