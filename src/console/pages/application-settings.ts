@@ -3,11 +3,22 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { REVIEW_PRIORITIES } from '#src/contract/words.ts';
+import { CatalogueError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { changeApplication } from '#src/operations/applications.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { changeAddress, secretSection } from '#src/site/event-address.ts';
-import { facts, html, input, mono, number, type SafeHtml, section, select } from '#src/site/html.ts';
+import {
+  facts,
+  hiddenFields,
+  html,
+  input,
+  mono,
+  number,
+  type SafeHtml,
+  section,
+  select,
+} from '#src/site/html.ts';
 import { callerOfOperator, operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import type { ById } from '#src/site/query.ts';
@@ -51,10 +62,14 @@ const fieldOf = (name: Field, value: string): SafeHtml =>
         ...(NUMBERS.includes(name) && { inputmode: 'numeric' }),
       });
 
+/** The field that sends the value that the form showed: what others changed since is not changed back. */
+const shownName = (name: Field): string => `shown_${name}`;
+
 const changeForm = (application: ApplicationRow): SafeHtml => {
   const values = toFields(application);
   return html`<div class="body acts"><details id="change-settings"><summary class="button">Change…</summary>
 <form method="post" action="/applications/${application.application_id}/settings" class="form" autocomplete="off">
+${hiddenFields(Object.fromEntries(FIELDS.map((name) => [shownName(name), values[name]])))}
 ${FIELDS.map((name) => fieldOf(name, values[name]))}
 <p class="soft">Webhooks and the access token take the keys:
 <code>npx catalogue app update ${application.application_id} …</code></p>
@@ -77,7 +92,11 @@ export const settingsSection = (application: ApplicationRow, mayManage: boolean)
   return section('Settings', html`${rows}${mayManage ? changeForm(application) : null}`, { id: 'settings' });
 };
 
-const form = z.object(Object.fromEntries(FIELDS.map((name) => [name, z.string().trim().optional()])));
+const form = z.object(
+  Object.fromEntries(
+    FIELDS.flatMap((name) => [name, shownName(name)]).map((name) => [name, z.string().trim().optional()]),
+  ),
+);
 
 /** Adds `POST /applications/:application_id/settings` and `…/events`. */
 export const addApplicationSettings = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -105,12 +124,17 @@ export const addApplicationSettings = (app: FastifyInstance, options: ConsoleOpt
       const { application_id } = request.params;
       const here = `/applications/${encodeURIComponent(application_id)}#settings`;
       return redirectAfter(reply, here, async () => {
-        const given = form.parse(request.body) as Partial<Record<Field, string>>;
+        const given: Partial<Record<string, string>> = form.parse(request.body);
         const before = await findApplication(options.sql, application_id);
         const now = before && toFields(before);
         const changes = FIELDS.flatMap((name) => {
           const value = given[name];
-          if (value === undefined || value === now?.[name]) return [];
+          const shown = given[shownName(name)]?.trim() ?? now?.[name];
+          if (value === undefined || value === shown || value === now?.[name]) return [];
+          if (now !== undefined && shown !== now[name])
+            throw new CatalogueError(
+              `Nothing was changed: "${LABELS[name]}" is ${now[name]} meanwhile. This page shows it.`,
+            );
           return [[name, NUMBERS.includes(name) ? Number(value || Number.NaN) : value] as const];
         });
         if (changes.length === 0) return 'Nothing was changed.';

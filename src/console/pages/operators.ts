@@ -7,6 +7,7 @@ import { addForm, manageCell, manageForms, operatorCard } from '#src/console/pag
 import { OPERATOR_KINDS } from '#src/contract/approvals.ts';
 import { RIGHTS, ROLES, type Role } from '#src/contract/roles.ts';
 import { REASON_MAX } from '#src/contract/text.ts';
+import { CatalogueError } from '#src/errors.ts';
 import { signInUrl } from '#src/identity/links.ts';
 import { operatorList } from '#src/lists/operators.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
@@ -42,6 +43,8 @@ const form = z.object({
   password: z.string().max(PROOF_MAX).default(''),
   reason: z.string().default(''),
   approval: z.string().optional(),
+  /** The roles that the form showed. */
+  had: z.string().optional(),
   name: z.string().default(''),
   role: z
     .union([z.enum(ROLES), z.array(z.enum(ROLES))])
@@ -58,6 +61,13 @@ const RIGHTS_TABLE = tableSection(
   ],
   { empty: '', label: 'Rights' },
 );
+
+/** @throws CatalogueError if others set the roles since the form was shown */
+const requireShownRoles = async ({ sql }: ConsoleOptions, { login, had }: z.infer<typeof form>) => {
+  const operator = await findOperator(sql, login.trim().toLowerCase());
+  if (had === undefined || operator === undefined || operator.roles.join(' ') === had) return;
+  throw new CatalogueError(`The roles of ${login} were changed meanwhile. This page shows them.`);
+};
 
 /** Requests what takes a second person. @returns who approves it; undefined if it takes none, or is approved */
 const requestChange = async (
@@ -120,6 +130,7 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
       );
     return redirectOnRefusal(reply, '/operators', async () => {
       await confirm(request, options, given.password, 'Not changed');
+      if (act === 'roles') await requireShownRoles(options, given);
       const approver = await requestChange(request, options, given);
       if (approver !== undefined) return done(`Requested. ${approver} within an hour, then you do it here.`);
       switch (act) {
