@@ -65,6 +65,22 @@ describe.runIf(hasBrowser())('the next game in Chromium', () => {
     await page.close();
   });
 
+  test('is shown while a rejection with the longest texts is sent, which a browser does not keep alive', async () => {
+    await land(3);
+    const { page, errors } = await start('olga');
+    await fetchedAhead(page);
+    const first = await name(page);
+    await page.keyboard.press('r');
+    await page.keyboard.press('1');
+    for (const label of ['Text for the developer', 'Note for operators'])
+      await page.getByLabel(label).fill('夜'.repeat(4_000));
+    await page.keyboard.press('Control+Enter');
+    await page.getByText(`${first}: rejected.`).waitFor();
+    expect(await statuses()).toEqual({ [first]: 'rejected' });
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   test('is taken back if the content moved meanwhile: the page then shows what moved', async () => {
     await land(3);
     const { page } = await start('olga');

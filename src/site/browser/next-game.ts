@@ -135,6 +135,15 @@ const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Forme
   else location.replace(url);
 };
 
+/** A browser refuses to keep more than 64 KiB alive, all requests together: such a decision ends with its page. */
+const KEEPALIVE_MAX_BYTES = 60_000;
+
+/** Bytes of the body of a form; of any other, more than can be kept alive. */
+const sizeOf = (body: RequestInit['body']): number => {
+  if (body instanceof URLSearchParams) return body.toString().length;
+  return typeof body === 'string' ? body.length : Number.POSITIVE_INFINITY;
+};
+
 const decideBehind = ({ request: sent }: Request, send: Request['fetch'], next: Ahead): void => {
   const { action, signal: _signal, ...request } = sent;
   // htmx keeps the body and replaces what is in it.
@@ -146,7 +155,8 @@ const decideBehind = ({ request: sent }: Request, send: Request['fetch'], next: 
   };
   const headers = new Headers(request.headers);
   headers.set('accept', 'application/json');
-  const answer = send(action, { ...request, headers, keepalive: true });
+  const keepalive = sending.size === 0 && sizeOf(request.body) < KEEPALIVE_MAX_BYTES;
+  const answer = send(action, { ...request, headers, keepalive });
   const heard = hear(answer, nextPage(), former).finally(() => sending.delete(heard));
   sending.add(heard);
 };
