@@ -1,4 +1,5 @@
 /** Pictures that an operator is about to see. */
+import { hash } from 'node:crypto';
 import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
 import { isWaiting } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
@@ -22,7 +23,7 @@ const addJob = async (
     await producer.add(
       fetchPictures,
       { game_ids, icons_only },
-      { once: `${icons_only ? 'icons' : 'all'}-${game_ids[0]}-${game_ids.length}` },
+      { once: `${icons_only ? 'icons' : 'all'}-${hash('sha256', game_ids.join())}` },
     );
   } catch {
     logger.warn('pictures cannot be requested: the queue does not answer');

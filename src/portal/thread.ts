@@ -44,14 +44,14 @@ ${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal
 /** What reviewers and the developer wrote about a game. */
 export const portalThread = async (sources: Sources, game: GameRow): Promise<SafeHtml> => {
   const { sql } = sources;
-  const { game_id, application_id } = game;
+  const { game_id } = game;
   const [entries, appeal, isAppealable] = await Promise.all([
     readFirst(threadList, sources, { game_id, is_public: true }, ENTRIES_MAX),
     findLastAppeal(sql, game_id),
     mayAppeal(sql, game_id),
   ]);
-  const shown = threadEntries(entries, ({ written_by }) =>
-    written_by === application_id ? 'you' : 'the platform',
+  const shown = threadEntries(entries, ({ kind }) =>
+    kind === 'answer' || kind === 'appeal' ? 'you' : 'the platform',
   );
   const write =
     game.withdrawn_at === null

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { wantPictures } from '#src/console/want-pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { FleetPart } from '#src/roles/role.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
@@ -76,4 +78,19 @@ test('after the last request of a page, its pictures are not said to be fetched'
   const last = await read(`${list}65`);
   expect(last).not.toContain('hx-trigger');
   expect(last).toContain('not fetched yet');
+});
+
+test('two pages that begin with the same game and have as many games request the pictures of both', async () => {
+  await media?.stop();
+  media = undefined;
+  await queue().drain();
+  const options = { sql: database.sql, producer: served.producer, keepsPictures: false };
+  const game = (n: number) => ({
+    game_id: `00000000-0000-7000-8000-00000000000${n}`,
+    application_id: 'harbour',
+    game_icon: [`${server.url}/wanted-${n}.png`],
+  });
+  for (const second of [2, 3, 3])
+    await wantPictures(options as unknown as ConsoleOptions, [game(1), game(second)]);
+  await until('both requests', async () => (await queue().getWaitingCount()) === 2);
 });

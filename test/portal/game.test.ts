@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findPictures } from '#db/queries/pictures.ts';
+import { insertMessage } from '#db/queries/threads.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
@@ -95,4 +96,17 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const [, src = ''] = /<img src="([^"]*)" alt="Icon 1 of 1"/.exec(page) ?? [];
   const picture = await theirs.call(src.replaceAll('&amp;', '&'));
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/webp']);
+});
+
+test('a message of an operator whose login is the id of the application is not said to be the developer’s', async () => {
+  const { page } = await arrive(database.sql, portal.url, 'elm', [{ game_id: 'e-1' }]);
+  const [game] = await database.sql<
+    { game_id: string }[]
+  >`select game_id from games where application_id = 'elm'`;
+  const { game_id = '' } = game ?? {};
+  for (const kind of ['message', 'answer'] as const)
+    await insertMessage(database.sql, { game_id, kind, written_by: 'elm', text: kind });
+  const shown = await page('/portal/game?id=e-1');
+  expect(shown).toMatch(/to the developer<\/span> the platform</);
+  expect(shown).toMatch(/from the developer<\/span> you</);
 });

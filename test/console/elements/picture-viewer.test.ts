@@ -42,6 +42,8 @@ describe.runIf(hasBrowser())('the viewer of pictures in Chromium', () => {
     const { page, errors } = await openGame();
     await page.keyboard.press('2');
     await shown(page, `Picture 2 of 3 · ${SHOTS[1]}`);
+    // There is no such picture.
+    await page.keyboard.press('7');
     await page.keyboard.press('ArrowRight');
     await shown(page, 'Picture 3 of 3');
     await page.keyboard.press('ArrowRight');

@@ -66,8 +66,10 @@ customElements.define(
       else if (this.#isOff) return;
       else if (key === 'z') this.#zoom();
       else if (key === ' ' && !(event.target as Element).matches('button')) this.#dialog.close();
-      else if (/^[1-9]$/.test(key)) this.#open(frames().findIndex((each) => each.dataset.picture === key));
-      else return;
+      else if (/^[1-9]$/.test(key)) {
+        const index = frames().findIndex((each) => each.dataset.picture === key);
+        if (index !== -1) this.#open(index);
+      } else return;
       event.preventDefault();
     }
 
