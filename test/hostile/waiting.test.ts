@@ -149,7 +149,8 @@ test('a delay that is requested after details were fetched is waited for, howeve
   const queue = fleet.producer.queue({ name: 'query-game-detail' });
   await queue.pause();
   const { run_id } = await fleet.startRun('acme');
-  await until('the details wait', async () => (await queue.getWaitingCount()) === 1);
+  const pages = () => fleet.sql`select from sync_run_pages where run_id = ${run_id}`;
+  await until('the page is recorded', async () => (await pages()).length === 1);
   await fleet.sql`update sync_runs set progress_at = now() - interval '19 minutes'`;
   await queue.resume();
   await until('the delay is waited for', async () => (await queue.getDelayedCount()) === 1);
