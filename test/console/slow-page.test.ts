@@ -34,6 +34,10 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
     await page.addInitScript(SUM_SHIFTS);
     await page.goto(`${await serveInParts(rest.promise)}${path}`, { waitUntil: 'commit' });
     await page.getByRole('heading').waitFor();
+    // Nothing is shown before the styles are there, though the page can be measured.
+    await page.waitForFunction(
+      `[...document.querySelectorAll('link[rel=stylesheet]')].every(({ sheet }) => sheet)`,
+    );
     const before = await page.locator('main').boundingBox();
     rest.resolve();
     await page.waitForLoadState();
