@@ -38,37 +38,47 @@ const POSTGRES: Readonly<Record<string, Words>> = {
 };
 
 /** Closer words of Postgres, if its message has the pattern. */
-const POSTGRES_CLOSER: readonly (readonly [code: string, pattern: RegExp, ...words: Words])[] = [
-  [
-    '08P01',
-    /startup parameter/,
-    'a pooler is in front of Postgres',
-    'Connect to Postgres itself: a session of the catalogue has limits and locks of its own, which PgBouncer does not keep.',
-  ],
-  [
-    '28000',
-    /not permitted to log in|does not exist/,
-    'Postgres has no role of this name that may log in',
-    'Check the user of the URL. alter role … login permits the login; catalogue migrate creates missing roles.',
-  ],
-  [
-    '53300',
-    /for role/,
-    'Postgres accepts no further connection of this role',
-    'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which sets the limit of each role from it.',
-  ],
-  [
-    '53300',
-    /for database/,
-    'Postgres accepts no further connection to this database',
-    'Raise the limit of the database: alter database … connection limit -1.',
-  ],
-  [
-    '55000',
-    /not currently accepting connections/,
-    'the database accepts no connections',
-    'An administrator closed it, as before a restore: alter database … allow_connections true opens it.',
-  ],
+const POSTGRES_CLOSER: readonly { code: string; message: RegExp; words: Words }[] = [
+  {
+    code: '08P01',
+    message: /startup parameter/,
+    words: [
+      'a pooler is in front of Postgres',
+      'Connect to Postgres itself: a session of the catalogue has limits and locks of its own, which PgBouncer does not keep.',
+    ],
+  },
+  {
+    code: '28000',
+    message: /not permitted to log in|does not exist/,
+    words: [
+      'Postgres has no role of this name that may log in',
+      'Check the user of the URL. alter role … login permits the login; catalogue migrate creates missing roles.',
+    ],
+  },
+  {
+    code: '53300',
+    message: /for role/,
+    words: [
+      'Postgres accepts no further connection of this role',
+      'Run fewer processes with the URL of this one, or raise max_connections and run catalogue migrate, which limits each role.',
+    ],
+  },
+  {
+    code: '53300',
+    message: /for database/,
+    words: [
+      'Postgres accepts no further connection to this database',
+      'Raise the limit of the database: alter database … connection limit -1.',
+    ],
+  },
+  {
+    code: '55000',
+    message: /not currently accepting connections/,
+    words: [
+      'the database accepts no connections',
+      'An administrator closed it, as before a restore: alter database … allow_connections true opens it.',
+    ],
+  },
 ];
 
 /** By the first word of a reply. */
@@ -154,9 +164,8 @@ const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure 
 
 /** Finds the words of a code, or closer ones if the reply says more. */
 const findWords = (code: string, { message }: Error): Words | undefined => {
-  const words = REDIS[code] ?? POSTGRES[code];
-  const closer = POSTGRES_CLOSER.find(([of, pattern]) => of === code && pattern.test(message));
-  if (closer !== undefined) return [closer[2], closer[3]];
+  const closer = POSTGRES_CLOSER.find((each) => each.code === code && each.message.test(message));
+  const words = closer?.words ?? REDIS[code] ?? POSTGRES[code];
   if (code !== 'NOPERM' || words === undefined) return words;
   const command = /run the '([a-z|]+)' command/.exec(message)?.[1];
   if (command !== undefined) return [`Redis does not allow its user the command ${command}`, words[1]];

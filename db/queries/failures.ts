@@ -62,13 +62,13 @@ export const recordFailures = async (
           count = ingest_failures.count + 1`;
 };
 
-/** Deletes the failures of these games. */
+/** Deletes the failures of these games. @param options.onlyUnlisted those of games that no list named when they failed */
 export const clearFailures = async (
   sql: Queryable,
   application_id: string,
   operation: Operation,
   application_game_ids: readonly string[],
-  { isListed }: { isListed?: false } = {},
+  { onlyUnlisted = false } = {},
 ): Promise<void> => {
   if (application_game_ids.length === 0) return;
   // Each game is looked up separately (`lateral`): otherwise Postgres may read all failures of the application.
@@ -79,7 +79,7 @@ export const clearFailures = async (
       from unnest(${application_game_ids as string[]}::text[]) as game(id) cross join lateral (
         select ctid as place from ingest_failures
         where application_id = ${application_id} and operation = ${operation} and application_game_id = game.id
-          ${isListed === false ? sql`and list_hash = ''` : sql``}
+          ${onlyUnlisted ? sql`and list_hash = ''` : sql``}
         limit 1
       ) as known))`;
 };

@@ -166,7 +166,7 @@ export type UnchangedListing = Pick<RunRow, 'next_page' | 'listed' | 'largest_pa
  * Closes a run as succeeded whose only job listed the whole catalogue and found nothing changed: as many games as are
  * stored, all of them with the hashes that are stored. No page is recorded.
  * @returns the run; undefined when the fence is stale or a page is recorded, when other games, failures or games of a
- *   suspect run are stored, or when the application is not active: then nothing was written
+ *   suspect run of the application are stored, or when it is not active: then nothing was written
  */
 export const closeUnchanged = (
   sql: Queryable,
@@ -185,10 +185,11 @@ export const closeUnchanged = (
         and not exists (
           select from ingest_failures
           where application_id = ${application_id} and operation in ('query_game_list', 'query_game_detail'))
-        and not exists (
+        -- The table is empty most of the time: then no run of the application is read.
+        and not (exists (select from vanishing_games) and exists (
           select from sync_runs suspect
           where suspect.application_id = ${application_id} and suspect.outcome = 'suspect'
-            and exists (select from vanishing_games v where v.run_id = suspect.run_id))
+            and exists (select from vanishing_games v where v.run_id = suspect.run_id)))
         and exists (select from applications where application_id = ${application_id} and status = 'active')
       returning *
     ), cleared as (

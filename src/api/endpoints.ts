@@ -59,7 +59,7 @@ const takesRole = (right: Right): string => `Takes the role ${namesOfRoles(RIGHT
 
 const whoMay = ({ right }: AnyOperation): string => {
   if (right === 'own' || right === 'system' || right === 'application')
-    return 'Every operator, for the own account.';
+    return 'Every operator, for their own account.';
   if (typeof right === 'function') return 'The role depends on the input.';
   return takesRole(right);
 };

@@ -11,6 +11,7 @@ import type { PlaceCounts } from '#src/site/layout.ts';
 
 /** Pages of a process share what was read within this time. */
 const FRESH_MS = 5_000;
+
 const toPlaces = ({ pending, requests, failures, applications }: NavigationCounts): PlaceCounts => {
   const shown = failures > FAILURES_COUNTED ? `${number(FAILURES_COUNTED)}+` : number(failures);
   return {

@@ -18,13 +18,14 @@ const isHandshakeError = (error: Error, code: string): boolean =>
 /** Limits of this process or machine: open files, memory, local ports. */
 const LOCAL_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL)$/;
 
-/** The code with which this process opens no further file. A look-up does not have it: it says that no name was found. */
-const fileLimit = (): string | undefined => {
+/** The limit with which this process opens no file. A look-up does not name it: it says that no name was found. */
+const reachedLimit = (): string | undefined => {
   try {
     closeSync(openSync('/dev/null', 'r'));
     return undefined;
   } catch (error) {
-    return codeOf(error);
+    const code = codeOf(error);
+    return LOCAL_LIMIT.test(code) ? code : undefined;
   }
 };
 
@@ -40,8 +41,8 @@ export const connectError = (error: Error, isTls: boolean): CallError => {
   }
   if (LOCAL_LIMIT.test(code)) return noSocket(code);
   if (/^(?:ENOTFOUND|ENODATA|EAI_)/.test(code)) {
-    const limit = fileLimit();
-    if (limit !== undefined && LOCAL_LIMIT.test(limit)) return noSocket(limit);
+    const limit = reachedLimit();
+    if (limit !== undefined) return noSocket(limit);
     return new CallError('name_not_found', `its name does not resolve (${code})`);
   }
   if (isTls && isHandshakeError(error, code)) {

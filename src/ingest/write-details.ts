@@ -160,7 +160,7 @@ export const writeGames = async (
     await clearFailures(tx, application_id, 'query_game_detail', [...resolved]);
     // Outside a run, the failure of a game that a list names stays: its detail is missing as before.
     if (listHashes === undefined)
-      await clearFailures(tx, application_id, 'query_game_detail', nulls, { isListed: false });
+      await clearFailures(tx, application_id, 'query_game_detail', nulls, { onlyUnlisted: true });
   }
   const failed = [
     ...invalid,

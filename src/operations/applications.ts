@@ -35,6 +35,21 @@ import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 export const applicationSubject = ({ application_id }: { application_id: string }): string =>
   `application:${application_id}`;
 
+/**
+ * Closes the run of an application that its caller locked, before the application: what its calls in flight bring is not
+ * stored.
+ * @throws TransactionRestart if another run opened between the two locks
+ */
+export const closeOpenRun = async (
+  tx: Queryable,
+  application_id: string,
+  open: RunFence | undefined,
+  reason: string,
+): Promise<void> => {
+  if (open !== undefined) await closeRun(tx, open, { outcome: 'abandoned', reason });
+  if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
+};
+
 /** An input that names one application. */
 export const oneApplication = z.object({ application_id: applicationId });
 
@@ -159,17 +174,6 @@ const WEBHOOK_COLUMNS = [
   'query_cp_kyc_webhook',
 ] as const;
 
-/** Closes the open run of an application whose addresses change: what its calls in flight bring is of the former server. */
-const closeFormerRun = async (tx: Queryable, application_id: string, open: RunFence | undefined) => {
-  if (open !== undefined)
-    await closeRun(tx, open, {
-      outcome: 'abandoned',
-      reason: 'the addresses of the application were changed',
-    });
-  // It opened between the two locks, so it is not locked in their order.
-  else if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
-};
-
 export const changeApplication = defineOperation({
   name: 'application.update',
   title: 'Change an application',
@@ -196,7 +200,7 @@ export const changeApplication = defineOperation({
     if (before === undefined) throw new NotFoundError('application', application_id);
     const after = { ...before, ...changes };
     if (WEBHOOK_COLUMNS.some((column) => after[column] !== before[column]))
-      await closeFormerRun(tx, application_id, open);
+      await closeOpenRun(tx, application_id, open, 'the addresses of the application were changed');
     const sealed =
       access_token === undefined
         ? await resealKeptToken(before, after, context)

@@ -3,12 +3,11 @@ import { markRemoved } from '#db/queries/applications.ts';
 import { deleteEventWebhook } from '#db/queries/event-webhooks.ts';
 import { deleteFailuresOf } from '#db/queries/failures.ts';
 import { deleteRefreshesOf } from '#db/queries/refreshes.ts';
-import { closeRun, findOpenRun, lockOpenRun } from '#db/queries/runs.ts';
+import { lockOpenRun } from '#db/queries/runs.ts';
 import { revokeTokensOf } from '#db/queries/tokens.ts';
 import { forgetVanishingGames, withdrawAllGames } from '#db/queries/unlisted-games.ts';
-import { TransactionRestart } from '#db/transact.ts';
 import { NotFoundError } from '#src/errors.ts';
-import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
+import { applicationSubject, closeOpenRun, oneApplication } from '#src/operations/applications.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
 /**
@@ -30,9 +29,7 @@ export const removeApplication = defineOperation({
   run: async (tx, { application_id }) => {
     const open = await lockOpenRun(tx, application_id);
     if (!(await markRemoved(tx, application_id))) throw new NotFoundError('application', application_id);
-    if (open !== undefined)
-      await closeRun(tx, open, { outcome: 'abandoned', reason: 'the application was removed' });
-    if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
+    await closeOpenRun(tx, application_id, open, 'the application was removed');
     await withdrawAllGames(tx, application_id);
     await forgetVanishingGames(tx, application_id);
     await revokeTokensOf(tx, { application_id });

@@ -93,16 +93,18 @@ const joinParts = (parts: readonly TextPart[]): TextPart[] => {
   return joined;
 };
 
-/** A place in a text that is not within a character of two units: the unit before it, or after it with `step` 1. */
-const wholeLength = (text: string, place: number, step: -1 | 1 = -1): number =>
-  /[\uDC00-\uDFFF]/.test(text.charAt(place)) ? place + step : place;
+/** Is this place between the two units of one character? */
+const isWithinCharacter = (text: string, place: number): boolean =>
+  /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(Math.max(0, place - 1), place + 1));
 
 /** Compares two texts word by word. */
 export const diffText = (before: string, after: string): TextPart[] => {
   const prefix = commonPrefix(before, after);
   const suffix = commonSuffix(before, after, Math.min(before.length, after.length) - prefix);
-  const start = wholeLength(before, Math.max(0, prefix - CONTEXT));
-  const end = before.length - wholeLength(before, before.length - Math.max(0, suffix - CONTEXT), 1);
+  let start = Math.max(0, prefix - CONTEXT);
+  let end = Math.max(0, suffix - CONTEXT);
+  if (isWithinCharacter(before, start)) start -= 1;
+  if (isWithinCharacter(before, before.length - end)) end -= 1;
   return joinParts([
     { type: 'same', text: before.slice(0, start) },
     ...compareMiddle(before.slice(start, before.length - end), after.slice(start, after.length - end)),

@@ -91,6 +91,8 @@ onBothBackends('Schedules', (kind) => {
     const prunes = world.fleet.producer.queue(prune);
     const delayed = async () => (await prunes.getDelayed()).map(({ id, timestamp }) => ({ id, timestamp }));
     await reconcile();
+    const [job] = await prunes.getDelayed();
+    expect(job?.opts).toMatchObject({ removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } });
     const before = await delayed();
     expect(before).toHaveLength(1);
     for (let again = 0; again < 3; again += 1) await reconcile();

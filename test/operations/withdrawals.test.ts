@@ -5,6 +5,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { tickJob } from '#jobs/tick.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
+import { runWithdrawalList } from '#src/lists/runs.ts';
 import { pauseApplication } from '#src/operations/applications.ts';
 import { operate } from '#src/operations/operate.ts';
 import { startAcceptingRun } from '#src/operations/runs.ts';
@@ -12,6 +13,7 @@ import { actionsOn } from '#test/support/approvals.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addTestOperator, signIn, startTestConsole, useTestConsole } from '#test/support/console.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 import { KIM, testPlatform } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -148,6 +150,8 @@ test('exactly the games that were approved, and nothing if the run changed meanw
   await ask('rita', { act: 'selected', game: second });
   // A later call has fetched another game: it no longer vanishes.
   await database.sql`update games set fetched_at = now() + interval '1 minute' where game_id = ${third}`;
+  const { rows } = await readPage(database.sql, runWithdrawalList, { run_id }, { limit: 9 });
+  expect(rows.map(({ game_id }) => game_id)).not.toContain(third);
   expect(await act('hana', 'approve')).toContain('has changed since');
   await ask('rita');
   await act('hana', 'approve');

@@ -153,7 +153,11 @@ describe('The first line answers why a game', () => {
     const timeline = await read('g-1', 'fresh');
     expect(timeline.answer).toMatchObject({
       code: 'failed',
-      text: 'The game is not stored: query_game_detail failed 2 times. The answer does not match the interface document (game_icon.3 is too long). Correct game_icon.3, then pull the game.',
+      text: [
+        'The game is not stored: query_game_detail failed 2 times.',
+        'The answer does not match the interface document (game_icon.3 is too long).',
+        'Correct game_icon.3, then pull the game.',
+      ].join(' '),
     });
     expect(kindsOf(timeline)).toEqual(['failed']);
     await expect(read('g-1', 'nobody')).rejects.toThrow('There is no application "nobody"');
