@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
@@ -25,6 +25,9 @@ export const REQUEST_TIMEOUT_MS = 10_000;
 /** A client that reads more slowly is cut off: 10 MiB at 87 KB a second. Node itself would wait for ever. */
 const SEND_MS = 2 * 60_000;
 
+/** Requests of one connection that wait for their turn. Clients that send several at once send a few. */
+const WAITING_MAX = 100;
+
 /** Node looks for requests that have timed out this often; its default is 30 s. */
 const TIMEOUT_CHECK_MS = 1_000;
 
@@ -45,6 +48,29 @@ export const DEFAULT_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
+/**
+ * Handles the requests of a connection one after another, as HTTP/1.1 answers them, and cuts off a client that has too many
+ * waiting. Node would start a handler for each at once.
+ */
+const handleInTurn = (app: FastifyInstance): void => {
+  const queues = new WeakMap<Socket, { last: ServerResponse; waiting: number }>();
+  app.addHook('onRequest', ({ raw: { socket } }, { raw }, done) => {
+    const queue = queues.get(socket);
+    if (queue === undefined || queue.last.closed) {
+      queues.set(socket, { last: raw, waiting: 0 });
+      return done();
+    }
+    const { last } = queue;
+    queue.last = raw;
+    queue.waiting += 1;
+    if (queue.waiting > WAITING_MAX) return void socket.destroy();
+    last.once('close', () => {
+      queue.waiting -= 1;
+      if (!socket.destroyed) done();
+    });
+  });
+};
+
 /** Every HTTP server of the fleet: it logs no requests, and a client that sends or reads slowly is cut off. */
 export const createServer = (
   logger: FastifyBaseLogger,
@@ -63,6 +89,7 @@ export const createServer = (
   // Above `requestTimeout`, as Node's default is, the two are exchanged: a body would have a minute.
   app.server.headersTimeout = REQUEST_TIMEOUT_MS;
   app.server.maxConnections = connectionsMax;
+  handleInTurn(app);
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(DEFAULT_HEADERS);
     done();

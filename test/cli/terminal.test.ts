@@ -4,6 +4,7 @@ import { lockKycState, saveKycState } from '#db/queries/kyc.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestFleet } from '#test/support/fleet.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 /** Sets the title of the window, clears the screen with the one-character form of ESC [, reverses the direction, and ends the line. */
@@ -44,4 +45,21 @@ it('a JSON document contains the text of an application unchanged, in escapes', 
   const result = await runCli(['game', 'show', game_id, '--json'], env);
   expect(documentOf(result)).toMatchObject({ game_name: HOSTILE, application_game_id: HOSTILE });
   expect(result.stdout).not.toMatch(ACTED_ON);
+});
+
+it('a cell of CSV has no control character, and no formula by a letter of another width', async () => {
+  const { sql } = fleet;
+  const named = async (game_name: string) => {
+    const game = fetchedGame({ game_id: `csv ${game_name}`, game_name });
+    await upsertGames(sql, 'acme', [game]);
+    await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
+  };
+  await named(HOSTILE);
+  await named('\uff1dcmd|calc');
+  await named('\n=cmd|calc');
+  const { exit, stdout } = await runCli(['decision', 'export', '--since', '1h', '--format', 'csv'], env);
+  expect(exit).toBe(0);
+  expect(stdout.replaceAll('\r\n', '\n')).not.toMatch(ACTED_ON);
+  expect(stdout).toContain("'\uff1dcmd|calc");
+  expect(stdout).toContain('"\'\n=cmd|calc"');
 });

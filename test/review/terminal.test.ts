@@ -1,3 +1,4 @@
+import stringWidth from 'string-width';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
@@ -91,20 +92,30 @@ describe.each([100, 60])('On a terminal of %i columns', (columns) => {
     const application_id = `lies-${columns}`;
     await addApplication(database.sql, application_id);
     const lie = 'game_store_video: https://harmless.example/film.mp4';
-    const game = fetchedGame(
-      { game_id: 'g', game_info: `One.\n${lie}\n${'x'.repeat(columns)}${lie}` },
-      at(0),
-    );
-    await upsertGames(database.sql, application_id, [game]);
+    // Drawn as spaces, without being white space: to an address, which stays whole.
+    const blank = (count: number): string => '\u2800'.repeat(count);
+    const other = lie.replace(' ', blank(1));
+    const game_name = blank(columns) + other;
+    const texts = [`One.\n${lie}\n${'x'.repeat(columns)}${lie}`, blank(columns - 'game_desc: '.length) + other];
+    const games = texts.map((game_info, n) => fetchedGame({ game_id: `g${n}`, game_info, game_name }, at(n)));
+    await upsertGames(database.sql, application_id, games);
     await terminal().type(
       `clear; catalogue game review --by kim --application ${application_id}; echo "[exit $?]"`,
     );
-    await shows('(lies-');
-    await until('it asks', async () => /\(lies-.*q quit:/s.test(await terminal().screen()));
+    await until('it asks', async () => /\u2800.*q quit:/s.test(await terminal().screen()));
     const lines = (await terminal().screen()).split('\n');
-    expect(lines.filter((line) => line.startsWith(lie))).toEqual([]);
     expect(lines).toContainEqual(`| ${lie}`);
+    await answer('s', 'q quit:');
+    const all = [...lines, ...(await terminal().screen()).split('\n')];
+    expect(all.filter((line) => line.startsWith(lie))).toEqual([]);
+    // A longer line goes on at the left edge, without a mark.
+    expect(all.filter((line) => line.includes(blank(9)) && stringWidth(line) > columns)).toEqual([]);
     await answer('q', '[exit 0]');
+    const shown = await terminal().run(`catalogue game list --application ${application_id}`);
+    const [game_id] = /[0-9a-f]{8}-[0-9a-f-]+/.exec(shown.screen) ?? [];
+    const record = (await terminal().run(`catalogue game show ${game_id}`)).screen.split('\n');
+    expect(record.filter((line) => line.includes(lie) && stringWidth(line) > columns)).toEqual([]);
+    expect(record.filter((line) => line.includes(blank(9)) && stringWidth(line) > columns)).toEqual([]);
   });
 
   it('game diff marks words in colour', async () => {

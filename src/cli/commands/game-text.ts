@@ -1,6 +1,6 @@
 import type { Database } from '#db/client.ts';
 import { findGame, type GameRow } from '#db/queries/games.ts';
-import { style, wrapTo } from '#src/cli/kit/table.ts';
+import { isAddress, markLines, style } from '#src/cli/kit/table.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { toPrintable } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
@@ -31,17 +31,16 @@ const describeItem = ({ type, value, from, to }: ListItem): string => {
   return `  ${to ?? from}. ${markPart({ type, text: value })}`;
 };
 
-/** Before each further line of a text: the text could imitate the lines of other fields. */
-const GOES_ON = '| ';
-
 const describeField = (diff: FieldDiff, width: number): string[] => {
-  if (diff.kind === 'list') return [`${diff.field}:`, ...diff.items.map(describeItem)];
-  const lines = `${diff.field}: ${diff.parts.map(markPart).join('')}`.split('\n');
-  // An address stays whole, so that it can be opened.
-  const isAddress = !diff.parts.some(({ text }) => /\s/.test(text));
-  return lines
-    .flatMap((line) => (isAddress ? [line] : wrapTo(line, width - GOES_ON.length)))
-    .map((line, place) => (place === 0 ? line : `${GOES_ON}${line}`));
+  if (diff.kind === 'list') {
+    const items = diff.items.map((item) => [item.value, describeItem(item)] as const);
+    return [
+      `${diff.field}:`,
+      ...items.flatMap(([value, line]) => (isAddress(value) ? [line] : markLines(line, width))),
+    ];
+  }
+  const text = `${diff.field}: ${diff.parts.map(markPart).join('')}`;
+  return diff.parts.every((part) => isAddress(part.text)) ? [text] : markLines(text, width);
 };
 
 /** A field that was compared with nothing: the whole text would be marked as added. */
@@ -60,16 +59,16 @@ export const describeDiff = (
 ): string[] => {
   const { game_name, application_id, application_game_id, audit_status } = game;
   const title = `${game_name} (${application_id}, ${application_game_id}): ${audit_status}`;
-  const head = style('bold', toPrintable(title));
+  const headed = (text: string): string[] => markLines(`${style('bold', toPrintable(title))}${text}`, width);
   if (from === null)
     return [
-      `${head}. Revision ${to}; no earlier revision was passed or rejected.`,
+      ...headed(`. Revision ${to}; no earlier revision was passed or rejected.`),
       ...fields.map(withoutMarks).flatMap((field) => describeField(field, width)),
     ];
   const changed = fields.filter((field) => field.changed);
-  if (changed.length === 0) return [`${head}. Revisions ${from} and ${to} do not differ.`];
+  if (changed.length === 0) return headed(`. Revisions ${from} and ${to} do not differ.`);
   return [
-    `${head}. Differences of revisions ${from} and ${to}:`,
+    ...headed(`. Differences of revisions ${from} and ${to}:`),
     ...changed.flatMap((field) => describeField(field, width)),
   ];
 };

@@ -102,7 +102,8 @@ export const createOutput = (stdio: Stdio, { json, paged }: { json: boolean; pag
     },
     record: (document, fields = document) => {
       out.document(document);
-      styled(renderRecord(Object.entries(fields).map(([field, value]) => [field, formatField(value)])));
+      const named = Object.entries(fields).map(([field, value]) => [field, formatField(value)] as const);
+      styled(renderRecord(named, terminalWidth()));
     },
     note: (text) => void stderr.write(`${toPrintable(text)}\n`),
     error: (text) => void stderr.write(`catalogue: ${text.split('\n').map(toPrintable).join('\n')}\n`),

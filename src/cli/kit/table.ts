@@ -64,8 +64,11 @@ export const cutTo = (text: string, width: number): string => {
   return `${cut}…`;
 };
 
+/** Before each further line of a text: the text could imitate the lines of other fields. */
+const GOES_ON = '| ';
+
 /** Makes lines of at most this many columns of a text, in which `style` has marked parts. */
-export const wrapTo = (text: string, width: number): string[] => {
+const wrapTo = (text: string, width: number): string[] => {
   if (stringWidth(text) <= width) return [text];
   const lines: string[] = [];
   let line = '';
@@ -88,6 +91,16 @@ export const wrapTo = (text: string, width: number): string[] => {
   }
   return [...lines, line];
 };
+
+/** An address stays whole, so that it can be opened. It has no character that a terminal draws as a space. */
+export const isAddress = (text: string): boolean => /^[!-~]*$/.test(text);
+
+/** Makes lines of at most this many columns of a text. Each further one has a mark. */
+export const markLines = (text: string, width: number): string[] =>
+  text
+    .split('\n')
+    .flatMap((line) => wrapTo(line, width - GOES_ON.length))
+    .map((line, place) => (place === 0 ? line : `${GOES_ON}${line}`));
 
 const widthOf = ({ header, cells }: TableColumn): number =>
   cells.reduce((widest, cell) => Math.max(widest, stringWidth(cell)), stringWidth(header));
@@ -158,6 +171,7 @@ export const renderTable = (columns: readonly TableColumn[], width: number): str
           const cell = cells[row] ?? '';
           return cell === '' ? [] : [[header, cell] as const];
         }),
+        width,
       ),
     ]);
   const widths = fitted.map(widthOf);
@@ -175,14 +189,23 @@ export const renderTable = (columns: readonly TableColumn[], width: number): str
   ];
 };
 
-/** Renders `field: value` lines. A field with several values has each on a line of its own. */
+/**
+ * Renders `field: value` lines. A field with several values has each on a line of its own.
+ * @param width columns of the terminal, which would begin a line of its own in a value
+ */
 export const renderRecord = (
   fields: readonly (readonly [field: string, value: string | string[]])[],
-): string[] =>
-  fields.flatMap(([field, value]) => {
+  width: number,
+): string[] => {
+  const mark = (before: string, value: string): string[] => {
+    const line = `${before}${value}`.trimEnd();
+    return isAddress(value) ? [line] : markLines(line, width);
+  };
+  return fields.flatMap(([field, value]) => {
     const label = style('bold', `${field}:`);
-    if (typeof value === 'string') return `${label} ${colourState(field, value)}`.trimEnd();
+    if (typeof value === 'string') return mark(`${label} `, colourState(field, value));
     return value.length < 2
-      ? `${label} ${value[0] ?? ''}`.trimEnd()
-      : [label, ...value.map((each) => `  ${each}`)];
+      ? mark(`${label} `, value[0] ?? '')
+      : [label, ...value.flatMap((each) => mark('  ', each))];
   });
+};

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import type { Output } from '#src/cli/kit/output.ts';
-import { escapeUnprintable } from '#src/lib/printable.ts';
+import { escapeUnprintable, toPrintable } from '#src/lib/printable.ts';
 
-/** What a cell of a spreadsheet may not begin with, because it would be a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** What a cell of a spreadsheet may not begin with, because it would be a formula: also in the width of Han. */
+const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 
 const toCell = (value: unknown): string => {
   const isDocument = typeof value === 'object' && value !== null && !(value instanceof Date);
   const plain = value instanceof Date ? value.toISOString() : String(value ?? '');
-  const text = isDocument ? JSON.stringify(value) : plain;
+  // A terminal may show it: its lines alone stay.
+  const text = isDocument
+    ? escapeUnprintable(JSON.stringify(value))
+    : plain.split('\n').map(toPrintable).join('\n');
   const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
