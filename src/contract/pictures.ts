@@ -18,6 +18,8 @@ const CONTENT = {
   not_an_image: 'not an image',
   broken: 'broken or cut off',
   too_many_pixels: 'too many pixels',
+  /** A reviewer would see other colours than players. */
+  other_colours: 'colours that programs show differently',
   /** The decoder crashed, or took too long. */
   undecodable: 'cannot be decoded',
 };

@@ -14,6 +14,7 @@ import {
   parseRequest,
   REQUEST_BYTES,
 } from '#src/pictures/decoder-messages.ts';
+import { hasTwoProfiles, isOfUsualClass, looksOther, readPngChunks } from '#src/rules/picture-colours.ts';
 import { differenceHash, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
@@ -27,8 +28,9 @@ sharp.cache(false);
 const TALL = 4;
 const QUALITY = { quality: 75, effort: 3 };
 
-const open = (bytes: Buffer): Sharp =>
+const open = (bytes: Buffer, ignoreIcc = false): Sharp =>
   sharp(bytes, {
+    ignoreIcc,
     failOn: 'error',
     limitInputPixels: PICTURE_BOUNDS.pixels,
     sequentialRead: true,
@@ -60,6 +62,23 @@ const bytesAPixel = ({
   return channels * (depth === 'uchar' ? 1 : 2) + 1;
 };
 
+/** The picture in a few pixels. */
+const sketch = (bytes: Buffer, ignoreIcc: boolean) =>
+  open(bytes, ignoreIcc)
+    .resize({ width: 16, height: 16, fit: 'fill' })
+    .flatten({ background: '#fff' })
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+
+/** Programs that take a colour profile for valid and those that do not would show different pictures. */
+const dependsOnProfile = async (bytes: Buffer, { format, icc }: Metadata): Promise<boolean> => {
+  if (icc === undefined) return false;
+  if (!isOfUsualClass(icc) || (format === 'jpeg' && hasTwoProfiles(bytes))) return true;
+  const [applied, ignored] = [await sketch(bytes, false), await sketch(bytes, true)];
+  return looksOther(applied.data, ignored.data, applied.info.channels);
+};
+
 const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   const metadata = await open(bytes).metadata();
   // sharp calls avif heif.
@@ -68,6 +87,8 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   const pixels = width * height;
   if (pixels > PICTURE_BOUNDS.pixels || pixels * bytesAPixel(metadata) > PICTURE_BOUNDS.decodeBytes)
     return { outcome: 'too_many_pixels' };
+  const png = format === 'png' ? readPngChunks(bytes) : undefined;
+  if (png?.hasOtherColours || (await dependsOnProfile(bytes, metadata))) return { outcome: 'other_colours' };
   const { data, info } = await open(bytes)
     .resize(within(large))
     .toColourspace('srgb')
@@ -86,7 +107,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
     outcome: 'shown',
     width,
     height,
-    frames: metadata.pages ?? 1,
+    frames: Math.min(png?.frames ?? metadata.pages ?? 1, PICTURE_BOUNDS.pixels),
     dhash: differenceHash(grey),
     thumbnails: [
       { width: small, webp: await toWebp(small) },

@@ -55,7 +55,7 @@ const describeContent = ({
     width === null || height === null ? '' : `${width} × ${height}`,
     format === null ? '' : format.toUpperCase(),
     bytes === null ? '' : formatBytes(bytes),
-    frames !== null && frames > 1 ? `the first of ${number(frames)} frames` : '',
+    frames !== null && frames > 1 ? `one of ${number(frames)} frames` : '',
   ]
     .filter((part) => part !== '')
     .join(', ');
