@@ -31,7 +31,8 @@ const serve = async (add: (app: ReturnType<typeof createServer>) => void): Promi
   return new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
 };
 
-const requests = (path: string, count: number): string => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(count);
+const requests = (path: string, count: number): string =>
+  `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`.repeat(count);
 
 /** Sends requests on one connection. */
 const pipeline = async ({ hostname, port }: URL, path: string, count: number): Promise<Socket> => {

@@ -21,7 +21,9 @@ const chunk = (type: string, data: Buffer): Buffer => {
   return Buffer.concat([uint32(data.length), named, uint32(crc32(named))]);
 };
 const rowsOf = (colour: number[]): Buffer =>
-  deflateSync(Buffer.from(Array.from({ length: SIDE }, () => [0, ...Array(SIDE).fill(colour).flat()]).flat()));
+  deflateSync(
+    Buffer.from(Array.from({ length: SIDE }, () => [0, ...Array(SIDE).fill(colour).flat()]).flat()),
+  );
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const HEADER = chunk('IHDR', Buffer.concat([uint32(SIDE, SIDE), Buffer.from([8, 2, 0, 0, 0])]));
 /** A red PNG with these chunks before its pixels, and after them. */
@@ -123,15 +125,13 @@ describe.runIf(hasBrowser())('Chromium', () => {
 
   test('shows these pictures in other colours than their pixels have', async () => {
     const page = await browser.newPage();
-    const shown = (bytes: Buffer, type: string) =>
-      page.evaluate(async (source) => {
-        const image = new Image();
-        image.src = source;
-        await image.decode();
-        const context = document.createElement('canvas').getContext('2d');
-        context?.drawImage(image, 0, 0);
-        return [...(context?.getImageData(8, 8, 1, 1).data ?? [])].slice(0, 3);
-      }, `data:image/${type};base64,${bytes.toString('base64')}`);
+    const shown = async (bytes: Buffer, type: string) => {
+      await page.setContent(`<img src="data:image/${type};base64,${bytes.toString('base64')}">`);
+      const pixels = await sharp(await page.locator('img').screenshot())
+        .raw()
+        .toBuffer();
+      return [...pixels.subarray(0, 3)];
+    };
     expect(await shown(png([]), 'png')).toEqual(RED);
     expect(await shown(HIDDEN, 'png')).toEqual(GREEN);
     expect(await shown(DARK, 'png')).toEqual([0, 0, 0]);

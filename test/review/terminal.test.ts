@@ -96,7 +96,10 @@ describe.each([100, 60])('On a terminal of %i columns', (columns) => {
     const blank = (count: number): string => '\u2800'.repeat(count);
     const other = lie.replace(' ', blank(1));
     const game_name = blank(columns) + other;
-    const texts = [`One.\n${lie}\n${'x'.repeat(columns)}${lie}`, blank(columns - 'game_desc: '.length) + other];
+    const texts = [
+      `One.\n${lie}\n${'x'.repeat(columns)}${lie}`,
+      blank(columns - 'game_desc: '.length) + other,
+    ];
     const games = texts.map((game_info, n) => fetchedGame({ game_id: `g${n}`, game_info, game_name }, at(n)));
     await upsertGames(database.sql, application_id, games);
     await terminal().type(
