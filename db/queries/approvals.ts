@@ -177,21 +177,24 @@ export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: L
   });
 
 /**
- * Reads one page of the open requests to withdraw games of runs that are still the latest of their applications. Whether
- * their games have changed since is not read: counting them takes seconds for a large run (`findVersion`).
+ * The open requests to withdraw games of runs that are still the latest of their applications. Whether their games have
+ * changed since is not read: counting them takes seconds for a large run (`findVersion`).
  */
+export const openWithdrawalRequests = (sql: Queryable) => sql`
+  (with requests as materialized (
+     select ${columns(sql)} from approvals where kind = 'withdrawals' and ${isOpen(sql)}
+   )
+   select * from requests) open
+  join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
+  join applications a using (application_id)
+  where a.status <> 'removed' and not exists (
+    select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)`;
+
+/** Reads one page of `openWithdrawalRequests`. */
 export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'requested_at'>) =>
   readListPage<ApprovalRow>(sql, page, {
     columns: sql`open.*`,
-    from: sql`
-      (with requests as materialized (
-         select ${columns(sql)} from approvals where kind = 'withdrawals' and ${isOpen(sql)}
-       )
-       select * from requests) open
-      join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
-      join applications a using (application_id)
-      where a.status <> 'removed' and not exists (
-        select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)`,
+    from: openWithdrawalRequests(sql),
     sort_by: sql`open.requested_at`,
     id: sql`open.approval_id`,
   });

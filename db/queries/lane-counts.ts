@@ -5,6 +5,11 @@ import type { Lane } from '#src/contract/words.ts';
 
 type LaneCounts = { new: number; changed: number };
 
+/** How many pending games applications have whose games are held back. No lane has them. */
+export const pendingHeld = (sql: Queryable, ofScope = sql``) => sql`
+  (select coalesce(sum(games), 0) from application_holds, game_totals(application_id)
+   where audit_status = 'pending' ${ofScope})`;
+
 /** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */
 export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
   const ofScope = application_id === undefined ? sql`` : sql`and application_id = ${application_id}`;
@@ -12,8 +17,7 @@ export const countLanes = (sql: Queryable, application_id?: string): Promise<Lan
     select (pending - pending_held - changed)::int as new, changed::int as changed from (
       select (select coalesce(sum(games), 0) from game_totals(${application_id ?? ''})
               where audit_status = 'pending') as pending,
-             (select coalesce(sum(games), 0) from application_holds, game_totals(application_id)
-              where audit_status = 'pending' ${ofScope}) as pending_held,
+             ${pendingHeld(sql, ofScope)} as pending_held,
              (select count(*) from changed_games c
               where not exists (select from application_holds h where h.application_id = c.application_id)
                 ${ofScope}) as changed

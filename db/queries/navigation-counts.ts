@@ -1,4 +1,6 @@
 import type { Queryable } from '#db/client.ts';
+import { openWithdrawalRequests } from '#db/queries/approvals.ts';
+import { pendingHeld } from '#db/queries/lane-counts.ts';
 import { onlyRow } from '#db/rows.ts';
 
 /** Failures that are counted. */
@@ -9,10 +11,9 @@ export type NavigationCounts = Record<'pending' | 'requests' | 'failures' | 'app
 
 export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> =>
   onlyRow(sql<NavigationCounts[]>`
-    select (select coalesce(sum(games), 0)::float8 from game_totals('') where audit_status = 'pending')
-             + (select open from count_appeals()) as pending,
-           (select count(*)::int from approvals
-            where kind = 'withdrawals' and used_at is null and closed_at is null and expires_at > now()) as requests,
+    select ((select coalesce(sum(games), 0) from game_totals('') where audit_status = 'pending')
+              - ${pendingHeld(sql)} + (select open from count_appeals()))::float8 as pending,
+           (select count(*)::int from ${openWithdrawalRequests(sql)}) as requests,
            (select count(*)::int from (select from ingest_failures limit ${FAILURES_COUNTED + 1}) counted) as failures,
            (select count(*)::int from applications
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);

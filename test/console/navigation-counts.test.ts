@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { insertAppeal } from '#db/queries/appeals.ts';
 import { createNavigationCounts } from '#src/console/navigation-counts.ts';
-import { addApplication, addGames } from '#test/support/factories.ts';
-import { decideGames } from '#test/support/operate.ts';
+import { holdApplication } from '#src/operations/holds.ts';
+import { addApplication, addGames, KIM } from '#test/support/factories.ts';
+import { decideGames, operateAs } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -34,4 +35,7 @@ test('a page after a quiet hour shows the last counts, and the next page shows n
   await insertAppeal(sql, { game_id, text: 'Why?' });
   refresh();
   await until('an open appeal waits as a game does', async () => pending() === '5');
+  await operateAs(sql, KIM, holdApplication, { application_id: 'other', reason: 'rights' });
+  refresh();
+  await until('games that are held back wait for nothing', async () => pending() === '3');
 });

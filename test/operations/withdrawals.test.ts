@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { readNavigationCounts } from '#db/queries/navigation-counts.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { tickJob } from '#jobs/tick.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
@@ -179,11 +180,13 @@ test('the overview lists requests without reading their games, and none of a run
   await sql`alter table vanishing_games rename to renamed`;
   try {
     expect(await queues()).toEqual({ first: false, second: true });
+    expect(await readNavigationCounts(sql)).toMatchObject({ requests: 1 });
   } finally {
     await sql`alter table renamed rename to vanishing_games`;
   }
   await anOpenRun(sql, application_id);
   expect(await queues()).toMatchObject({ second: false });
+  expect(await readNavigationCounts(sql)).toMatchObject({ requests: 0 });
   expect(await act('hana', 'approve')).toContain('has changed since');
 });
 
