@@ -126,9 +126,10 @@ const planRetries = async (
   const { open, failures } = results;
   const hasProgressed = open.length < requests.length;
   const idleTurns = hasProgressed ? 0 : await readIdleTurns(tx, application_id);
-  const oldestMs = Math.max(...requests.map(({ age_ms }) => age_ms));
+  // Before the first idle turn, nothing was postponed: the requests waited for something else.
+  const postponed_ms = idleTurns === 0 ? 0 : Math.max(...requests.map(({ age_ms }) => age_ms));
   const requestedMs = longestRetryAfter(failures);
-  const postponed = { postponed_ms: oldestMs, postponed_times: idleTurns };
+  const postponed = { postponed_ms, postponed_times: idleTurns };
   const delayMs = requestedMs === undefined ? undefined : postponeMs(requestedMs, postponed);
   if (delayMs !== undefined) {
     await postponeRefreshes(tx, application_id, delayMs, idleTurns + 1);
@@ -137,8 +138,11 @@ const planRetries = async (
   const { attempts, backoffMs } = pullGameDetail.options;
   const waitMs = Math.min(backoffMs * 2 ** idleTurns, WAITING.retryAfterMaxMs);
   await postponeRefreshes(tx, application_id, Math.max(waitMs, requestedMs ?? 0), idleTurns + 1);
-  await countAttempts(tx, application_id, open);
+  // A turn without a final result is an attempt of all: otherwise the pulls of a broken webhook would not end.
+  const called = new Set(failures.map(({ application_game_id }) => application_game_id));
+  const attempted = hasProgressed ? open.filter((id) => called.has(id)) : open;
+  await countAttempts(tx, application_id, attempted);
   const made = new Map(requests.map((request) => [request.application_game_id, request.attempts]));
-  const ended = open.filter((id) => (made.get(id) ?? 0) + 1 >= attempts);
+  const ended = attempted.filter((id) => (made.get(id) ?? 0) + 1 >= attempts);
   return finalFailures({ ...results, open: ended });
 };

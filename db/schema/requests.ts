@@ -30,7 +30,7 @@ export const refreshRequests = pgTable(
     requested_at: moment('requested_at').notNull().defaultNow(),
     /** Operators' requests come first, also of a paused application, and beyond its budget. */
     by_operator: boolean().notNull().default(false),
-    /** Calls that failed in a way that may pass. */
+    /** Calls that failed in a way that may pass. A turn without a final result counts for each of its games. */
     attempts: smallint().notNull().default(0),
   },
   (table) => [

@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { countPulled, readGamesBefore } from '#db/queries/pulled-games.ts';
 import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
+import { pullGameDetail } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
 import { goodDetail, idsOf, raw, startHostileApplication } from '#test/support/hostile-application.ts';
 import { until } from '#test/support/until.ts';
 
 describe('A pull of more games than its application answers at once', () => {
-  test('fetches each game once, and its result counts them all', async () => {
+  test.each([
+    ['fetches each game once, and its result counts them all', 10, '0', 0],
+    ['loses none of them, however long they waited before the first call', 20, '1', 2],
+  ])('%s', async (_, count, delay, hours) => {
     await using use = new AsyncDisposableStack();
     const fleet = await startTestFleet(fleetBackend());
     use.defer(() => fleet.stop());
-    const ids = idsOf('g', 10);
+    const ids = idsOf('g', count);
     const answered: string[] = [];
     let left = 4;
     await startHostileApplication(
@@ -22,7 +26,7 @@ describe('A pull of more games than its application answers at once', () => {
         detail: (id) => {
           if (left === 0) {
             left = 4;
-            return raw('', 429, { 'retry-after': '0' });
+            return raw('', 429, { 'retry-after': delay });
           }
           left -= 1;
           answered.push(id);
@@ -34,15 +38,39 @@ describe('A pull of more games than its application answers at once', () => {
     await fleet.startWorker();
     const before = await readGamesBefore(fleet.sql, 'acme', ids);
     await requestGames(fleet.sql, 'acme', ids);
+    await fleet.sql`update refresh_requests set requested_at = now() - ${hours} * interval '1 hour'`;
     await until('all are pulled', async () => {
       await addUrgentJobs(fleet.sql, fleet.producer);
       return !(await hasWaitingGames(fleet.sql, 'acme', ids));
     });
     expect(answered.toSorted()).toEqual(ids);
     const counts = await countPulled(fleet.sql, 'acme', before);
-    expect(counts).toEqual({ inserted: 10, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 });
+    expect(counts).toEqual({ inserted: count, updated: 0, unchanged: 0, invalid: 0, failed: 0, missing: 0 });
     expect(await fleet.sql`select max(attempts) as attempts from refresh_requests`).toEqual([
       { attempts: null },
+    ]);
+  });
+
+  test('counts an attempt of the games that it called, if others were answered', async () => {
+    await using use = new AsyncDisposableStack();
+    const fleet = await startTestFleet(fleetBackend());
+    use.defer(() => fleet.stop());
+    let left = 4;
+    const detail = (id: string) => {
+      left -= 1;
+      return left < 0 ? raw('', 503) : { data: goodDetail(id) };
+    };
+    const list = () => ({ data: null });
+    await startHostileApplication(fleet, 'acme', { list, detail }, { concurrency: 1 });
+    await fleet.startWorker();
+    await requestGames(fleet.sql, 'acme', idsOf('g', 10));
+    const { id } = await fleet.producer.add(pullGameDetail, { application_id: 'acme' });
+    await fleet.jobEnded(pullGameDetail, id);
+    expect(
+      await fleet.sql`select attempts, count(*)::int as games from refresh_requests group by attempts order by attempts`,
+    ).toEqual([
+      { attempts: 0, games: 3 },
+      { attempts: 1, games: 3 },
     ]);
   });
 });
