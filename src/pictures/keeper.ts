@@ -27,7 +27,11 @@ export type PictureKeeper = {
   keep: (picture: StoredPicture, bytes: Buffer) => Promise<string | undefined>;
   /** Makes the bytes of these pictures public, or takes them back. */
   place: (picture_ids: readonly string[]) => Promise<void>;
-  /** The same for every picture, and deletes what no decision names. @returns how many it moved or deleted */
+  /**
+   * The same for every picture, and deletes what no decision names.
+   * @returns how many it moved or deleted
+   * @throws the first StoreError, after the pictures behind it
+   */
   tidy: (signal: AbortSignal) => Promise<{ moved: number; deleted: number }>;
 };
 
@@ -107,15 +111,24 @@ export const createPictureKeeper = ({
     },
     tidy: async (signal) => {
       const done = { moved: 0, deleted: 0 };
+      let failure: StoreError | undefined;
       for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
         const contents = await listStored(sql, { after, limit: BATCH, keepMs });
         for (const content of contents.filter(isMisplaced)) {
-          const what = await placeOne(content);
-          if (what !== undefined) done[what] += 1;
+          try {
+            const what = await placeOne(content);
+            if (what !== undefined) done[what] += 1;
+          } catch (thrown) {
+            const error = report(thrown);
+            // Each picture behind it would wait as long.
+            if (error.code === 'unreachable') throw error;
+            failure ??= error;
+          }
           signal.throwIfAborted();
         }
         after = contents.length === BATCH ? contents.at(-1)?.sha256 : undefined;
       }
+      if (failure !== undefined) throw failure;
       return done;
     },
   };

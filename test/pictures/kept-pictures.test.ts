@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -22,6 +22,10 @@ const filesIn = async (area: string): Promise<string[]> =>
 const download = async (url: string) => {
   const response = await fetch(url);
   return response.ok ? Buffer.from(await response.arrayBuffer()) : response.status;
+};
+const nameOf = (bytes: Buffer): string => {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return `${sha256.slice(0, 2)}/${sha256}.png`;
 };
 /** A passed game, whose pictures are public. */
 const passGame = async (id: string, seeds: readonly number[]): Promise<Buffer[]> => {
@@ -124,10 +128,6 @@ test('bytes that no decision names go after PICTURE_KEEP; those that a decision 
   const others = await world.serve('g-j', [43, 44, 45]);
   await world.land('g-j');
   await world.look('g-j');
-  const nameOf = (bytes: Buffer) => {
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return `${sha256.slice(0, 2)}/${sha256}.png`;
-  };
   await world.tidy();
   expect(await filesIn('seen')).toEqual(expect.arrayContaining(others.map(nameOf)));
   await world.api.sql`update picture_contents set looked_at = now() - interval '2 hours'`;
@@ -138,6 +138,26 @@ test('bytes that no decision names go after PICTURE_KEEP; those that a decision 
   await world.recheck();
   await world.look('g-j');
   expect(await world.decide('g-j')).toBe('decided');
+});
+
+test('a picture that cannot be moved holds up none behind it, and fails the pass at its end', async () => {
+  const passed = [await passGame('g-k', [60, 61, 62]), await passGame('g-l', [63, 64, 65])].flat();
+  const addresses = [await world.addressesOf('g-k'), await world.addressesOf('g-l')].flat();
+  const unnamed = await world.serve('g-m', [66, 67, 68]);
+  await world.land('g-m');
+  await world.look('g-m');
+  const [lost] = passed.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
+  if (lost === undefined) throw new Error('no picture');
+  const path = join(directory, 'passed', nameOf(lost));
+  await rm(path);
+  await world.api.sql`update games set withdrawn_at = now() where application_game_id in ('g-k', 'g-l')`;
+  await world.api.sql`update picture_contents set looked_at = now() - interval '2 hours'`;
+  await expect(world.tidy()).rejects.toMatchObject({ code: 'missing' });
+  expect(await Promise.all(addresses.map(download))).toEqual(addresses.map(() => 404));
+  const seen = await filesIn('seen');
+  for (const bytes of unnamed) expect(seen).not.toContain(nameOf(bytes));
+  await writeFile(path, lost);
+  await world.tidy();
 });
 
 test('a pass and the deletion of its pictures at one moment leave no passed game without bytes', async () => {
