@@ -78,9 +78,18 @@ const createApplicationOutbox = (
   };
 };
 
+/** The first events of a page that may be sent at once: one of each game, or a single event of no game. */
+const beginningOf = ({ list, next }: StreamPage): StreamPage => {
+  const games = list.map(({ game_id }) => game_id);
+  const end = games.findIndex(
+    (game_id, n) => n > 0 && (game_id === null || games[0] === null || games.indexOf(game_id) < n),
+  );
+  return end === -1 ? { list, next } : { list: list.slice(0, end), next: list[end - 1]?.position ?? next };
+};
+
 /**
- * A subscription is sent every event in order, and none is given up: its position stays before the first event that failed.
- * Those behind it that were delivered are sent again.
+ * A subscription is sent the events of a game in order, and none is given up: its position stays before the first event
+ * that failed. Those behind it that were delivered, of other games, are sent again.
  */
 const createSubscriptionOutbox = (
   sql: Database,
@@ -101,7 +110,7 @@ const createSubscriptionOutbox = (
       page = { list: [], next: position };
       for (let after = -1; page.list.length === 0 && page.next !== after; ) {
         after = page.next;
-        page = await readStream(sql, { after, limit, types });
+        page = beginningOf(await readStream(sql, { after, limit, types }));
       }
       // Events of other types are behind it.
       if (page.list.length === 0) await advanceSubscription(sql, subscription_id, page.next);

@@ -6,6 +6,7 @@ import { findSubscription } from '#db/queries/subscriptions.ts';
 import type { StreamType } from '#src/contract/words.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
+import { pauseApplication } from '#src/operations/applications.ts';
 import { rotateSubscriptionSecret } from '#src/operations/events.ts';
 import { subscribe, unsubscribe } from '#src/operations/subscriptions.ts';
 import { runCli } from '#test/support/cli.ts';
@@ -67,6 +68,38 @@ it('sends every event from now on, signed, and of the types that were asked for'
     data: { application_id, audit_status: 'passed', revision: 1, why: 'decided' },
   });
   expect(await findSubscription(fleet.sql, subscription_id)).toMatchObject({ waiting: 0, failures: 0 });
+});
+
+it('sends the events of a game one after the other, those of other games at once, and an event of no game alone', async () => {
+  const open = new Set<string | undefined>();
+  const held: (() => void)[] = [];
+  const [overlaps, arrived]: [string[], string[]] = [[], []];
+  const { url } = await aReceiver((response, { body }) => {
+    const { type, data } = JSON.parse(body);
+    const { game_id } = data;
+    if (open.has(game_id) || open.has(undefined) || (game_id === undefined && open.size > 0))
+      overlaps.push(type);
+    open.add(game_id);
+    arrived.push(type);
+    held.push(() => {
+      open.delete(game_id);
+      response.writeHead(204).end();
+    });
+    // An event of one game is answered late, after that of the other has come.
+    if (game_id === undefined || held.length === 2)
+      setTimeout(() => held.splice(0).map((answer) => answer()), 200);
+  });
+  const { application_id, games } = await addNewGames(2);
+  await placeEvents(fleet.sql, 'stream_events');
+  const { subscription_id } = await subscribeTo(url);
+  for (const audit_status of ['passed', 'rejected'] as const)
+    for (const { game_id } of games) await decideGame(fleet.sql, { game_id, audit_status, reason: 'rights' });
+  await operateAs(fleet.sql, KIM, pauseApplication, { application_id });
+  for (const { game_id } of games) await decideGame(fleet.sql, { game_id, audit_status: 'passed' });
+  expect(await deliver(subscription_id)).toEqual({ delivered: 7, failed: 0 });
+  expect(overlaps).toEqual([]);
+  const [passed, rejected] = ['game.passed', 'game.rejected'];
+  expect(arrived).toEqual([passed, passed, rejected, rejected, 'application.paused', passed, passed]);
 });
 
 it('an event that is refused is sent again and none is left out, also after the address was off', async () => {

@@ -72,7 +72,7 @@ export const register = (program: Command): void => {
   defineCommand(event, 'subscribe', {
     summary: "send the platform's stream to an address",
     details:
-      'From now on, signed as Standard Webhooks say. The secret is shown once. An event is sent until it is delivered, in order; an address that has failed for three days is switched off.',
+      'From now on, signed as Standard Webhooks say. The secret is shown once. An event is sent until it is delivered, those of a game in order; an address that has failed for three days is switched off.',
     examples: [
       'event subscribe --url https://catalogue.example/events',
       'event subscribe --url https://chat.example/hook --type run.suspect --type application.paused',
