@@ -12,8 +12,7 @@ import {
   updateApplication,
 } from '#db/queries/applications.ts';
 import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
-import { closeRun, findOpenRun, lockOpenRun, type RunFence } from '#db/queries/runs.ts';
-import { TransactionRestart } from '#db/transact.ts';
+import { lockOpenRun } from '#db/queries/runs.ts';
 import {
   accessToken,
   applicationId,
@@ -23,6 +22,7 @@ import {
 } from '#src/contract/application-settings.ts';
 import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
+import { moveRun } from '#src/operations/open-run.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import {
   type AddressedApplication,
@@ -34,21 +34,6 @@ import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 export const applicationSubject = ({ application_id }: { application_id: string }): string =>
   `application:${application_id}`;
-
-/**
- * Closes the run of an application that its caller locked, before the application: what its calls in flight bring is not
- * stored.
- * @throws TransactionRestart if another run opened between the two locks
- */
-export const closeOpenRun = async (
-  tx: Queryable,
-  application_id: string,
-  open: RunFence | undefined,
-  reason: string,
-): Promise<void> => {
-  if (open !== undefined) await closeRun(tx, open, { outcome: 'abandoned', reason });
-  if ((await findOpenRun(tx, application_id)) !== undefined) throw new TransactionRestart();
-};
 
 /** An input that names one application. */
 export const oneApplication = z.object({ application_id: applicationId });
@@ -168,11 +153,8 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
   return sealAccessToken(ring, after, await openAccessToken(ring, before));
 };
 
-const WEBHOOK_COLUMNS = [
-  'query_game_list_webhook',
-  'query_game_detail_webhook',
-  'query_cp_kyc_webhook',
-] as const;
+/** What a run calls. */
+const RUN_WEBHOOKS = ['query_game_list_webhook', 'query_game_detail_webhook'] as const;
 
 export const changeApplication = defineOperation({
   name: 'application.update',
@@ -193,14 +175,13 @@ export const changeApplication = defineOperation({
     context,
   ): Promise<Changed> => {
     const changes = toColumns(settings);
-    const isAddressed = WEBHOOK_COLUMNS.some((column) => changes[column] !== undefined);
+    const isAddressed = RUN_WEBHOOKS.some((column) => changes[column] !== undefined);
     // The run before its application, as every transaction locks them.
     const open = isAddressed ? await lockOpenRun(tx, application_id) : undefined;
     const before = await lockApplication(tx, application_id);
     if (before === undefined) throw new NotFoundError('application', application_id);
     const after = { ...before, ...changes };
-    if (WEBHOOK_COLUMNS.some((column) => after[column] !== before[column]))
-      await closeOpenRun(tx, application_id, open, 'the addresses of the application were changed');
+    if (RUN_WEBHOOKS.some((column) => after[column] !== before[column])) await moveRun(tx, before, open);
     const sealed =
       access_token === undefined
         ? await resealKeptToken(before, after, context)

@@ -7,7 +7,8 @@ import { lockOpenRun } from '#db/queries/runs.ts';
 import { revokeTokensOf } from '#db/queries/tokens.ts';
 import { forgetVanishingGames, withdrawAllGames } from '#db/queries/unlisted-games.ts';
 import { NotFoundError } from '#src/errors.ts';
-import { applicationSubject, closeOpenRun, oneApplication } from '#src/operations/applications.ts';
+import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
+import { closeOpenRun } from '#src/operations/open-run.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
 /**

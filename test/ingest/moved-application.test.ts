@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { findKycState } from '#db/queries/kyc.ts';
-import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
-import { findRun } from '#db/queries/runs.ts';
+import { hasWaitingGames, insertRefreshes, requestGames } from '#db/queries/refreshes.ts';
+import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
+import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { pullGameDetail, queryCpKyc } from '#src/ingest/specs.ts';
+import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { changeApplication } from '#src/operations/applications.ts';
 import { operate } from '#src/operations/operate.ts';
 import { generateKycRecord } from '#src/sample-application/kyc.ts';
@@ -79,8 +81,8 @@ describe('A call that is in flight', () => {
   });
 });
 
-test('A run that is open when its application gets other addresses ends, and stores nothing more of the former server', async () => {
-  await using use = new AsyncDisposableStack();
+/** A run that waits for its details, at the address of the former server. */
+const openAt = async (use: AsyncDisposableStack, open: (fleet: TestFleet) => Promise<unknown>) => {
   const fleet = await startTestFleet(fleetBackend());
   use.defer(() => fleet.stop());
   const { former, next } = await twoServers(use);
@@ -89,15 +91,41 @@ test('A run that is open when its application gets other addresses ends, and sto
   await addApplication(fleet.sql, 'acme', webhooksAt(gate.url));
   await fleet.startWorker();
   gate.block(({ operation }) => operation === 'query_game_detail');
-  const { run_id } = await fleet.startRun('acme');
+  await open(fleet);
   await gate.blocked(1);
-  const given = { application_id: 'acme', ...webhooksAt(next.server.url), access_token: ACCESS_TOKEN };
-  await operate(changeApplication, given, KIM, testPlatform(fleet.sql));
+  const { run_id } = (await findOpenRun(fleet.sql, 'acme')) as RunRow;
+  const move = (webhooks: Partial<ReturnType<typeof webhooksAt>>) => {
+    const given = { application_id: 'acme', ...webhooks, access_token: ACCESS_TOKEN };
+    return operate(changeApplication, given, KIM, testPlatform(fleet.sql));
+  };
+  return { fleet, gate, next, run_id, move };
+};
+
+test('A run that is open when its application gets other addresses ends, and stores nothing more of the former server; another one like it follows', async () => {
+  await using use = new AsyncDisposableStack();
+  const { fleet, gate, next, run_id, move } = await openAt(use, async ({ sql, producer }) => {
+    await insertRefreshes(sql, 'acme', []);
+    await addUrgentJobs(sql, producer);
+  });
+  await move(webhooksAt(next.server.url));
   gate.release();
   expect(await findRun(fleet.sql, run_id)).toMatchObject({
     outcome: 'abandoned',
     reason: 'the addresses of the application were changed',
   });
-  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
+  const later = (await findOpenRun(fleet.sql, 'acme')) as RunRow;
+  await recoverRuns(fleet.sql, fleet.producer, AbortSignal.timeout(9_000), { idleMs: 0 });
+  const ended = await fleet.ended(later.run_id);
+  expect(ended).toMatchObject({ outcome: 'succeeded', trigger: 'refresh', full: true });
   expect(await shown(fleet)).toEqual(['next']);
+});
+
+test('A run that is open when its application gets another address of its KYC record goes on: it does not call that one', async () => {
+  await using use = new AsyncDisposableStack();
+  const { fleet, gate, next, run_id, move } = await openAt(use, (each) => each.startRun('acme'));
+  const { query_cp_kyc_webhook } = webhooksAt(next.server.url);
+  await move({ query_cp_kyc_webhook });
+  gate.release();
+  expect(await fleet.ended(run_id)).toMatchObject({ outcome: 'succeeded' });
+  expect(await shown(fleet)).toEqual(['former']);
 });
