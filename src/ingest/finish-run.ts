@@ -25,6 +25,7 @@ import { explainUpdates } from '#src/ingest/explain-updates.ts';
 import { findUnchanged, recordPages, type Unrecorded } from '#src/ingest/record-page.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { afterFailedRun, areMostUnreachable, MOST_UNREACHABLE } from '#src/rules/backoff.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 import { isComplete, judgeRun, planUnlisted, type VerifiedGames } from '#src/rules/outcome.ts';
 import { explainOverrun } from '#src/rules/run-budget.ts';
 
@@ -134,11 +135,13 @@ const endListing = async (
   if (sums.hasFailures && end === 'complete' && listing.unread.length === 0)
     await clearUnlistedFailures(tx, run_id, application_id);
   const notes = [note, moved].filter((each) => each !== null).join('; ');
+  // No row names the failures beyond this: the ages of all details stay as they are, so that the next run fetches them.
+  const haveRows = sums.invalid + sums.failed + sums.missing <= STORAGE.failures;
   const closing = {
     ...judged,
     note: notes || null,
     withdrawn,
-    isComplete: !isSuspect && isComplete(listing),
+    isComplete: !isSuspect && isComplete(listing) && haveRows,
   };
   const closed = await closeRun(tx, run, closing, isSuspect ? 'suspect' : 'success');
   if (closed?.is_paused) await resumeRecovered(tx, application_id);

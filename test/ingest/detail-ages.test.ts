@@ -6,9 +6,16 @@ import { compareGames } from '#db/queries/compare-games.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 import { addApplication, fetchedGame, moveWebhooks } from '#test/support/factories.ts';
 import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
+import {
+  goodDetail,
+  idsOf,
+  startHostileApplication,
+  wellBehaved,
+} from '#test/support/hostile-application.ts';
 import { oneGame, rowVersions } from '#test/support/landed.ts';
 import { runEndings } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
@@ -107,6 +114,31 @@ it('A day of details that did not change locks and writes no row, until no run i
   await fleet.sync('same');
   const after = await rowVersions(fleet.sql, 'same');
   expect(after.filter(({ version }, at) => version === before[0]?.[at]?.version)).toEqual([]);
+});
+
+it('Details that fail beyond the failures that are kept are fetched by the next run: no row says that they failed', async () => {
+  const { failures } = STORAGE;
+  STORAGE.failures = 2;
+  onTestFinished(() => {
+    STORAGE.failures = failures;
+  });
+  const ids = idsOf('g', 5);
+  const broken = ids.slice(1);
+  const application = await startHostileApplication(fleet, 'broken', wellBehaved(ids));
+  await fleet.startWorker();
+  await fleet.sync('broken');
+  await fleet.sql`update games set fetched_at = fetched_at - interval '90 s'`;
+  await fleet.sql`
+    update applications set details_due_at = null, detail_max_age_ms = 60000 where application_id = 'broken'`;
+  const called: string[] = [];
+  application.behaviour.detail = (id) => {
+    called.push(id);
+    return { data: broken.includes(id) ? {} : goodDetail(id) };
+  };
+  expect(await fleet.sync('broken')).toMatchObject({ outcome: 'partial', listed: 5, invalid: 4 });
+  called.length = 0;
+  await fleet.sync('broken');
+  expect(called.toSorted()).toEqual(broken);
 });
 
 it('A run whose pages a crash of Postgres emptied is abandoned, withdraws nothing, and another one begins', async () => {
