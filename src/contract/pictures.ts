@@ -18,8 +18,8 @@ const CONTENT = {
   not_an_image: 'not an image',
   broken: 'broken or cut off',
   too_many_pixels: 'too many pixels',
-  /** A reviewer would see other colours than players. */
-  other_colours: 'colours that programs show differently',
+  /** A reviewer would see something else than players. */
+  ambiguous: 'programs show it differently',
   /** The decoder crashed, or took too long. */
   undecodable: 'cannot be decoded',
 };

@@ -39,7 +39,7 @@ export type Decoded =
       dhash: bigint | null;
       thumbnails: Thumbnail[];
     }
-  | { outcome: 'broken' | 'too_many_pixels' | 'other_colours' | 'undecodable' };
+  | { outcome: 'broken' | 'too_many_pixels' | 'ambiguous' | 'undecodable' };
 
 /** `ms`: the CPU time of the picture. `unconfined`: why the process could not confine itself. */
 export type DecoderReply = { decoded: Decoded; ms: number; unconfined: string | undefined };
@@ -65,7 +65,7 @@ const headerSchema = z.object({
       /** The length of each thumbnail. */
       thumbnails: z.tuple([size, size, size]),
     }),
-    z.object({ outcome: z.enum(['broken', 'too_many_pixels', 'other_colours']) }),
+    z.object({ outcome: z.enum(['broken', 'too_many_pixels', 'ambiguous']) }),
   ]),
   ms: z.number().min(0).max(60_000),
   unconfined: z.string().optional(),

@@ -14,8 +14,11 @@ import {
   parseRequest,
   REQUEST_BYTES,
 } from '#src/pictures/decoder-messages.ts';
-import { hasTwoProfiles, isOfUsualClass, looksOther, readPngChunks } from '#src/rules/picture-colours.ts';
-import { differenceHash, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
+import { hasTwoProfiles, isOfUsualClass, looksOther, sayTransparent } from '#src/rules/picture-colours.ts';
+import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
+import { isPlainAvif } from '#src/rules/plain-avif.ts';
+import { isPlainGif } from '#src/rules/plain-gif.ts';
+import { readPngChunks } from '#src/rules/plain-png.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`);
@@ -24,6 +27,7 @@ sharp.unblock({ operation: LOADERS });
 sharp.concurrency(1);
 sharp.cache(false);
 
+const OPAQUE = 255;
 /** Height of a thumbnail: at most this many times its width, so that WebP can hold it. */
 const TALL = 4;
 const QUALITY = { quality: 75, effort: 3 };
@@ -79,6 +83,30 @@ const dependsOnProfile = async (bytes: Buffer, { format, icc }: Metadata): Promi
   return looksOther(applied.data, ignored.data, applied.info.channels);
 };
 
+/** Has a WebP a transparency that it does not say? */
+const hidesTransparency = async (bytes: Buffer): Promise<boolean> => {
+  const transparent = sayTransparent(bytes);
+  if (transparent === null) return false;
+  const alpha = await open(transparent).resize(within(large)).extractChannel('alpha').raw().toBuffer();
+  return alpha.some((value) => value < OPAQUE);
+};
+
+/** Has a PNG pixels whose colour its palette lacks? */
+const hasColourless = async (bytes: Buffer, filled: Buffer): Promise<boolean> => {
+  const [own, other] = await Promise.all(
+    [bytes, filled].map((png) => open(png).resize(within(large)).raw().toBuffer()),
+  );
+  return own?.equals(other ?? bytes) !== true;
+};
+
+const isAmbiguous = async (bytes: Buffer, format: ImageFormat, metadata: Metadata): Promise<boolean> => {
+  if (format === 'avif' && !isPlainAvif(bytes)) return true;
+  if (format === 'gif' && !isPlainGif(bytes)) return true;
+  if (format === 'webp' && (await hidesTransparency(bytes))) return true;
+  // Browsers make other colours of inks.
+  return metadata.space === 'cmyk' || dependsOnProfile(bytes, metadata);
+};
+
 const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   const metadata = await open(bytes).metadata();
   // sharp calls avif heif.
@@ -88,7 +116,12 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   if (pixels > PICTURE_BOUNDS.pixels || pixels * bytesAPixel(metadata) > PICTURE_BOUNDS.decodeBytes)
     return { outcome: 'too_many_pixels' };
   const png = format === 'png' ? readPngChunks(bytes) : undefined;
-  if (png?.hasOtherColours || (await dependsOnProfile(bytes, metadata))) return { outcome: 'other_colours' };
+  if (
+    png?.isAmbiguous ||
+    (png?.filled && (await hasColourless(bytes, png.filled))) ||
+    (await isAmbiguous(bytes, format, metadata))
+  )
+    return { outcome: 'ambiguous' };
   const { data, info } = await open(bytes)
     .resize(within(large))
     .toColourspace('srgb')

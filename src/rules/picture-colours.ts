@@ -3,73 +3,24 @@
  * has the same bytes.
  */
 
-/** Animation and colours of a PNG (third edition, sections 4.3 and 4.9). */
-export type PngChunks = { frames: number; hasOtherColours: boolean };
-
-type Part = { type: string; data: Buffer };
-
-function* chunksOf(png: Buffer): Generator<Part, void, void> {
-  for (let at = 8; at + 8 <= png.length; ) {
-    const end = at + 8 + png.readUInt32BE(at);
-    yield { type: png.toString('latin1', at + 4, at + 8), data: png.subarray(at + 8, end) };
-    at = end + 4;
-  }
-}
-
-/** The gamma of a PNG, times 100,000: sRGB has 45,455, Macs of old 55,556, linear light 100,000. */
-const GAMMA = { min: 20_000, max: 100_000 };
-/** White, red, green and blue of sRGB, and how far from them wide gamuts are. */
-const SRGB = [
-  { x: 31_270, y: 32_900, near: 10_000 },
-  { x: 64_000, y: 33_000, near: 28_000 },
-  { x: 30_000, y: 60_000, near: 28_000 },
-  { x: 15_000, y: 6_000, near: 28_000 },
-];
-/** Transfer functions that are about that of sRGB (ITU-T H.273, table 3). */
-const TRANSFERS: ReadonlySet<number | undefined> = new Set([1, 6, 13, 14, 15]);
-
-const isOther: Record<string, (data: Buffer) => boolean> = {
-  gAMA: (data) => data.length < 4 || data.readUInt32BE() < GAMMA.min || data.readUInt32BE() > GAMMA.max,
-  cHRM: (data) =>
-    data.length < 32 ||
-    SRGB.some(({ x, y, near }, n) => {
-      const [ownX, ownY] = [data.readUInt32BE(8 * n), data.readUInt32BE(8 * n + 4)];
-      return Math.hypot(ownX - x, ownY - y) > near;
-    }),
-  cICP: (data) => !TRANSFERS.has(data[1]),
-};
-
-/** Reads what libvips does not read of a PNG. `frames` counts a still picture that the animation does not have. */
-export const readPngChunks = (png: Buffer): PngChunks => {
-  let frames = 0;
-  let profiles = 0;
-  let startsWithStill = false;
-  let hasOtherColours = false;
-  for (const { type, data } of chunksOf(png)) {
-    if (type === 'IDAT') break;
-    if (type === 'acTL' && data.length >= 4) frames = data.readUInt32BE();
-    if (type === 'fcTL') startsWithStill = true;
-    if (type === 'iCCP') profiles += 1;
-    hasOtherColours ||= isOther[type]?.(data) ?? false;
-  }
-  return {
-    frames: frames === 0 ? 1 : frames + (startsWithStill ? 0 : 1),
-    hasOtherColours: hasOtherColours || profiles > 1,
-  };
-};
-
 const PROFILE = 'ICC_PROFILE\0';
 const [APP2, START_OF_SCAN] = [0xe2, 0xda];
+/** TEM, RST0 to RST7 and SOI have no length. */
+const isBare = (marker = 0): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
 
 /** Does a JPEG have a part of a colour profile twice? Programs take the first, or the last. */
 export const hasTwoProfiles = (jpeg: Buffer): boolean => {
   const places = new Set<number | undefined>();
   for (let at = 2; at + 4 <= jpeg.length; ) {
     const marker = jpeg[at + 1];
-    if (jpeg[at] !== 0xff || marker === START_OF_SCAN) break;
-    // A marker may have any number of bytes 0xff before it.
-    if (marker === 0xff) {
+    if (jpeg[at] === 0xff && marker === START_OF_SCAN) break;
+    // A marker may have anything before it.
+    if (jpeg[at] !== 0xff || marker === 0xff || marker === 0) {
       at += 1;
+      continue;
+    }
+    if (isBare(marker)) {
+      at += 2;
       continue;
     }
     const end = at + 2 + jpeg.readUInt16BE(at + 2);
@@ -81,6 +32,30 @@ export const hasTwoProfiles = (jpeg: Buffer): boolean => {
     at = end;
   }
   return false;
+};
+
+const [FIRST_CHUNK, CHUNK_DATA] = [12, 20];
+/** Bits for "has transparency": of the chunk VP8X, and in the header of VP8L. */
+const [ALPHA_FLAG, ALPHA_HINT_AT] = [0x10, 4];
+
+/**
+ * A WebP that says that it has no transparency, with the contrary: Chromium multiplies colours by a transparency of which
+ * libvips reads nothing.
+ * @returns null if it says that it has one, or cannot have one
+ */
+export const sayTransparent = (webp: Buffer): Buffer | null => {
+  const copy = Buffer.from(webp);
+  const setBit = (at: number) => copy.writeUInt8(copy.readUInt8(at) | ALPHA_FLAG, at);
+  const typeAt = (at: number) => webp.toString('latin1', at, at + 4);
+  if (typeAt(FIRST_CHUNK) === 'VP8X') {
+    if ((webp.readUInt8(CHUNK_DATA) & ALPHA_FLAG) !== 0) return null;
+    setBit(CHUNK_DATA);
+  }
+  for (let at = FIRST_CHUNK; at + 8 + ALPHA_HINT_AT < webp.length; at += 8 + webp.readUInt32LE(at + 4)) {
+    at += at % 2;
+    if (typeAt(at) === 'VP8L') setBit(at + 8 + ALPHA_HINT_AT);
+  }
+  return copy.equals(webp) ? null : copy;
 };
 
 /** Classes of profiles that lcms applies to a picture; a browser applies one of any class. */

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
@@ -96,6 +97,23 @@ describe.runIf(hasBrowser())('the viewer of pictures in Chromium', () => {
     expect(Math.max(...bottoms)).toBeLessThan(800);
     const [frame] = await page.locator('a.frame').all();
     expect((await frame?.boundingBox())?.width).toBeGreaterThan(300);
+    await page.close();
+  });
+
+  test('a transparent picture has squares of two tones behind it, in which no text of one colour hides', async () => {
+    const url = 'https://cdn.example/clear.png';
+    const game = fetchedGame({ game_id: 'clear', game_name: 'Clear', game_icon: [], game_store_pic: [url] });
+    await upsertGames(database.sql, 'app', [game]);
+    const pictures = openPictures(database.sql, ['app']);
+    const create = { width: 320, height: 200, channels: 4, background: '#ffffff00' } as const;
+    await pictures.store(url, await sharp({ create }).png().toBuffer());
+    pictures.close();
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    await signInPage(page, served.url, 'olga', `/games/${game.game_id}`);
+    const [{ min, max } = { min: 0, max: 0 }] = (
+      await sharp(await page.locator('.frame img').screenshot()).stats()
+    ).channels;
+    expect(max - min).toBeGreaterThan(60);
     await page.close();
   });
 });

@@ -1,0 +1,101 @@
+import { crc32 } from 'node:zlib';
+
+/** Animation of a PNG (third edition, section 4.9), and whether programs show it differently. */
+export type PngChunks = {
+  frames: number;
+  isAmbiguous: boolean;
+  /** The PNG with another colour for each number that its palette lacks; null if it lacks none. */
+  filled: Buffer | null;
+};
+
+const uint32 = (number: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(number);
+  return bytes;
+};
+
+type Part = { type: string; data: Buffer; isIntact: boolean };
+
+function* chunksOf(png: Buffer): Generator<Part, void, void> {
+  for (let at = 8; at + 8 <= png.length; ) {
+    const end = at + 8 + png.readUInt32BE(at);
+    const isIntact = end + 4 <= png.length && crc32(png.subarray(at + 4, end)) === png.readUInt32BE(end);
+    yield { type: png.toString('latin1', at + 4, at + 8), data: png.subarray(at + 8, end), isIntact };
+    at = end + 4;
+  }
+}
+
+/** The gamma of a PNG, times 100,000: sRGB has 45,455, Macs of old 55,556. Linear light (100,000) shows hidden darks. */
+const GAMMA = { min: 40_000, max: 60_000 };
+/** White, red, green and blue of sRGB, and how far from them wide gamuts are. */
+const SRGB = [
+  { x: 31_270, y: 32_900, near: 10_000 },
+  { x: 64_000, y: 33_000, near: 28_000 },
+  { x: 30_000, y: 60_000, near: 28_000 },
+  { x: 15_000, y: 6_000, near: 28_000 },
+];
+/** Transfer functions that are about that of sRGB (ITU-T H.273, table 3). */
+const TRANSFERS: ReadonlySet<number | undefined> = new Set([1, 6, 13, 14, 15]);
+
+const isOther: Record<string, (data: Buffer) => boolean> = {
+  gAMA: (data) => data.length < 4 || data.readUInt32BE() < GAMMA.min || data.readUInt32BE() > GAMMA.max,
+  cHRM: (data) =>
+    data.length < 32 ||
+    SRGB.some(({ x, y, near }, n) => {
+      const [ownX, ownY] = [data.readUInt32BE(8 * n), data.readUInt32BE(8 * n + 4)];
+      return Math.hypot(ownX - x, ownY - y) > near;
+    }),
+  cICP: (data) => !TRANSFERS.has(data[1]),
+  acTL: (data) => data.length !== 8 || data.readUInt32BE() === 0,
+};
+/** Chunks of which one program takes the first, another one the last. */
+const ONCE: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'iCCP', 'fcTL', ...Object.keys(isOther)]);
+
+const PALETTE_TYPE = 3;
+/** Types of colour that have transparency in a chunk: bytes of it. A palette has one for each of its colours at most. */
+const TRANSPARENCY = { 0: 2, 2: 6 } as const;
+
+/** libvips ignores a transparency of another length, which browsers apply. */
+const isOtherTransparency = (parts: ReadonlyMap<string, Buffer>): boolean => {
+  const [colourType, palette, transparency] = [parts.get('IHDR')?.[9], parts.get('PLTE'), parts.get('tRNS')];
+  if (transparency === undefined) return false;
+  if (colourType === PALETTE_TYPE) return transparency.length > (palette?.length ?? 0) / 3;
+  return transparency.length !== TRANSPARENCY[colourType as keyof typeof TRANSPARENCY];
+};
+
+const ODD_COLOUR = Buffer.from([255, 0, 255]);
+
+const fillPalette = (png: Buffer, parts: ReadonlyMap<string, Buffer>): Buffer | null => {
+  const [header, palette] = [parts.get('IHDR'), parts.get('PLTE')];
+  if (header?.[9] !== PALETTE_TYPE || palette === undefined) return null;
+  const whole = Buffer.alloc(3 * 2 ** (header[8] ?? 0), ODD_COLOUR);
+  if (palette.copy(whole) === whole.length) return null;
+  const named = Buffer.concat([Buffer.from('PLTE'), whole]);
+  const start = palette.byteOffset - png.byteOffset - 8;
+  return Buffer.concat([
+    png.subarray(0, start),
+    uint32(whole.length),
+    named,
+    uint32(crc32(named)),
+    png.subarray(start + 8 + palette.length + 4),
+  ]);
+};
+
+/** Reads what libvips does not read of a PNG. `frames` counts a still picture that the animation does not have. */
+export const readPngChunks = (png: Buffer): PngChunks => {
+  const parts = new Map<string, Buffer>();
+  let isAmbiguous = false;
+  for (const { type, data, isIntact } of chunksOf(png)) {
+    if (type === 'IDAT') break;
+    // Programs differ in what they make of a chunk whose checksum is wrong.
+    isAmbiguous ||= !isIntact || (ONCE.has(type) && parts.has(type)) || (isOther[type]?.(data) ?? false);
+    parts.set(type, data);
+  }
+  const animated = parts.get('acTL');
+  const frames = animated === undefined || animated.length < 4 ? 0 : animated.readUInt32BE();
+  return {
+    frames: frames === 0 ? 1 : frames + (parts.has('fcTL') ? 0 : 1),
+    isAmbiguous: isAmbiguous || isOtherTransparency(parts),
+    filled: fillPalette(png, parts),
+  };
+};

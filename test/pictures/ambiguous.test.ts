@@ -1,0 +1,223 @@
+/** Pictures whose structure lets programs show different pictures: none of them is shown to a reviewer. */
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import {
+  box,
+  flat,
+  iccSegment,
+  little,
+  PNG_SIGNATURE,
+  pngChunk,
+  profileOf,
+  shownColour,
+  swappedProfile,
+  uint16,
+  uint32,
+  useDecoder,
+} from '#test/support/picture-parts.ts';
+
+const SIDE = 64;
+const [RED, GREEN] = ['#c81e1e', '#1ec81e'];
+const concat = (...parts: Buffer[]): Buffer => Buffer.concat(parts);
+const bytes = (...numbers: number[]): Buffer => Buffer.from(numbers);
+const full = (type: string, ...parts: Buffer[]) => box(type, uint32(0), ...parts);
+const decode = useDecoder();
+
+/** What an item of an AVIF consists of. */
+const itemOf = async (background: string, width = SIDE) => {
+  const whole = await flat(background, SIDE)
+    .resize(width, SIDE, { fit: 'fill' })
+    .avif({ quality: 80 })
+    .toBuffer();
+  const boxAt = (type: string) => {
+    const start = whole.indexOf(type) - 4;
+    return whole.subarray(start, start + whole.readUInt32BE(start));
+  };
+  return { data: boxAt('mdat').subarray(8), properties: ['av1C', 'ispe', 'pixi'].map(boxAt) };
+};
+type Item = { type?: string; data: Buffer; properties: Buffer[] };
+
+/** An AVIF of these items, whose first one is shown. */
+const avif = (items: Item[], references: Buffer[] = [], extra: Buffer[] = []): Buffer => {
+  const ftyp = box('ftyp', Buffer.from('avif'), uint32(0), Buffer.from('mif1avifmiaf'));
+  const properties = items.flatMap((item) => item.properties);
+  let index = 0;
+  const associations = items.map((item, n) => {
+    const indices = item.properties.map(() => bytes(0x80 | ++index));
+    return concat(uint16(n + 1), bytes(indices.length), ...indices);
+  });
+  const head = (start: number): Buffer => {
+    let at = start;
+    const places = items.map(({ data }, n) => {
+      at += data.length;
+      return concat(uint16(n + 1, 0, 1), uint32(at - data.length, data.length));
+    });
+    const infe = items.map(({ type = 'av01' }, n) =>
+      box('infe', uint32(2 << 24), uint16(n + 1, 0), Buffer.from(`${type}\0`)),
+    );
+    return concat(
+      ftyp,
+      full(
+        'meta',
+        full('hdlr', uint32(0), Buffer.from('pict'), uint32(0, 0, 0), bytes(0)),
+        full('pitm', uint16(1)),
+        full('iloc', bytes(0x44, 0), uint16(items.length), ...places),
+        full('iinf', uint16(items.length), ...infe),
+        box('iprp', box('ipco', ...properties), full('ipma', uint32(items.length), ...associations)),
+        ...(references.length === 0 ? [] : [full('iref', ...references)]),
+        ...extra,
+      ),
+    );
+  };
+  const data = items.map((item) => item.data);
+  return concat(head(head(0).length + 8), box('mdat', ...data));
+};
+
+test('an AVIF of several frames, pictures or layers is not shown, nor one that is cropped or turned', async () => {
+  const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
+  const withProperty = (...more: Buffer[]) => avif([{ ...red, properties: [...red.properties, ...more] }]);
+  const auxiliary = (name: string) => full('auxC', Buffer.from(`urn:mpeg:${name}\0`));
+  const withAlpha = (name: string) =>
+    avif(
+      [red, { ...green, properties: [...green.properties, auxiliary(name)] }],
+      [box('auxl', uint16(2, 1, 1))],
+    );
+  expect(await decode(avif([red]))).toBe(1);
+  expect(await decode(withAlpha('mpegB:cicp:systems:auxiliary:alpha'))).toBe(1);
+  const grid = { type: 'grid', data: concat(bytes(0, 0, 0, 0), uint16(SIDE, SIDE)), properties: [] };
+  const nclx = (transfer: number) => box('colr', Buffer.from('nclx'), uint16(1, transfer, 6), bytes(0x80));
+  expect(await decode(withProperty(nclx(13)))).toBe(1);
+  const odd = {
+    frames: avif([{ ...red, data: concat(red.data, green.data) }]),
+    pictures: avif([red, green]),
+    group: avif([red, green], [], [box('grpl', full('altr', uint32(9, 2, 2, 1)))]),
+    grid: avif([grid, red], [box('dimg', uint16(1, 1, 2))]),
+    crop: withProperty(box('clap', uint32(SIDE / 2, 1, SIDE, 1, SIDE / 4, 1, 0, 1))),
+    turn: withProperty(box('irot', bytes(1))),
+    layer: withProperty(box('lsel', uint16(0))),
+    light: withProperty(nclx(16)),
+    colours: withProperty(nclx(13), nclx(13)),
+    transparency: withAlpha('avc:2015:auxid:1'),
+    film: concat(avif([red]), box('moov')),
+    rest: concat(avif([red]), uint32(7)),
+  };
+  for (const [name, file] of Object.entries(odd))
+    expect(['ambiguous', 'broken'], name).toContain(await decode(file));
+});
+
+test('an AVIF of another encoder setting is shown', async () => {
+  const picture = flat(RED)
+    .ensureAlpha(0.5)
+    .withIccProfile('p3')
+    .withExif({ IFD0: { Copyright: 'x' } });
+  for (const options of [{ lossless: true }, { chromaSubsampling: '4:2:0' }, { bitdepth: 10 as const }])
+    expect(await decode(await picture.clone().avif(options).toBuffer())).toBe(1);
+});
+
+/** A PNG of two halves, by the pixels of one line. */
+const png = (colourType: number, line: number[], ...chunks: Buffer[]): Buffer =>
+  concat(
+    PNG_SIGNATURE,
+    pngChunk('IHDR', concat(uint32(2, 2), bytes(8, colourType, 0, 0, 0))),
+    ...chunks,
+    pngChunk('IDAT', deflateSync(bytes(0, ...line, 0, ...line))),
+    pngChunk('IEND', Buffer.alloc(0)),
+  );
+const PALETTE = pngChunk('PLTE', bytes(0, 0, 0, 255, 255, 255));
+/** The second number is not in the palette: libvips makes it black, Chromium the last colour. */
+const BEYOND = png(3, [2, 0], PALETTE);
+const RGB = [200, 30, 30, 30, 200, 30];
+const LONG = png(2, RGB, pngChunk('tRNS', Buffer.concat([uint16(200, 30, 30), uint16(0)])));
+
+test('a PNG with a broken chunk, a transparency of another length or a colour beyond its palette is not shown', async () => {
+  expect(await decode(png(3, [1, 0], PALETTE, pngChunk('tRNS', bytes(0))))).toBe(1);
+  expect(await decode(png(2, RGB, pngChunk('tRNS', uint16(200, 30, 30))))).toBe(1);
+  const control = concat(uint32(0, 2, 2, 0, 0), bytes(0, 1, 0, 100, 0, 0));
+  const odd = [
+    BEYOND,
+    LONG,
+    png(3, [1, 0], PALETTE, pngChunk('tRNS', bytes(0, 0, 0))),
+    png(2, RGB, pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', control, false)),
+    png(2, RGB, pngChunk('acTL', uint32(2, 0)), pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', control)),
+  ];
+  for (const file of odd) expect(await decode(file)).toBe('ambiguous');
+});
+
+const GIF_COLOURS = bytes(200, 30, 30, 30, 200, 30, 0, 0, 0, 255, 255, 255);
+const graphicControl = (transparent: number[]) =>
+  bytes(0x21, 0xf9, 4, transparent.length, 10, 0, transparent[0] ?? 0, 0);
+/** A red GIF of one pixel. */
+const gif = (...extensions: Buffer[]): Buffer =>
+  concat(
+    Buffer.from('GIF89a'),
+    bytes(1, 0, 1, 0, 0x91, 0, 0),
+    GIF_COLOURS,
+    ...extensions,
+    bytes(0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b),
+  );
+
+test('a GIF of which programs take different controls is not shown', async () => {
+  const comment = bytes(0x21, 0xfe, 1, 65, 0);
+  expect(await decode(gif())).toBe(1);
+  expect(await decode(gif(graphicControl([0]), comment))).toBe(1);
+  expect(await decode(gif(graphicControl([0]), comment, graphicControl([])))).toBe('ambiguous');
+});
+
+const riff = (...chunks: Buffer[]): Buffer => {
+  const data = concat(Buffer.from('WEBP'), ...chunks);
+  return concat(Buffer.from('RIFF'), little(4, data.length), data);
+};
+/** A red WebP that is transparent, and says that it is not. */
+const secretlyTransparent = async (): Promise<Buffer> => {
+  const picture = flat(RED, SIDE).ensureAlpha(0);
+  const webp = await picture.webp({ lossless: true, exact: true }).toBuffer();
+  const lossless = Buffer.from(webp.subarray(webp.indexOf('VP8L')));
+  lossless.writeUInt8(lossless.readUInt8(12) & ~0x10, 12);
+  return riff(lossless);
+};
+
+test('a WebP with a transparency that it does not say is not shown', async () => {
+  expect(await decode(await flat(RED).ensureAlpha(0.5).webp({ lossless: true }).toBuffer())).toBe(1);
+  expect(await decode(await flat(RED).withIccProfile('p3').webp({ lossless: true }).toBuffer())).toBe(1);
+  expect(await decode(await flat(RED).withIccProfile('p3').webp().toBuffer())).toBe(1);
+  expect(await decode(await secretlyTransparent())).toBe('ambiguous');
+});
+
+/** A JPEG with two profiles behind a marker that has no length. */
+const twoProfiles = async (): Promise<Buffer> => {
+  const jpeg = await flat().jpeg({ quality: 95 }).toBuffer();
+  const profiles = [await swappedProfile(), await profileOf('srgb')].map(iccSegment);
+  return concat(jpeg.subarray(0, 2), bytes(0xff, 0x01), ...profiles, jpeg.subarray(2));
+};
+
+test('a JPEG of inks, or with a second profile behind a bare marker, is not shown', async () => {
+  expect(await decode(await flat().toColourspace('cmyk').jpeg().toBuffer())).toBe('ambiguous');
+  expect(await decode(await twoProfiles())).toBe('ambiguous');
+});
+
+describe.runIf(hasBrowser())('Chromium', () => {
+  const browser = useBrowser();
+
+  test('shows another picture than libvips', async () => {
+    const page = await browser.newPage();
+    const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
+    const frames = avif([{ ...green, data: concat(green.data, red.data) }]);
+    const cases: [Buffer, string][] = [
+      [frames, 'avif'],
+      [BEYOND, 'png'],
+      [LONG, 'png'],
+      [gif(graphicControl([0]), graphicControl([])), 'gif'],
+      [await secretlyTransparent(), 'webp'],
+      [await twoProfiles(), 'jpeg'],
+    ];
+    for (const [file, type] of cases) {
+      const own = await sharp(file).flatten({ background: '#fff' }).toColourspace('srgb').raw().toBuffer();
+      const differs = (await shownColour(page, file, type)).some(
+        (tone, n) => Math.abs(tone - (own[n] ?? 0)) > 60,
+      );
+      expect(differs, type).toBe(true);
+    }
+  });
+});
