@@ -23,14 +23,20 @@ export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealR
 export const mayAppeal = async (sql: Queryable, game_id: string): Promise<boolean> =>
   (await onlyRow(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`)).may;
 
-/** Decides the open appeal on a game. @returns undefined when there is none */
+/** `appeal_id`: the one that the reviewer read; absent: the one that is open. */
+export type AppealDecision = Pick<AppealRow, 'game_id' | 'outcome' | 'decided_by' | 'answer'> & {
+  appeal_id?: number | undefined;
+};
+
+/** Decides the open appeal on a game. @returns undefined when there is none, or it is another one */
 export const decideAppeal = (
   tx: Queryable,
-  { game_id, outcome, decided_by, answer }: Pick<AppealRow, 'game_id' | 'outcome' | 'decided_by' | 'answer'>,
+  { appeal_id, game_id, outcome, decided_by, answer }: AppealDecision,
 ): Promise<AppealRow | undefined> =>
   firstRow(tx<AppealRow[]>`
     update game_appeals set outcome = ${outcome}, decided_by = ${decided_by}, answer = ${answer}
-    where game_id = ${game_id} and outcome is null returning *`);
+    where game_id = ${game_id} and outcome is null and appeal_id = coalesce(${appeal_id ?? null}, appeal_id)
+    returning *`);
 
 /** An appeal, and the rejection that it is against. */
 export type OpenAppeal = AppealRow & {

@@ -1,7 +1,7 @@
 /** Appeals: a developer appeals a rejection once, and another reviewer than the one who rejected decides. */
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
-import { type AppealRow, decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
+import { type AppealDecision, type AppealRow, decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { lockGames } from '#db/queries/decisions.ts';
 import { lockAgainstHolds } from '#db/queries/holds.ts';
 import { time } from '#src/contract/documents.ts';
@@ -16,6 +16,10 @@ const appealed = z.object({
   game_id: z.guid().toLowerCase(),
   /** What is wrong with the rejection; of the decision, why. */
   text: writtenText,
+});
+
+const decidedAppeal = appealed.extend({
+  appeal_id: z.int().optional().describe('The appeal that was read. Absent: the one that is open.'),
 });
 
 const answer = z.object({
@@ -48,16 +52,15 @@ export const appealRejection = defineOperation({
 });
 
 /** Locks the game, as a decision does, then decides the appeal. @throws StateError in the words of a trigger */
-const settle = async (
-  tx: Queryable,
-  decision: { game_id: string; outcome: 'upheld' | 'overturned'; decided_by: string; answer: string },
-): Promise<AppealRow> => {
+const settle = async (tx: Queryable, decision: AppealDecision): Promise<AppealRow> => {
   const game_ids = [decision.game_id];
   await lockAgainstHolds(tx, game_ids);
   await lockGames(tx, game_ids);
   const appeal = await refuseInWords(() => decideAppeal(tx, decision));
-  if (appeal === undefined) throw new StateError(`No appeal is open on the game ${decision.game_id}.`);
-  return appeal;
+  if (appeal !== undefined) return appeal;
+  const { appeal_id, game_id } = decision;
+  const what = appeal_id === undefined ? 'No appeal is open' : `The appeal ${appeal_id} is not open`;
+  throw new StateError(`${what} on the game ${game_id}.`);
 };
 
 const noteAppeal = ({ appeal_id, audit_id, rejected_by }: AppealRow) => ({
@@ -68,10 +71,10 @@ export const upholdRejection = defineOperation({
   name: 'game.uphold',
   title: 'Uphold a rejection that was appealed',
   right: 'decide',
-  input: appealed,
+  input: decidedAppeal,
   subject: gameOfCaller,
-  run: (tx, { game_id, text }, { caller }) =>
-    settle(tx, { game_id, outcome: 'upheld', decided_by: caller.actor.actor, answer: text }),
+  run: (tx, { text, ...appeal }, { caller }) =>
+    settle(tx, { ...appeal, outcome: 'upheld', decided_by: caller.actor.actor, answer: text }),
   log: noteAppeal,
   answer,
 });
@@ -80,12 +83,12 @@ export const overturnRejection = defineOperation({
   name: 'game.overturn',
   title: 'Overturn a rejection that was appealed: the game is passed',
   right: 'decide',
-  input: appealed.extend(seenRevision.shape),
+  input: decidedAppeal.extend(seenRevision.shape),
   subject: gameOfCaller,
-  run: async (tx, { text, ...seen }, context) => {
+  run: async (tx, { text, appeal_id, ...seen }, context) => {
     const { game_id } = seen;
     const decided_by = context.caller.actor.actor;
-    const appeal = await settle(tx, { game_id, outcome: 'overturned', decided_by, answer: text });
+    const appeal = await settle(tx, { appeal_id, game_id, outcome: 'overturned', decided_by, answer: text });
     const decision = {
       audit_status: 'passed',
       reason: null,

@@ -1,8 +1,12 @@
 // Forms that were shown before another administrator changed what they change.
 import { beforeAll, expect, test } from 'vitest';
+import { findOpenAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { findApplication } from '#db/queries/applications.ts';
+import { upsertGames } from '#db/queries/games.ts';
+import { upholdRejection } from '#src/operations/appeals.ts';
 import { addTestOperator, PASSWORD, signIn, useTestConsole } from '#test/support/console.ts';
-import { addApplication } from '#test/support/factories.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames, operateAs } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -17,8 +21,8 @@ beforeAll(async () => {
 });
 
 /** The fields of the form on a page that `mark` is in, as a browser sends them. */
-const fieldsOn = async (path: string, mark: string): Promise<URLSearchParams> => {
-  const page = await (await fetch(served.url + path, { headers: { cookie } })).text();
+const fieldsOn = async (path: string, mark: string, as = cookie): Promise<URLSearchParams> => {
+  const page = await (await fetch(served.url + path, { headers: { cookie: as } })).text();
   const form = page.split('<form ').find((each) => each.includes(mark)) ?? '';
   const fields = new URLSearchParams();
   for (const [tag] of form.matchAll(/<(?:input|option)[^>]*>/g)) {
@@ -28,10 +32,10 @@ const fieldsOn = async (path: string, mark: string): Promise<URLSearchParams> =>
   }
   return fields;
 };
-const send = async (path: string, body: URLSearchParams) => {
+const send = async (path: string, body: URLSearchParams, as = cookie) => {
   const answer = await fetch(served.url + path, {
     method: 'POST',
-    headers: { cookie },
+    headers: { cookie: as },
     body,
     redirect: 'manual',
   });
@@ -61,4 +65,35 @@ test('a role that was taken away meanwhile does not return', async () => {
   expect(await send('/operators', form)).toContain('were changed meanwhile');
   const [vic] = await database.sql`select roles from operators where login = 'vic'`;
   expect(vic?.roles).toEqual(['viewer']);
+});
+
+test('an appeal is not decided by the form of the one before it', async () => {
+  const { sql } = database;
+  const RUI = { actor: 'rui', actor_kind: 'operator' } as const;
+  await addTestOperator(sql, 'lee', 'reviewer');
+  const lee = await signIn(served.url, 'lee');
+  const game = fetchedGame({ game_id: 'g-1' });
+  await upsertGames(sql, 'acme', [game]);
+  const { game_id } = game;
+  const appealAfter = async (by: typeof RUI | typeof KIM, reason: string) => {
+    await decideGames(sql, [{ game_id, revision: 1 }], { audit_status: 'rejected', reason }, by);
+    return (await insertAppeal(sql, { game_id, text: 'It is ours.' })).appeal_id;
+  };
+  const forms = () =>
+    Promise.all(['uphold', 'overturn'].map((act) => fieldsOn(`/games/${game_id}`, `value="${act}"`, lee)));
+  const sendAs = (form: URLSearchParams | undefined, act: string) =>
+    send(
+      `/games/${game_id}/appeal`,
+      new URLSearchParams([...(form ?? []), ['act', act], ['text', 'No.']]),
+      lee,
+    );
+  const first = await appealAfter(KIM, 'rights');
+  const [uphold, overturn] = await forms();
+  await operateAs(sql, RUI, upholdRejection, { game_id, text: 'No.' });
+  const second = await appealAfter(RUI, 'misleading');
+  for (const refused of [await sendAs(uphold, 'uphold'), await sendAs(overturn, 'overturn')])
+    expect(refused).toContain(`The appeal ${first} is not open on the game`);
+  expect(await findOpenAppeal(sql, game_id)).toMatchObject({ appeal_id: second });
+  const [again] = await forms();
+  expect(await sendAs(again, 'uphold')).toContain('The rejection is upheld.');
 });

@@ -62,32 +62,34 @@ const CHOICES: Choice[] = [
 ];
 
 // The forms have the ids of those of a decision, so that they send the pictures that the page shows.
-const appealForm = (game_id: string, revision: number, { act, label, key, form, kind }: Choice): SafeHtml =>
+const appealForm = (game_id: string, seen: SafeHtml[], { act, label, key, form, kind }: Choice): SafeHtml =>
   html`<details id="appeal-${act}"><summary class="button" data-key="${key}" data-opens="appeal-${act}"
  aria-keyshortcuts="${key}">${label}… <kbd aria-hidden="true">${key}</kbd></summary>
 <form method="post" action="/games/${game_id}/appeal" id="${form}" class="panel-over">
-${hiddenFields({ revision: String(revision) })}${textArea('text', 'Why, for the developer')}
+${seen}${textArea('text', 'Why, for the developer')}
 <button class="button ${kind}" name="act" value="${act}" data-sends>${label} the rejection
 <kbd aria-hidden="true">Ctrl ↵</kbd></button></form></details>`;
 
 /** What decides an appeal, in place of the decision on the game. */
 export const appealForms = (
   { game_id, revision }: { game_id: string; revision: number },
-  { rejected_by }: AppealRow,
+  { appeal_id, rejected_by }: AppealRow,
   login: string,
 ): SafeHtml => {
   const next = html`<a class="button" href="/review/appeals/next?after=${game_id}" data-key="j" aria-keyshortcuts="j">
 Next appeal <kbd aria-hidden="true">j</kbd></a>`;
   if (rejected_by.toLowerCase() === login.toLowerCase())
     return html`<div id="decision"><p>You rejected this game: another reviewer decides the appeal.</p>${next}</div>`;
+  const seen = hiddenFields({ appeal_id: String(appeal_id), revision: String(revision) });
   return html`${next}<div id="decision" role="group" aria-label="Decision on the appeal">
-${CHOICES.map((choice) => appealForm(game_id, revision, choice))}</div>`;
+${CHOICES.map((choice) => appealForm(game_id, seen, choice))}</div>`;
 };
 
 const threadForm = z.object({ act: z.enum(['note', 'message']), text: z.string() });
 const decisionForm = z.object({
   act: z.enum(['uphold', 'overturn']),
   text: z.string(),
+  appeal_id: z.coerce.number(),
   revision: revisionNumber,
   seen_pictures: z
     .union([z.string(), z.array(z.string())])
@@ -113,9 +115,10 @@ export const addGameThread = (app: FastifyInstance, options: ConsoleOptions): vo
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return sendError(reply, 404, 'No such game', 'There is no game with this id.');
     return redirectOnRefusal(reply, `/games/${game_id}`, async () => {
-      const { act, text, revision, seen_pictures } = decisionForm.parse(request.body);
-      if (act === 'uphold') await operateFor(request, options, upholdRejection, { game_id, text });
-      else await operateFor(request, options, overturnRejection, { game_id, text, revision, seen_pictures });
+      const { act, revision, seen_pictures, ...read } = decisionForm.parse(request.body);
+      const appeal = { game_id, ...read };
+      if (act === 'uphold') await operateFor(request, options, upholdRejection, appeal);
+      else await operateFor(request, options, overturnRejection, { ...appeal, revision, seen_pictures });
       const next = await leadToAppeal(options.sql, operatorOf(request).login, game_id);
       const done =
         act === 'uphold' ? 'The rejection is upheld.' : 'The rejection is overturned: the game is passed.';
