@@ -1394,7 +1394,9 @@ AS $function$
   select (select count(*)::int from unverified_applications()),
          (select count(*)::int from kyc_verdicts
           where ended_at is null and expires_at between now() and now() + interval '30 days'),
-         waits.records, waits.since, (select count(*)::int from application_holds)
+         waits.records, waits.since,
+         (select count(*)::int from application_holds h join applications a using (application_id)
+          where a.status <> 'removed')
   from (
     select count(*)::int as records, min(greatest(r.received_at, (
              select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v

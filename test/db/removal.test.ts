@@ -5,18 +5,21 @@ import { lockActiveApplication } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun, findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
+import { countVerdicts } from '#db/queries/verdicts.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
+import { holdApplication } from '#src/operations/holds.ts';
 import {
   aDetail,
   addApplication,
   anOpenRun,
   fetchedDetail,
   fetchedGame,
+  KIM,
   summaryOf,
 } from '#test/support/factories.ts';
 import { gamesOf } from '#test/support/landed.ts';
-import { removeApplication, runEndings } from '#test/support/operate.ts';
+import { operateAs, removeApplication, runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -209,4 +212,13 @@ it('removing an application forgets its failures alone, and happens once', async
   expect(await listFailures(database.sql, { application_id: other.application_id, limit: 5 })).toHaveLength(
     1,
   );
+});
+
+it('a removed application that an operator held counts as held no more: it cannot be released', async () => {
+  const { sql } = database;
+  const { application_id } = await ownApplication('g-1');
+  await operateAs(sql, KIM, holdApplication, { application_id, reason: 'rights' });
+  expect(await countVerdicts(sql)).toMatchObject({ held: 1 });
+  await removeApplication(sql, application_id);
+  expect(await countVerdicts(sql)).toMatchObject({ held: 0 });
 });

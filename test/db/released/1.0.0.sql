@@ -789,7 +789,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1c64dcf736a3485faf0eaf3a30052f62a0b322b1514370d9d5374196430fee36","created_at":1795509821388}'),
-  ('{"id":2,"hash":"6acc24c8983816ae204ab63d8bee26209fc7d5628473a45542f08cd902b68650","created_at":1795509822667}')
+  ('{"id":2,"hash":"4480d57fc6d22c78502ae5fb2f8641bde6442b993d4c507867ee0d41930986bb","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1764,7 +1764,9 @@ AS $function$
   select (select count(*)::int from unverified_applications()),
          (select count(*)::int from kyc_verdicts
           where ended_at is null and expires_at between now() and now() + interval '30 days'),
-         waits.records, waits.since, (select count(*)::int from application_holds)
+         waits.records, waits.since,
+         (select count(*)::int from application_holds h join applications a using (application_id)
+          where a.status <> 'removed')
   from (
     select count(*)::int as records, min(greatest(r.received_at, (
              select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
