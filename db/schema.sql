@@ -342,6 +342,7 @@ create table game_revisions (
 create table game_viewers (
   game_id uuid not null,
   viewer text not null,
+  revision integer not null,
   seen_at timestamp with time zone default now() not null,
   constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer)
 );

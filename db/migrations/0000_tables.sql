@@ -547,6 +547,7 @@ CREATE TABLE "game_leases" (
 CREATE TABLE "game_viewers" (
 	"game_id" uuid NOT NULL,
 	"viewer" text NOT NULL,
+	"revision" integer NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "game_viewers_game_id_viewer_pk" PRIMARY KEY("game_id","viewer")
 );

@@ -97,6 +97,8 @@ export const gameViewers = pgTable(
   {
     game_id: uuid().notNull(),
     viewer: text().notNull(),
+    /** The latest content that was on the screen. */
+    revision: integer().notNull(),
     seen_at: moment('seen_at').notNull().defaultNow(),
   },
   (table) => [

@@ -43,7 +43,7 @@ const measureReview = async (sql: Database): Promise<void> => {
     if (lane === 'changed')
       await measure('differences of a changed game', (round) => compareRevisions(sql, row(round).game_id));
   }
-  await measure('who looks at a game', (round) => recordViewer(sql, fresh[round]?.game_id ?? '', 'kim'));
+  await measure('who looks at a game', (round) => recordViewer(sql, fresh[round]?.game_id ?? '', 'kim', 1));
   const seen = fresh.map(({ game_id }) => ({ game_id, revision: 1 }));
   const pass = { audit_status: 'passed', seen_status: 'pending' } as const;
   await sql`

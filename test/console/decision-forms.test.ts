@@ -111,6 +111,33 @@ test('a batch asks before it decides on games that the reviewer has not opened, 
   expect((await get(location)).match(/>not decided</g)).toHaveLength(1);
 });
 
+test('content that came while a page was open is not opened, though the page still says who looks', async () => {
+  const [game_id = ''] = await land(1);
+  const application_id = `app-${next}`;
+  const [, poll = ''] = /hx-get="([^"]*\/viewers[^"]*)"/.exec(await get(`/games/${game_id}`)) ?? [];
+  const lane = () => get(`/review?lane=new&view=gallery&application=${application_id}`);
+  expect(await lane()).toContain('>opened<');
+  const later = new Date(Date.now() + 60_000);
+  await upsertGames(database.sql, application_id, [
+    fetchedGame({ game_id: 'g-0', game_info: 'Other.' }, later),
+  ]);
+  await database.sql`update game_revisions set fetched_at = now() - interval '1 hour' where game_id = ${game_id}`;
+  await get(poll);
+  expect(await lane()).not.toContain('>opened<');
+  const form = [
+    ['act', 'pass'],
+    ['view', 'gallery'],
+    ['game', `${game_id}@2`],
+  ] as const;
+  expect(await post('/review', form)).toBe('200 ');
+  expect(await decisionsOn([game_id])).toEqual([]);
+  await get(`/games/${game_id}`);
+  expect(await lane()).toContain('>opened<');
+  // Another tab has the former content.
+  await get(poll);
+  expect(await lane()).toContain('>opened<');
+});
+
 test('texts at their longest arrive, in any script, with line breaks as browsers send them', async () => {
   const game_ids = await land(60);
   const lines = 'x\r\n'.repeat(1_999);

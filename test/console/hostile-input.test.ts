@@ -27,6 +27,7 @@ const QUERIES: Fields = {
   },
   '/games': { q: 'x', status: 'pending', application: '', sort: '-first_seen', cursor: `-first_seen,${ID}` },
   '/games/:game_id': { lane: 'changed', back: '', after: CURSOR, from: '1', to: '2' },
+  '/games/:game_id/viewers': { revision: '1' },
   '/games/:game_id/pictures': { field: 'game_icon', from: '1', to: '2', polls: '1' },
   '/applications': { q: 'x', status: 'failing', outcome: 'failed', sort: 'name', cursor: 'name,acme,Acme' },
   '/application-names': { q: 'x' },

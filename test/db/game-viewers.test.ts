@@ -9,7 +9,7 @@ const database = useTestDatabase();
 test('two operators whose rows have both expired are recorded at once without a deadlock', async () => {
   const { sql } = database;
   const game_id = randomUUID();
-  for (const viewer of ['kim', 'lee']) await recordViewer(sql, game_id, viewer);
+  for (const viewer of ['kim', 'lee']) await recordViewer(sql, game_id, viewer, 1);
   await sql`update game_viewers set seen_at = now() - interval '2 minutes'`;
   // Both statements stop before they write their own row, so that they overlap.
   await sql.unsafe(`
@@ -20,7 +20,7 @@ test('two operators whose rows have both expired are recorded at once without a 
   let recorded: Promise<string[][]> | undefined;
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(4711)`;
-    recorded = Promise.all(['kim', 'lee'].map((viewer) => recordViewer(sql, game_id, viewer)));
+    recorded = Promise.all(['kim', 'lee'].map((viewer) => recordViewer(sql, game_id, viewer, 1)));
     recorded.catch(() => {});
     await until('two statements wait', async () => {
       const rows = await sql`

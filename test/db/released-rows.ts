@@ -208,7 +208,7 @@ const addGames = async (sql: Database): Promise<{ withdrawn: string }> => {
   const waiting = { application_game_id: 'imported', game_id: randomUUIDv7(), game_package_url: '' };
   const decision = { audit_time: new Date('2026-01-01'), decided_by: 'kim', reason: 'rights', text: 'No.' };
   await insertWaitingGames(sql, APPLICATION, [{ ...waiting, ...decision, audit_status: 'rejected' }]);
-  await recordViewer(sql, game_id, 'kim');
+  await recordViewer(sql, game_id, 'kim', 1);
   await leaseGame(sql, game_id, 'lee');
   // Rows in the counters, and changes that are not folded into them.
   await sql`select fold_game_counts()`;

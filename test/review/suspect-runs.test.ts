@@ -159,19 +159,19 @@ it('Accepted withdrawals may take longer than another statement', async () => {
 
 it('Two people who look at one game see each other, until one of them leaves', async () => {
   const game_id = randomUUID();
-  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
-  expect(await recordViewer(fleet.sql, game_id, 'lee')).toEqual(['kim']);
-  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual(['lee']);
-  expect(await recordViewer(fleet.sql, randomUUID(), 'kim')).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'kim', 1)).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'lee', 1)).toEqual(['kim']);
+  expect(await recordViewer(fleet.sql, game_id, 'kim', 1)).toEqual(['lee']);
+  expect(await recordViewer(fleet.sql, randomUUID(), 'kim', 1)).toEqual([]);
   await fleet.sql`update game_viewers set seen_at = now() - interval '2 minutes' where viewer = 'lee'`;
-  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'kim', 1)).toEqual([]);
   // The row says for a day that lee has opened the game.
   expect(await fleet.sql`select from game_viewers where viewer = 'lee'`).toHaveLength(1);
   await fleet.sql`update game_viewers set seen_at = now() - interval '25 hours' where viewer = 'lee'`;
-  expect(await recordViewer(fleet.sql, game_id, 'kim')).toEqual([]);
+  expect(await recordViewer(fleet.sql, game_id, 'kim', 1)).toEqual([]);
   expect(await fleet.sql`select from game_viewers where viewer = 'lee'`).toHaveLength(0);
   await Promise.all(
-    Array.from({ length: 20 }, (_, n) => recordViewer(fleet.sql, game_id, `viewer ${n % 7}`)),
+    Array.from({ length: 20 }, (_, n) => recordViewer(fleet.sql, game_id, `viewer ${n % 7}`, 1)),
   );
-  expect(await recordViewer(fleet.sql, game_id, 'kim')).toHaveLength(7);
+  expect(await recordViewer(fleet.sql, game_id, 'kim', 1)).toHaveLength(7);
 });

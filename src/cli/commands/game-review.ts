@@ -49,7 +49,7 @@ const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<Game
   out.line();
   out.styled(lines.slice(0, LINES_SHOWN));
   if (lines.length > LINES_SHOWN) out.line(`… ${lines.length - LINES_SHOWN} more lines: d`);
-  const others = await recordViewer(sql, game.game_id, by);
+  const others = await recordViewer(sql, game.game_id, by, diff.to);
   if (others.length > 0) out.line(`Others look at it now: ${others.join(', ')}.`);
   out.line(`Waits since ${formatAge(game.since)}, due ${formatAge(game.due)}.`);
   return diff;

@@ -86,6 +86,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
+    const shown = Math.min(to ?? game.revision, game.revision);
     const [diff, timeline, revisions, reasons, hints, thread, appeal, seen] = await Promise.all([
       compareRevisions(sql, game_id, { from, to }),
       readTimeline(sql, game.application_id, game.application_game_id),
@@ -94,7 +95,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       readGameHints(sql, game),
       readFirst(threadList, sources, { game_id }, THREAD_MAX),
       game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
-      mayDecide && !isAhead ? seeGame(sql, game_id, login) : '',
+      mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
     ]);
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
@@ -128,7 +129,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         thread,
         appeal,
         login,
-        viewers: mayDecide ? viewersLine(game_id, seen, isAhead) : null,
+        viewers: mayDecide ? viewersLine({ game_id, revision: diff.to }, seen, isAhead) : null,
         mayDecide,
         filters,
         cursor,

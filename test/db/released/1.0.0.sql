@@ -342,6 +342,7 @@ create table game_revisions (
 create table game_viewers (
   game_id uuid not null,
   viewer text not null,
+  revision integer not null,
   seen_at timestamp with time zone default now() not null,
   constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer)
 );
@@ -788,7 +789,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"1c64dcf736a3485faf0eaf3a30052f62a0b322b1514370d9d5374196430fee36","created_at":1795509821388}'),
+  ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
   ('{"id":2,"hash":"4480d57fc6d22c78502ae5fb2f8641bde6442b993d4c507867ee0d41930986bb","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -948,8 +949,8 @@ insert into game_revisions (game_id, revision, game_name, game_icon, game_desc, 
   ('{"game_id":"019b76da-a81b-7000-8000-00000000001b","revision":1,"game_name":"(no name)","game_icon":["https://cdn.example/waiting.png"],"game_desc":"Bring the boats home before the fog.","game_store_pic":["https://cdn.example/1.png","https://cdn.example/2.png"],"game_store_video":"https://cdn.example/film.mp4","content_hash":"PQT0927thn2IMnSUOfxPONQ4IAyhlxfX5fqgrIjyiIg","fetched_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_revisions, row::json) as r;
 
-insert into game_viewers (game_id, viewer, seen_at) select game_id, viewer, seen_at from (values
-  ('{"game_id":"019b76da-a812-7000-8000-000000000012","viewer":"kim","seen_at":"2026-01-01T00:00:00+00:00"}')
+insert into game_viewers (game_id, viewer, revision, seen_at) select game_id, viewer, revision, seen_at from (values
+  ('{"game_id":"019b76da-a812-7000-8000-000000000012","viewer":"kim","revision":1,"seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::game_viewers, row::json) as r;
 
 insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, search, created_at, updated_at) select game_id, application_id, application_game_id, game_name, game_icon, game_desc, game_store_pic, game_store_video, game_package_url, audit_status, audit_time, revision, content_hash, addresses_end_at, list_hash, fetched_at, withdrawn_at, unlisted_at, search, created_at, updated_at from (values
