@@ -120,6 +120,9 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
 /** Functions of large objects that anybody may call: no process uses them, and each fills the disk. */
 const LARGE_OBJECTS = 'lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea)';
 
+/** Who takes advisory locks outside of functions of the owner, for a transaction. Where the queue is in Postgres, BullMQ does too. */
+const LOCKERS: readonly DatabaseRole[] = ['worker', 'media', 'operator'];
+
 const QUEUE_SCHEMA = 'bullmq';
 
 /**
@@ -147,7 +150,14 @@ const grantRights = (sql: Database): Promise<unknown> =>
         .filter((role) => callers.includes(role))
         .map((role) => `grant execute on function public.${name} to ${roleName(role)}`),
     );
+    const locks = await tx<{ name: string }[]>`
+      select oid::regprocedure::text as name from pg_proc
+      where pronamespace = 'pg_catalog'::regnamespace and proname ~ '^pg_(try_)?advisory_'`;
+    const transactionLocks = locks.filter(({ name }) => name.includes('_xact_'));
     const queue = await firstRow(tx`select from pg_namespace where nspname = ${QUEUE_SCHEMA}`);
+    const lockers = roles.filter(
+      (role) => LOCKERS.includes(role) || (queue !== undefined && QUEUE_WRITERS.includes(role)),
+    );
     const writers = roles.filter((role) => QUEUE_WRITERS.includes(role)).map(roleName);
     const queueGrants =
       queue === undefined
@@ -166,6 +176,9 @@ const grantRights = (sql: Database): Promise<unknown> =>
       // Without the right to, Postgres warns and changes nothing.
       `revoke temporary on database ${database} from public`,
       `revoke execute on function ${LARGE_OBJECTS} from public`,
+      // Sessions that hand a lock to each other would stop a chore for ever, and none of them would be overdue.
+      `revoke execute on function ${locks.map(({ name }) => name).join(', ')} from public, ${all}`,
+      `grant execute on function ${transactionLocks.map(({ name }) => name).join(', ')} to ${lockers.map(roleName).join(', ')}`,
       `revoke all on ${tables.join(', ')} from ${all}`,
       `grant usage on schema public, drizzle to ${all}`,
       `grant select on drizzle.__drizzle_migrations to ${all}`,

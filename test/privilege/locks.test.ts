@@ -26,7 +26,9 @@ beforeAll(async () => {
 });
 
 let stolen: Database;
-beforeEach(() => {
+beforeEach(async () => {
+  // As where the owner may not revoke them.
+  await database.sql`grant execute on function pg_advisory_lock(bigint), pg_advisory_xact_lock(bigint) to public`;
   // Whoever has a login decides on the settings of the session.
   stolen = openDatabase(urlOfRole(database.databaseUrl, 'api'), { max: 1, statementMs: 0 });
   return async () => stolen.end({ timeout: 1 });

@@ -60,3 +60,15 @@ it('a role that writes a log, a game or an event still runs the triggers of thos
   expect(await listAudit(database.sql, { limit: 1 })).toMatchObject([{ entry_id: 1, actor: 'prune' }]);
   expect(await verifyAudit(database.sql)).toMatchObject({ entries: 1, broken: null });
 });
+
+it('the logins of the API and the KYC desk take no advisory lock, and no role one that outlives a transaction', async () => {
+  const may = await database.sql<{ name: string; role: string }[]>`
+    select rolname as role, p.oid::regprocedure::text as name from pg_proc p, pg_roles r
+    where pronamespace = 'pg_catalog'::regnamespace and proname ~ '^pg_(try_)?advisory_'
+      and rolname = any(${DATABASE_ROLES.map(roleName)}::text[]) and has_function_privilege(r.oid, p.oid, 'execute')
+    order by 1`;
+  expect(may.filter(({ name }) => !name.includes('_xact_'))).toEqual([]);
+  const lockers = new Set(may.map(({ role }) => role));
+  expect(lockers).toContain(roleName('worker'));
+  expect([roleName('api'), roleName('kyc_desk')].filter((role) => lockers.has(role))).toEqual([]);
+});
