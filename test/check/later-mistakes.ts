@@ -50,10 +50,10 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
   {
     planted: 'a listed game has no detail',
     before: (call) => {
-      if (call.operation === 'query_game_detail' && call.body.game_id === 'g-3') call.body.game_id = 'gone';
+      if (call.operation === 'query_game_detail' && call.body.game_id === 'g-4') call.body.game_id = 'gone';
     },
     fails: ['detail.listed-game'],
-    says: /^g-3 is listed, and its data is null$/,
+    says: /^g-4 is listed, and its data is null$/,
   },
   {
     planted: 'ids of the list end with a space',

@@ -58,13 +58,13 @@ export const OF_A_READER: readonly Mistake[] = [
     planted: 'a name is a number',
     after: details((game) => Object.assign(game, { game_name: 12 })),
     fails: ['detail.field-types'],
-    says: /^game_name must be a string, not a number: 10 of 10 details \(g-0, g-3, g-6, .*…\)$/,
+    says: /^game_name must be a string, not a number: 10 of 10 details \(g-0, g-4, g-6, .*…\)$/,
   },
   {
     planted: 'a field is missing',
     after: details((game) => delete game.game_info),
     fails: ['detail.field-types'],
-    says: /^game_info is missing: 10 of 10 details \(g-0, g-3, /,
+    says: /^game_info is missing: 10 of 10 details \(g-0, g-4, /,
   },
   {
     planted: 'a field is null',
@@ -206,7 +206,7 @@ export const OF_A_READER: readonly Mistake[] = [
     planted: 'the detail of another game',
     after: details((game) => Object.assign(game, { game_id: 'g-0' })),
     fails: ['detail.same-game'],
-    says: /^the request is for g-3, and data is the detail of g-0$/,
+    says: /^the request is for g-4, and data is the detail of g-0$/,
   },
   {
     planted: 'the same page for ever',

@@ -8,6 +8,8 @@ import type { Operation } from '#src/contract/words.ts';
 
 const PAGES_MAX = 20;
 const DETAILS_MAX = 10;
+/** Multiples of the golden ratio leave no pattern in the fractions that they have. */
+const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** An identifier that no application uses. */
 export const UNKNOWN_GAME = 'app-check-no-such-game-5b1f';
@@ -123,13 +125,14 @@ export const findPage0 = async (session: Session): Promise<Page | undefined> => 
   return page.ids.length > 0 && listed.isDisjointFrom(new Set(page.ids)) ? page : undefined;
 };
 
-/** Fetches the details of up to ten games, spread over the first page. */
+/** Fetches the details of up to ten games, spread unevenly over the first page. */
 export const fetchDetails = async (session: Session): Promise<{ game_id: string; call: Call }[]> => {
   const { ids } = await fetchFirstPage(session);
   if (ids.length === 0) throw new SkipCase('no row of the first page has a usable game_id');
   const count = Math.min(DETAILS_MAX, ids.length);
-  const part = (index: number): number => Math.floor((index * count) / ids.length);
-  const chosen = ids.filter((_, index) => part(index) > part(index - 1));
+  // Even steps would miss what every second row has.
+  const places = Array.from({ length: count }, (_, n) => ((n + ((n * GOLDEN) % 1)) * ids.length) / count);
+  const chosen = new Set(places.flatMap((place) => ids[Math.floor(place)] ?? []));
   const details = [];
   for (const game_id of chosen) {
     details.push({ game_id, call: await session.call('query_game_detail', { game_id }) });
