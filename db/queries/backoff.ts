@@ -43,7 +43,7 @@ export const readReach = (sql: Queryable) =>
   onlyRow(sql<Reach[]>`
     select count(*)::int as applications, (count(*) filter (where no_answer))::int as unreachable
     from (
-      select distinct on (application_id) coalesce(fault = 'unreachable', false) as no_answer
+      select distinct on (application_id) coalesce(fault in ('unreachable', 'worker'), false) as no_answer
       from (
         select application_id, fault, finished_at from sync_runs
         where finished_at > now() - interval '1 day' and outcome <> 'abandoned'

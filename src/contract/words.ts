@@ -53,11 +53,11 @@ export const ACCEPT_ADVICE =
 export const FAILURE_ADVICE = ': see failure list';
 
 /**
- * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), no
- * key of the platform opens its access token (`keys`), or none of these (`none`). Only the first two delay the application's
- * schedule.
+ * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), a worker
+ * could open no connection (`worker`), no key of the platform opens its access token (`keys`), or none of these (`none`).
+ * Only the first two delay the application's schedule.
  */
-export const RUN_FAULTS = ['unreachable', 'application', 'keys', 'none'] as const;
+export const RUN_FAULTS = ['unreachable', 'application', 'worker', 'keys', 'none'] as const;
 export type RunFault = (typeof RUN_FAULTS)[number];
 
 /** How the listing of a run ends (src/rules/listing.ts). */

@@ -184,6 +184,9 @@ export const closeEarly = async (
 export const abandonRun = (sql: Database, fence: RunFence, reason: string) =>
   transactAndPublish(sql, (tx) => closeEarly(tx, fence, { outcome: 'abandoned', reason }));
 
+/** The faults of an application. */
+const DELAYING: ReadonlySet<RunFault> = new Set(['unreachable', 'application']);
+
 /**
  * Ends a run as failed. The schedule of an application at fault backs off (src/rules/backoff.ts), unless the fleet
  * reaches hardly any.
@@ -197,7 +200,7 @@ export const failRun = (
   transactAndPublish(sql, async (tx) => {
     const closed = await closeEarly(tx, fence, { outcome: 'failed', reason, fault });
     // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
-    if (closed?.trigger !== 'schedule' || fault === 'none' || fault === 'keys') return closed;
+    if (closed?.trigger !== 'schedule' || !DELAYING.has(fault)) return closed;
     if (fault === 'unreachable' && areMostUnreachable(await readReach(tx)))
       return addReason(tx, closed.run_id, `; ${MOST_UNREACHABLE}`);
     const pause_reason = await extendBackoff(tx, closed);

@@ -5,7 +5,8 @@ const ADVICE = {
   full: 'it is full: free space there',
   denied: 'this process may not use it: check its rights',
   unreachable: 'it does not answer: check its address and the network',
-  not_there: 'its directory or bucket does not exist: create it',
+  not_there:
+    'its directory or bucket does not exist: mount it, or create it (a directory with seen and passed in it)',
   missing: 'a picture is missing there: run npx catalogue picture verify --repair, then picture backfill',
   failed: 'it reported an error',
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { StoreArea } from '#src/contract/pictures.ts';
+import { STORE_AREAS, type StoreArea } from '#src/contract/pictures.ts';
 import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
 import { nameOfPicture, PICTURE_BYTES_MAX, type PictureStore } from '#src/picture-store/store.ts';
 
@@ -44,7 +44,15 @@ export const openPicture = async (path: string): Promise<{ file: FileHandle; siz
   return undefined;
 };
 
-/** A store in a directory, which processes share. */
+/** Makes the directories of a store that has no picture yet. */
+export const createFileStore = async (directory: string): Promise<void> => {
+  for (const area of STORE_AREAS) await mkdir(join(directory, area), { recursive: true });
+};
+
+/**
+ * A store in a directory, which processes share. Without its areas it is `not_there`: its volume is not mounted, and an
+ * empty directory in its place would read as the loss of every picture.
+ */
 export const openFileStore = (directory: string): PictureStore => {
   const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -63,10 +71,16 @@ export const openFileStore = (directory: string): PictureStore => {
     await opened.sync();
   };
 
+  /** Makes the folder of a name, and not the area above it. */
+  const makeFolder = (path: string): Promise<void> =>
+    mkdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+
   /** A rename within a file system shows the whole file or none. */
   const write = async (path: string, bytes: Buffer): Promise<void> => {
     const folder = dirname(path);
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     const temporary = join(folder, `.${randomUUID()}.tmp`);
     try {
       {
@@ -97,7 +111,7 @@ export const openFileStore = (directory: string): PictureStore => {
       guard(async () => {
         const name = nameOfPicture(picture);
         const [from, target] = [pathOf(to === 'passed' ? 'seen' : 'passed', name), pathOf(to, name)];
-        await mkdir(dirname(target), { recursive: true });
+        await makeFolder(dirname(target));
         try {
           await rename(from, target);
         } catch (error) {
@@ -110,8 +124,7 @@ export const openFileStore = (directory: string): PictureStore => {
     read: (area, name) =>
       guard(async () => {
         const found = await openPicture(pathOf(area, name));
-        // Without its directory (its volume is not mounted), the store says nothing about its pictures.
-        if (found === undefined) await stat(directory);
+        if (found === undefined) await stat(join(directory, area));
         return found && buffer(found.file.createReadStream({ end: PICTURE_BYTES_MAX }));
       }),
     delete: (area, name) => guard(() => rm(pathOf(area, name), { force: true })),

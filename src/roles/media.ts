@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { readTime } from '#db/client.ts';
+import { listStored } from '#db/queries/picture-store.ts';
 import { mediaJobs } from '#jobs/index.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { EXIT } from '#src/errors.ts';
 import { carryOverDecisions, mediaSpecs, recheckPictures, tidyPictureStore } from '#src/ingest/specs.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { createFileStore } from '#src/picture-store/file-store.ts';
 import { openPictureStore } from '#src/picture-store/open-store.ts';
 import { createDecoder, requireConfined } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
@@ -47,6 +49,9 @@ export const startMedia: StartRole = async (config, databaseUrl, logger) => {
   started.defer(() => decoder.close());
   await requireConfined(decoder, { isEmbedded: config.databaseUrl === undefined, logger });
   const egress = createEgressPolicy(config.webhooks);
+  const isNew =
+    location?.kind === 'file' && (await listStored(sql, { after: '', limit: 1, keepMs })).length === 0;
+  if (isNew) await createFileStore(location.directory);
   const store = location && (await openPictureStore(location));
   started.defer(() => store?.close());
   const keeper = store && createPictureKeeper({ sql, store, keepMs, logger });

@@ -21,13 +21,13 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'name_not_found',
   'connect_failed',
   'proxy_failed',
-  'no_socket',
   'timeout',
 ]);
 
 /** Whose fault is a run that these calls ended? `unreachable` may also be the fleet's own DNS or egress. */
 export const findRunFault = (failures: readonly Pick<CallFailure, 'code'>[]): RunFault => {
   if (failures.length === 0) return 'none';
+  if (failures.some(({ code }) => code === 'no_socket')) return 'worker';
   return failures.every(({ code }) => UNREACHABLE.has(code)) ? 'unreachable' : 'application';
 };
 

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDeadline } from '#src/api/deadline.ts';
 import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createServer } from '#src/http/create-server.ts';
-import { openFileStore } from '#src/picture-store/file-store.ts';
+import { createFileStore, openFileStore } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, type StoredPicture } from '#src/picture-store/store.ts';
 import { startApi, type TestApi } from '#test/support/api.ts';
 import { aPicture } from '#test/support/pictures.ts';
@@ -28,6 +28,7 @@ const describeBytes = (all: Buffer): StoredPicture => ({
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'catalogue-served-'));
+  await createFileStore(directory);
   const store = openFileStore(directory);
   bytes = await aPicture(1);
   passed = describeBytes(bytes);

@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { addPictureRoutes } from '#src/api/pictures.ts';
 import { createServer } from '#src/http/create-server.ts';
-import { openFileStore } from '#src/picture-store/file-store.ts';
+import { createFileStore, openFileStore } from '#src/picture-store/file-store.ts';
 import { hashOfPicture, nameOfPicture } from '#src/picture-store/store.ts';
 import { until } from '#test/support/until.ts';
 
@@ -20,6 +20,7 @@ const large = { sha256: hashOfPicture(LARGE), format: 'png' } as const;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'catalogue-pipelines-'));
+  await createFileStore(directory);
   await openFileStore(directory).put('passed', large, LARGE);
 });
 afterAll(() => rm(directory, { recursive: true }));

@@ -104,6 +104,12 @@ it('one application that fails among healthy ones is delayed, and paused after d
   expect(await entries()).toHaveLength(2);
 });
 
+it('an application that a worker could open no connection to is not delayed, and the fleet is known to be cut off', async () => {
+  for (const id of IDS) await tick(id, 'no_socket', 'worker');
+  expect(await application('a')).toMatchObject({ failed_runs: 0, next_attempt_at: null });
+  expect(areMostUnreachable(await readReach(database.sql))).toBe(true);
+});
+
 it('an application that an operator has paused is not paused again, and no success resumes it', async () => {
   const { sql } = database;
   await setApplicationStatus(sql, 'b', 'paused');

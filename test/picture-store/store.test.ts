@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { StoreArea } from '#src/contract/pictures.ts';
 import { StoreError } from '#src/picture-store/errors.ts';
-import { openFileStore } from '#src/picture-store/file-store.ts';
+import { createFileStore, openFileStore } from '#src/picture-store/file-store.ts';
 import { parseStoreLocation } from '#src/picture-store/location.ts';
 import { openS3Store } from '#src/picture-store/s3-store.ts';
 import {
@@ -37,6 +37,7 @@ let directory: string;
 beforeAll(async () => {
   s3 = await startS3Server();
   directory = await mkdtemp(join(tmpdir(), 'catalogue-store-'));
+  await createFileStore(directory);
 });
 afterAll(async () => {
   await s3.close();
@@ -108,6 +109,7 @@ test.skipIf(!mayMount())(
   'a full disk fails with what to do, leaves nothing behind, and works once there is space',
   async () => {
     await using disk = await openTmpfs();
+    await createFileStore(join(disk.directory, 'store'));
     const store = openFileStore(join(disk.directory, 'store'));
     const [before, bytes] = aFile('before');
     await store.put('passed', before, bytes);
@@ -140,11 +142,14 @@ test('a bucket or a directory that is not there, an unknown key and a server tha
     region: 'us-east-1',
     credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
   };
-  expect((await put(openS3Store(nowhere, right))).code).toBe('not_there');
-  for (const store of [openS3Store(nowhere, right), openFileStore(join(directory, 'not-mounted'))]) {
+  const empty = join(directory, 'not-mounted');
+  await mkdir(empty);
+  for (const store of [openS3Store(nowhere, right), openFileStore(empty), openFileStore(join(empty, 'no'))]) {
     onTestFinished(store.close);
     expect((await errorOf(store.read('seen', nameOfPicture(picture)))).code).toBe('not_there');
+    expect((await errorOf(store.put('seen', picture, bytes))).code).toBe('not_there');
   }
+  expect((await errorOf(openFileStore(empty).move('passed', picture))).code).toBe('not_there');
   const denied = await put(s3.open('store/', credentials));
   expect(denied.code).toBe('denied');
   expect(denied.message).not.toContain('planted-secret');

@@ -9,6 +9,7 @@ import type { Decision } from '#src/contract/words.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
+import { createFileStore } from '#src/picture-store/file-store.ts';
 import type { PictureStore } from '#src/picture-store/store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts';
@@ -60,6 +61,7 @@ export const openStoreWorld = async (
   store: PictureStore,
   { directory, publicUrl }: { directory?: string; publicUrl?: string },
 ): Promise<StoreWorld> => {
+  if (directory !== undefined) await createFileStore(directory);
   const server = await startPictureServer();
   const pictureUrl = () => publicUrl ?? `${api.url}${PICTURES_PATH}`;
   const api: TestApi = await startApi({ pictures: { url: pictureUrl, directory } });

@@ -63,6 +63,7 @@ describe('the fault of a failed run', () => {
     ['unreachable', ['name_not_found', 'connect_failed', 'proxy_failed', 'timeout']],
     ['application', ['timeout', 'http_status']],
     ['application', ['tls_failed']],
+    ['worker', ['timeout', 'no_socket']],
     ['none', []],
   ] as const)('is %s if its calls failed with %j', (fault, codes) => {
     expect(findRunFault(codes.map((code) => ({ code })))).toBe(fault);
