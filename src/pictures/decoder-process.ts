@@ -118,6 +118,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   const png = format === 'png' ? readPngChunks(bytes) : undefined;
   if (
     png?.isAmbiguous ||
+    (png?.hasProfile && metadata.icc === undefined) ||
     (png?.filled && (await hasColourless(bytes, png.filled))) ||
     (await isAmbiguous(bytes, format, metadata))
   )

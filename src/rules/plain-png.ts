@@ -4,6 +4,8 @@ import { crc32 } from 'node:zlib';
 export type PngChunks = {
   frames: number;
   isAmbiguous: boolean;
+  /** It has a colour profile, which libvips may refuse and a browser apply. */
+  hasProfile: boolean;
   /** The PNG with another colour for each number that its palette lacks; null if it lacks none. */
   filled: Buffer | null;
 };
@@ -96,6 +98,7 @@ export const readPngChunks = (png: Buffer): PngChunks => {
   return {
     frames: frames === 0 ? 1 : frames + (parts.has('fcTL') ? 0 : 1),
     isAmbiguous: isAmbiguous || isOtherTransparency(parts),
+    hasProfile: parts.has('iCCP'),
     filled: fillPalette(png, parts),
   };
 };

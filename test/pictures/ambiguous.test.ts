@@ -145,6 +145,31 @@ test('a PNG with a broken chunk, a transparency of another length or a colour be
   for (const file of odd) expect(await decode(file)).toBe('ambiguous');
 });
 
+/** A PNG with a profile that libvips refuses, of which Chromium makes blue of red. */
+const refusedProfile = async (
+  where: number,
+  what: string | Buffer,
+  colourType = 2,
+  line = RGB,
+): Promise<Buffer> => {
+  const profile = await swappedProfile();
+  profile.set(Buffer.from(what), where);
+  return png(colourType, line, pngChunk('iCCP', concat(Buffer.from('x\0\0'), deflateSync(profile))));
+};
+const [CLASS_AT, SPACE_AT, INTENT_AT] = [12, 16, 64];
+
+test('a PNG with a profile that libvips refuses is not shown', async () => {
+  const refused = [
+    await refusedProfile(CLASS_AT, 'abst'),
+    await refusedProfile(CLASS_AT, 'link'),
+    await refusedProfile(SPACE_AT, 'Lab '),
+    await refusedProfile(INTENT_AT, uint32(0x1_00_00)),
+    // A profile of three colours, in a picture of greys.
+    await refusedProfile(CLASS_AT, 'mntr', 0, [40, 60]),
+  ];
+  for (const file of refused) expect(await decode(file)).toBe('ambiguous');
+});
+
 const GIF_COLOURS = bytes(200, 30, 30, 30, 200, 30, 0, 0, 0, 255, 255, 255);
 const graphicControl = (transparent: number[]) =>
   bytes(0x21, 0xf9, 4, transparent.length, 10, 0, transparent[0] ?? 0, 0);
@@ -208,6 +233,7 @@ describe.runIf(hasBrowser())('Chromium', () => {
       [frames, 'avif'],
       [BEYOND, 'png'],
       [LONG, 'png'],
+      [await refusedProfile(CLASS_AT, 'abst'), 'png'],
       [gif(graphicControl([0]), graphicControl([])), 'gif'],
       [await secretlyTransparent(), 'webp'],
       [await twoProfiles(), 'jpeg'],
