@@ -76,6 +76,10 @@ export const describeKind = (kind: string): string =>
     ? ((FAILURE_KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`)
     : `A fault of the platform: ${OWN_KINDS[kind]}`;
 
+/** Why a delivery failed, in a sentence: the words of a known kind, or what the receiver answered. */
+export const describeError = (error: string): string =>
+  (FAILURE_KINDS as Readonly<Record<string, string>>)[error] ?? `${error}.`;
+
 /** What failed, in a sentence: `The answer does not match the interface document (game_icon is too long).` */
 export const describeFailure = (failed: Failed): string => {
   const details = describeReasons(failed);

@@ -56,7 +56,7 @@ export const gameList = defineList({
       key: 'application_name',
       kind: 'text',
       value: (row) => row.application_name,
-      width: 'medium',
+      width: 'wide',
       on: 'page',
     },
     APPLICATION_GAME,

@@ -3,11 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
-import type { GameRow } from '#db/queries/games.ts';
+import { findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
 import { hasWaitingGames, insertRefreshes, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { identifier } from '#src/contract/text.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { scriptOf } from '#src/lib/scripts.ts';
 import { findForm } from '#src/portal/games.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { picturesSection } from '#src/portal/pictures.ts';
@@ -15,6 +16,7 @@ import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
+import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import {
   action,
@@ -62,6 +64,29 @@ const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: Safe
     ]),
   );
 
+const FOLDED_LENGTH = 200;
+
+const textCell = (text: string): SafeHtml | null => {
+  if (text === '') return null;
+  const shown = html`<p class="prose" dir="auto" lang="${scriptOf(text).lang}">${text}</p>`;
+  if (text.length <= FOLDED_LENGTH) return shown;
+  return html`<details><summary>${number(text.length)} characters</summary>${shown}</details>`;
+};
+
+/** What reviewers read, by the names that the developer's answers have. */
+const textsSection = (revision: GameRevisionRow): SafeHtml =>
+  section(
+    'Texts as the platform has them',
+    facts(
+      CONTENT_COLUMNS.flatMap((column) => {
+        const text = revision[column];
+        return typeof text === 'string' ? [[CONTENT[column].from, textCell(text)] as const] : [];
+      }),
+    ),
+  );
+
+const TO_APPEAL = html`<a class="button" href="#messages">Appeal…</a>`;
+
 /** Requests a game as its developer's server does by `game/refresh`. @returns what became of it */
 const requestPull = async (sql: Database, application_id: string, id: string): Promise<Notice> => {
   const [application, game] = await Promise.all([
@@ -99,9 +124,13 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const timeline = forApplication(read);
     const { game, waiting } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
+    const appeal = thread?.isAppealable ? TO_APPEAL : null;
     const schedule = application === undefined ? null : describeSchedule(application);
+    const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
-    const known = game && html`${thread}${pictures}${gameSection(game, waiting, schedule)}`;
+    const known =
+      game &&
+      html`${thread?.shown}${pictures}${revision && textsSection(revision)}${gameSection(game, waiting, schedule)}`;
     const title = nameOr(game?.game_name.trim() ?? '', id);
     const unknown = schedule && section('A change is seen', html`<p class="body">${schedule}</p>`);
     return sendPortal(reply, {
@@ -113,7 +142,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
         fields: { id },
         kind: game === null ? 'primary' : '',
       }),
-      body: html`${findForm()}${timelineCard(timeline)}${known ?? unknown}`,
+      body: html`${timelineCard(timeline, appeal)}${known ?? unknown}${findForm()}`,
     });
   });
 

@@ -5,6 +5,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
+import { readMedianWaitMs } from '#db/queries/lane-counts.ts';
 import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
@@ -29,6 +30,7 @@ import {
   badge,
   due,
   facts,
+  formatDuration,
   gameName,
   html,
   link,
@@ -56,10 +58,11 @@ const RUN_COLUMNS = [
   ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
 ];
 
-const statusCard = (status: AuditStatus | 'withdrawn', games: string): SafeHtml => {
+/** @param note below the number */
+const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: string): SafeHtml => {
   const tone = status === 'rejected' && games !== '0' ? ' bad' : null;
   return html`<a class="stat${tone}" href="${link('/portal/games', { status })}"><span>${status}</span>
-<strong>${games}</strong></a>`;
+<strong>${games}</strong>${note === undefined ? null : html`<span>${note}</span>`}</a>`;
 };
 
 const namedGame = (
@@ -72,6 +75,9 @@ const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => h
 ${named.length > 0 ? named.map(namedGame) : html`<strong>${number(games)} games</strong>`}: ${label ?? 'no reason given'}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
 
+/** Where the developer does something about a problem. */
+const toAct = (url: string, label: string): SafeHtml => html`<a class="button" href="${url}">${label}</a>`;
+
 /** What a developer mends first: the games that a reviewer has rejected. */
 const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
@@ -81,7 +87,7 @@ const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null
     title,
     html`<div class="body"><ul class="reasons-of">${rejections.map(rejection)}</ul>
 <p class="soft">A game returns to review when its content changes in your answers.</p></div>`,
-    { aside: html`<a href="/portal/games?status=rejected">Read why for each game</a>` },
+    { tone: 'bad', aside: toAct('/portal/games?status=rejected', 'Read why for each game') },
   );
 };
 
@@ -95,7 +101,8 @@ const problemSection = (groups: readonly FailureGroup[]): SafeHtml | null => {
     stacked: true,
   });
   return section('What could not be stored', shown, {
-    aside: html`<a href="/portal/runs">Runs and failures</a>`,
+    tone: 'warn',
+    aside: toAct('/portal/runs', 'Runs and failures'),
   });
 };
 
@@ -104,7 +111,8 @@ const eventSection = (webhook: EventWebhook | undefined): SafeHtml | null =>
   webhook === undefined || !mayMendAddress(webhook)
     ? null
     : section('Events do not arrive', html`<p class="body">${describeAddress(webhook)}</p>`, {
-        aside: html`<a href="/portal/events">Fix the address</a>`,
+        tone: 'warn',
+        aside: toAct('/portal/events', 'Fix the address'),
       });
 
 /** Adds `/portal`, `/portal/runs` and `/portal/checks`. */
@@ -113,7 +121,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
   const sources = sourcesOf(options);
   portal.get('/portal', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, games, withdrawn, rejections, groups, runs, webhook] = await Promise.all([
+    const [application, games, withdrawn, rejections, groups, runs, webhook, median_ms] = await Promise.all([
       findApplication(sql, application_id),
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
@@ -121,7 +129,9 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       readFirst(failureGroupList, sources, { application_id }, GROUPS_SHOWN),
       readFirst(runList, sources, { application_id }, 1),
       findEventWebhook(sql, application_id),
+      readMedianWaitMs(sql),
     ]);
+    const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
     const [run] = runs;
     const isPaused = application?.status === 'paused';
     const state = isPaused
@@ -129,7 +139,9 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       : application?.failing_since != null
         ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
         : application && describeSchedule(application);
-    const cards = AUDIT_STATUSES.map((status) => statusCard(status, number(games[status])));
+    const cards = AUDIT_STATUSES.map((status) =>
+      statusCard(status, number(games[status]), status === 'pending' ? wait : undefined),
+    );
     const body = html`${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
 <div class="stats">${cards}${statusCard('withdrawn', formatWithdrawn(withdrawn))}</div>
 ${findForm()}

@@ -61,7 +61,7 @@ export const picturesSection = async (
   const missing = addresses.length - shots.length;
   return section(
     'Pictures as the platform has them',
-    html`<div class="gallery">${shots}
+    html`${shots.length === 0 ? null : html`<div class="gallery">${shots}</div>`}<div class="body">
 ${missing === 0 ? null : html`<p>${missing} of ${addresses.length} pictures are not fetched yet.</p>`}
 <p class="soft">The platform fetches pictures when a reviewer is about to look, when it decides, and from time to time
 afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,

@@ -3,7 +3,7 @@ import type { Database } from '#db/client.ts';
 import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
 import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
 import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
-import type { PassObstacle } from '#src/contract/words.ts';
+import type { KycState, PassObstacle } from '#src/contract/words.ts';
 import { ago, badge, due, facts, html, type SafeHtml, section } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
 
@@ -23,6 +23,18 @@ const readStanding = async (sql: Database, application_id: string): Promise<Stan
   ]);
   return { kyc, hold, verdict, obstacle };
 };
+
+/** What the platform has of the record, and who acts next. */
+const KYC_SENTENCES: Record<KycState, string> = {
+  pending: 'The platform has not fetched it yet. You need not do anything.',
+  sealed: 'The record of your latest answer is stored.',
+  not_provided: 'Your latest answer to query_cp_kyc had no data: answer it with a record.',
+  cp_id_changed: 'Your latest answer has another cp_id: the platform decides whether to accept it.',
+  failed: 'The latest call of query_cp_kyc failed: Runs and failures says why.',
+  erased: 'The platform has erased it, and does not fetch it again by itself.',
+};
+
+const describeKyc = (state: KycState): SafeHtml => html`${badge(state)} ${KYC_SENTENCES[state]}`;
 
 const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string => {
   if (verdict === undefined) return 'The platform has given none yet.';
@@ -53,7 +65,7 @@ export const standingSection = async (
   return section(
     'You, as the platform knows you',
     facts([
-      ['KYC record', badge(standing.kyc?.state ?? 'pending')],
+      ['KYC record', describeKyc(standing.kyc?.state ?? 'pending')],
       ['Verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),

@@ -32,20 +32,25 @@ const sentence = (appeal: AppealRow | undefined): SafeHtml | string => {
 /** The text and its buttons. A rejected game can be appealed. */
 const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
   const isRejected = game.audit_status === 'rejected';
-  const button = isAppealable
-    ? html`<button class="button" name="act" value="appeal">Appeal the rejection</button>`
-    : null;
+  const button = (act: string, label: string, kind = ''): SafeHtml =>
+    html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
+  const buttons = isAppealable
+    ? html`${button('appeal', 'Appeal the rejection', 'primary')}${button('message', 'Send as a message')}`
+    : button('message', 'Send', 'primary');
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
 ${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal)}</p>` : null}
-<div class="actions"><button class="button primary" name="act" value="message">Send</button>${button}</div></form>`;
+<div class="actions">${buttons}</div></form>`;
 };
 
 /** What reviewers and the developer wrote about a game. */
-export const portalThread = async (sources: Sources, game: GameRow): Promise<SafeHtml> => {
+export const portalThread = async (
+  sources: Sources,
+  game: GameRow,
+): Promise<{ shown: SafeHtml; isAppealable: boolean }> => {
   const { sql } = sources;
   const { game_id } = game;
-  const [entries, appeal, isAppealable] = await Promise.all([
+  const [entries, appeal, mayBeAppealed] = await Promise.all([
     readFirst(threadList, sources, { game_id, is_public: true }, ENTRIES_MAX),
     findLastAppeal(sql, game_id),
     mayAppeal(sql, game_id),
@@ -53,11 +58,12 @@ export const portalThread = async (sources: Sources, game: GameRow): Promise<Saf
   const shown = threadEntries(entries, ({ kind }) =>
     kind === 'answer' || kind === 'appeal' ? 'you' : 'the platform',
   );
+  const isAppealable = mayBeAppealed && game.withdrawn_at === null;
   const write =
     game.withdrawn_at === null
       ? writeForm(game, appeal, isAppealable)
       : html`<p class="body soft">The game is withdrawn: list it again to write about it.</p>`;
-  return section('Messages', html`${shown}${write}`, { id: 'messages' });
+  return { shown: section('Messages', html`${shown}${write}`, { id: 'messages' }), isAppealable };
 };
 
 const form = z.object({ id: z.string(), act: z.enum(['message', 'appeal']), text: z.string() });

@@ -3,6 +3,7 @@ import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { WHYS } from '#src/contract/events.ts';
+import { describeError } from '#src/contract/failure-words.ts';
 import { ago, badge, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 
 const delivery = (event: EventItem): SafeHtml => {
@@ -35,7 +36,7 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
 the log of the workers.`;
   if (failing_since !== null)
-    return html`Deliveries fail (${last_error ?? ''}). The first failure was ${ago(failing_since)};
+    return html`Deliveries fail: ${describeError(last_error ?? '')} The first failure was ${ago(failing_since)};
 the next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
   return last_success_at === null
     ? html`No event has arrived yet.`

@@ -4,6 +4,7 @@ import { findPictures } from '#db/queries/pictures.ts';
 import { insertMessage } from '#db/queries/threads.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
+import { decideGame } from '#test/support/operate.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -109,4 +110,24 @@ test('a message of an operator whose login is the id of the application is not s
   const shown = await page('/portal/game?id=e-1');
   expect(shown).toMatch(/to the developer<\/span> the platform</);
   expect(shown).toMatch(/from the developer<\/span> you</);
+});
+
+test('a game begins with why it was rejected and its appeal; its texts are as they are stored', async () => {
+  const { sql } = database;
+  const game_info = `One lamp.\n\n${'A boat. '.repeat(40)}The end.`;
+  const { page } = await arrive(sql, portal.url, 'yew', [{ game_id: 'y-1', game_info }]);
+  const found = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'yew'`;
+  await decideGame(sql, {
+    game_id: found[0]?.game_id ?? '',
+    audit_status: 'rejected',
+    reason: 'incomplete',
+    text: 'It stops.',
+  });
+  const shown = await page('/portal/game?id=y-1');
+  const places = ['It stops.', 'Appeal the rejection', game_info, 'role="search"'].map((part) =>
+    shown.indexOf(part),
+  );
+  expect(places).not.toContain(-1);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(shown).toContain('<a class="button" href="#messages">Appeal');
 });

@@ -35,12 +35,15 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
     '<a href="/portal/game?id=one" dir="auto">Kite one</a>: Information is missing',
     'game_icon.0 is not an http or https address',
     '<a href="/portal/game?id=broken">',
-    '<a href="/portal/events">Fix the address</a>',
+    'Deliveries fail: No connection.',
     '<span>withdrawn</span>',
     'role="search"',
   ].map((part) => first.indexOf(part));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(first).toContain('<a class="button" href="/portal/events">Fix the address</a>');
+  expect(first, 'of one game').toMatch(/<span>median wait /);
+  expect(first).toContain('The platform has not fetched it yet. You need not do anything.');
   expect(first).not.toContain('Waits for it');
 
   // A fault of the platform is no task of the developer's.
