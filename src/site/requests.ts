@@ -13,7 +13,7 @@ import { VERDICTS } from '#src/contract/words.ts';
 import { approve, cancelRequest, declineRequest, requestApproval } from '#src/operations/requests.ts';
 import { VERDICT_LIFETIME_MS } from '#src/operations/verdicts.ts';
 import { redirectAfter } from '#src/site/answers.ts';
-import { action, ago, badge, clock, facts, formatDuration, html, type SafeHtml } from '#src/site/html.ts';
+import { action, ago, badge, due, facts, formatDuration, html, type SafeHtml } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 
@@ -32,7 +32,7 @@ const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
     ['Reason', row.reason],
     ...(row.kind === 'verdict' ? verdictFacts(row.requested) : []),
     ['Approved by', row.approved_by === null ? null : html`${row.approved_by}, ${ago(row.approved_at)}`],
-    ['Ends', clock(row.expires_at)],
+    ['Ends', due(row.expires_at)],
   ]);
 
 type RequestView = { login: string; mayApprove: boolean; what: string; use: SafeHtml };

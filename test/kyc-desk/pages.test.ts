@@ -71,6 +71,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
       expect((await page.goto(`${desk.url}${path}`))?.status(), path).toBe(200);
       await look(name);
     }
+    expect(await page.locator('nav .count').allTextContents(), 'verdicts and requests').toEqual(['5', '2']);
     await page.goto(`${desk.url}/developers/studio-mizu`);
     await page.getByLabel('Your password, again').fill(PASSWORD);
     await page.getByRole('button', { name: 'Reveal for two minutes' }).click();

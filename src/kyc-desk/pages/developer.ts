@@ -28,7 +28,17 @@ import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import { type ProofView, readProof } from '#src/site/confirm.ts';
-import { ago, badge, facts, hiddenFields, html, input, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  ago,
+  badge,
+  facts,
+  hiddenFields,
+  html,
+  input,
+  mono,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -177,7 +187,11 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
           ? []
           : [{ kind, form: actForm({ kind, version, need }, application_id, view) }],
       );
-      const others = forms.filter(({ kind }) => kind !== 'verdict').map(({ form }) => form);
+      // A new cp_id stops every pull of the record until it is decided on.
+      const others = forms
+        .filter(({ kind }) => kind !== 'verdict')
+        .toSorted((a, b) => Number(b.kind === 'cp-id') - Number(a.kind === 'cp-id'))
+        .map(({ form }) => form);
       const verdictForm = forms.find(({ kind }) => kind === 'verdict')?.form ?? null;
       const cards = html`${requests.map((row) => deskRequest(row, view))}`;
       const next = waiting.find((each) => each.application_id !== application_id);
@@ -225,7 +239,7 @@ ${section('What was done, latest first', done)}`;
         at: '/',
         body,
         parent: ['Developers', '/'],
-        lead: html`${badge(developer.state)} ${ago(developer.pulled_at)}`,
+        lead: html`${badge(developer.state)} ${mono(application_id)} ${ago(developer.pulled_at)}`,
         actions: html`${next && nextLink(next)}${verdictForm && verdictPanel(verdictForm)}`,
       });
     },

@@ -5,6 +5,7 @@ import { countDevelopers, type Developer } from '#db/queries/kyc-list.ts';
 import { readVerdictWaitMs, type VerdictItem, WAITS_OF_DAYS } from '#db/queries/verdicts.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
+  actCell,
   applicationIdOf,
   developerLinks,
   developerPath,
@@ -51,14 +52,25 @@ const stat = (label: string, value: number, url: string, note?: string): SafeHtm
 
 const waitNote = (median_ms: number | null): string =>
   median_ms === null
-    ? `no verdict in ${WAITS_OF_DAYS} days`
+    ? `none was given in ${WAITS_OF_DAYS} days`
     : `median wait ${formatDuration(median_ms)} in ${WAITS_OF_DAYS} days`;
 
 /** @param id of the part, to which figures lead */
-const requestSection = (title: string, requests: readonly ApprovalRow[], id?: string): SafeHtml | null => {
+const requestSection = (
+  title: string,
+  requests: readonly ApprovalRow[],
+  login: string,
+  id?: string,
+): SafeHtml | null => {
   if (requests.length === 0) return null;
   const only = ['application_id', 'request', 'state', 'requested_by', 'reason'];
-  const shown = listTable(kycRequestList, requests, { linkTo, only, label: title, stacked: true });
+  const shown = listTable(kycRequestList, requests, {
+    linkTo,
+    only,
+    more: [{ head: 'Act', cell: (row) => actCell(row, login) }],
+    label: title,
+    stacked: true,
+  });
   return section(title, shown, { id });
 };
 
@@ -124,9 +136,9 @@ ${stat('Wait for a verdict', counts.waiting, '#waiting', waitNote(median_ms))}
 ${stat('New cp_ids', undecided.length, '#cp-ids')}
 ${stat('Failed', counts.failed, link('/', { status: 'failed' }))}
 </div>
-${requestSection('Requests to approve', toApprove, 'approve')}
+${requestSection('Requests to approve', toApprove, login, 'approve')}
 ${waitingSection(waiting)}${cpIdSection(undecided)}${endingSection(ending)}
-${requestSection('Other open requests', others)}
+${requestSection('Other open requests', others, login)}
 ${filters}${body({ linkTo, cells: CELLS, stacked: true })}`,
     });
   });

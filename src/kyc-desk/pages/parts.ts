@@ -49,6 +49,14 @@ export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): Saf
   html`<form method="post" action="${url}" class="acts">${fields}${proofField(proof)}
 <button class="button danger">Reveal for two minutes</button></form>`;
 
+/** Leads to what this officer may do about a request that is open: the page of the developer says all of it. */
+export const actCell = (row: ApprovalRow, login: string): SafeHtml | null => {
+  const isOwn = row.requested_by === login;
+  if (row.subject.startsWith('operator:') || row.state !== (isOwn ? 'approved' : 'requested')) return null;
+  const label = isOwn ? 'Do it' : 'Decide';
+  return html`<a class="button" href="${developerPath(applicationIdOf(row))}#requests">${label}…</a>`;
+};
+
 /** An open request, with what this operator may do about it. */
 export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
   const { login } = proof;

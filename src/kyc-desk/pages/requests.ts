@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
-import { applicationIdOf, developerPath, linkTo } from '#src/kyc-desk/pages/parts.ts';
+import { actCell, linkTo } from '#src/kyc-desk/pages/parts.ts';
 import { describeRequest, kycRequestList } from '#src/lists/approvals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
@@ -17,14 +17,6 @@ const IN_CONSOLE = html`<p class="hint">Do it on the page of the operators in th
 
 const officerCard = (row: ApprovalRow, login: string): SafeHtml =>
   requestCard(row, { login, mayApprove: true, what: describeRequest(row), use: IN_CONSOLE });
-
-/** Leads to what this officer may do about a request that is open: the page of the developer says all of it. */
-const actCell = (row: ApprovalRow, login: string): SafeHtml | null => {
-  const isOwn = row.requested_by === login;
-  if (row.subject.startsWith('operator:') || row.state !== (isOwn ? 'approved' : 'requested')) return null;
-  const label = isOwn ? 'Do it' : 'Decide';
-  return html`<a class="button" href="${developerPath(applicationIdOf(row))}#requests">${label}…</a>`;
-};
 
 /** Adds the page. */
 export const addRequests = (app: FastifyInstance, options: DeskOptions): void => {

@@ -1,0 +1,43 @@
+/** Counts that pages show and no page waits for. */
+
+/** Pages of a process share what was read within this time. */
+const FRESH_MS = 5_000;
+
+export type Counter<Counts> = {
+  /** Returns the latest counts at once: no page waits for them. They are behind by seconds, after a pause by more. */
+  counts: () => Counts;
+  /** Reads them anew, after a change. */
+  refresh: () => void;
+};
+
+/** @param none before the first read */
+export const createCounter = <Counts>(none: Counts, read: () => Promise<Counts>): Counter<Counts> => {
+  let counts = none;
+  let readAt = Number.NEGATIVE_INFINITY;
+  let begun = 0;
+  let shown = 0;
+  const readAgain = async (): Promise<void> => {
+    begun += 1;
+    const turn = begun;
+    try {
+      const latest = await read();
+      // A read that began before another one is out of date.
+      if (turn < shown) return;
+      shown = turn;
+      counts = latest;
+    } catch {
+      // The page that is shown reports a database that is down.
+    }
+  };
+  const refresh = (): void => {
+    readAt = performance.now();
+    void readAgain();
+  };
+  return {
+    counts: () => {
+      if (performance.now() - readAt >= FRESH_MS) refresh();
+      return counts;
+    },
+    refresh,
+  };
+};
