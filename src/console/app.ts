@@ -32,10 +32,16 @@ import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalPictures } from '#src/portal/pictures.ts';
 import { addPortalSession } from '#src/portal/session.ts';
 import { addPortalThread } from '#src/portal/thread.ts';
+import { FILTERS, html, input } from '#src/site/html.ts';
 import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { changesState } from '#src/site/origin.ts';
 import { createSite } from '#src/site/site.ts';
+
+const WAY_ON = html`<form method="get" action="/games" ${FILTERS} role="search" aria-label="Find a game">
+${input('Name or id of a game', { name: 'q', type: 'search', required: true, grow: true })}
+<button class="button">Search</button></form>
+<p><a class="button" href="/">Overview</a></p>`;
 
 /** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {
@@ -46,6 +52,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
     lead: 'The console of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
+    wayOn: WAY_ON,
     counts: () => counts().places,
     decidedToday: (login) => counts().decided[login] ?? 0,
   };

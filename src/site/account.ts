@@ -46,22 +46,25 @@ const whoPart = ({ login, name, roles }: SignedIn, { signs_in_by }: Account): Sa
     ]),
   );
 
-const passwordBody = (login: string, { signs_in_by }: Account, problem?: string): SafeHtml => {
+/** Why a change of the password was refused, and the field that it is about. Null: no field. */
+type Refusal = { problem: string; field: 'current' | 'password' | null };
+
+const passwordBody = (login: string, { signs_in_by }: Account, refusal?: Refusal): SafeHtml => {
   if (signs_in_by === 'oidc')
     return html`<div class="body">
 <p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`;
   if (signs_in_by === 'link')
     return html`<div class="body"><p>You have no password yet. Another operator can run
 <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
-  const shared = { type: 'password', required: true, ...flawOf(problem) };
+  const shared = { type: 'password', required: true };
+  const flawIn = (field: Refusal['field']) => flawOf(refusal?.field === field ? refusal?.problem : undefined);
   const former = { name: 'current', autocomplete: 'current-password' };
   const next = { name: 'password', autocomplete: 'new-password', minlength: PASSWORD_MIN };
-  const notice =
-    problem === undefined ? null : html`<p id="problem" class="notice bad" role="alert">${problem}</p>`;
+  const notice = refusal && html`<p id="problem" class="notice bad" role="alert">${refusal.problem}</p>`;
   return html`<form method="post" action="/account/password" class="form">${notice}
 <input autocomplete="username" value="${login}" hidden>
-${input('Current password', { ...former, ...shared })}
-${input('New password', { ...next, ...shared })}
+${input('Current password', { ...former, ...shared, ...flawIn('current') })}
+${input('New password', { ...next, ...shared, ...flawIn('password') })}
 <p class="soft">At least ${PASSWORD_MIN} characters: a few words are enough. Your other sessions end.</p>
 <button class="button primary">Change password</button></form>`;
 };
@@ -71,10 +74,12 @@ const keysPart = ({ single_keys }: SignedIn): SafeHtml => {
     ? 'Single keys act, for example / to search. Press ? to see all.'
     : 'Single keys do nothing. Keys with Ctrl still act.';
   const label = single_keys ? 'Switch single keys off' : 'Switch single keys on';
+  const advice = single_keys
+    ? html`<p class="soft">Switch them off if you speak to your computer, or press keys by accident.</p>`
+    : null;
   return section(
     'Keyboard',
-    html`<div class="body"><p>${said}</p>
-<p class="soft">Switch them off if you speak to your computer, or press keys by accident.</p>
+    html`<div class="body"><p>${said}</p>${advice}
 <div class="rows">${action('/account/keys', label, { fields: { single_keys: String(!single_keys) } })}</div></div>`,
   );
 };
@@ -104,11 +109,11 @@ export const addAccount = (app: FastifyInstance, options: SiteOptions): void => 
     session: readSessionCookie(request) ?? '',
   });
 
-  const send = async (reply: FastifyReply, problem?: string): Promise<FastifyReply> => {
+  const send = async (reply: FastifyReply, refusal?: Refusal): Promise<FastifyReply> => {
     const operator = operatorOf(reply.request);
     const account = await readAccount(options.sql, ownSignIn(reply.request));
     const body = html`<div class="columns">${whoPart(operator, account)}
-${section('Password', passwordBody(operator.login, account, problem))}
+${section('Password', passwordBody(operator.login, account, refusal))}
 ${keysPart(operator)}</div>${sessionsPart(account)}`;
     const lead = 'Your own sign-in: who you are here, your password, your sessions.';
     return sendPage(reply, { title: 'Your account', at: '/account', body, lead });
@@ -119,12 +124,16 @@ ${keysPart(operator)}</div>${sessionsPart(account)}`;
   app.post('/account/password', signedIn, async (request, reply) => {
     const typed = passwordForm.parse(request.body);
     const result = await operateFor(request, options, changePassword, typed);
-    if (result.kind === 'weak') return send(reply.code(422), result.problem);
-    if (result.kind === 'refused') return send(reply.code(422), 'The current password is wrong.');
+    if (result.kind === 'weak') return send(reply.code(422), { problem: result.problem, field: 'password' });
+    if (result.kind === 'refused')
+      return send(reply.code(422), { problem: 'The current password is wrong.', field: 'current' });
     if (result.kind === 'too_many') {
       const { login } = operatorOf(request);
       warn(request.log, 'password', { address: request.ip, login }, 'too many wrong passwords');
-      return send(reply, refuseForNow(reply, 'wrong passwords', result.waitSeconds));
+      return send(reply, {
+        problem: refuseForNow(reply, 'wrong passwords', result.waitSeconds),
+        field: null,
+      });
     }
     setSessionCookie(reply, result.session);
     return redirectWith(

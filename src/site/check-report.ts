@@ -30,7 +30,7 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   });
   const held = table(of('passed'), COLUMNS, { empty: 'There is no case.', label: 'Rules that hold' });
   return html`<p class="body soft">${counts}, ${ago(finished_at)}${by}.</p>${others}
-<details class="unchanged"><summary>${passed} rules hold</summary>${held}</details>`;
+<details class="unchanged"><summary>${passed === 1 ? '1 rule holds' : `${passed} rules hold`}</summary>${held}</details>`;
 };
 
 const COLUMNS: TableColumn<CaseResult>[] = [

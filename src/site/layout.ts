@@ -20,6 +20,8 @@ export type SiteFrame = {
   navigation: Navigation;
   /** Above every page. */
   warning: string | null;
+  /** On the page of what is not there. */
+  wayOn?: SafeHtml;
   /** What waits in places of the navigation. */
   counts?: () => PlaceCounts;
   /** How many games an operator has decided today. */
@@ -177,29 +179,39 @@ const FINDS: Shortcuts = [
   ['?', 'this list'],
 ];
 const DECISIONS: Shortcuts = [
-  ['x', 'select'],
   ['p', 'pass'],
   ['r', 'reject; then a digit for the reason'],
   ['o', 'overturn a rejection that is appealed'],
   ['h', 'uphold it'],
   ['Ctrl+Enter', 'send the rejection'],
+  ['u', 'undo the last decision'],
+];
+const PICTURES: Shortcuts = [
   ['1–9', 'open a picture'],
   ['Space', 'open and close the first picture'],
   ['←  →', 'previous, next picture'],
   ['z', 'zoom into a picture'],
-  ['u', 'undo the last decision'],
 ];
-const SHORTCUTS: Record<Site, Shortcuts> = {
-  console: [...MOVES, ...DECISIONS, ...FINDS],
-  kyc_desk: [...MOVES, ['v', 'give a verdict'], ...FINDS],
+/** Under the heads of the dialog. */
+const SHORTCUTS: Record<Site, Readonly<Record<string, Shortcuts>>> = {
+  console: {
+    Lists: [...MOVES, ['x', 'select']],
+    Decisions: DECISIONS,
+    Pictures: PICTURES,
+    'Every page': FINDS,
+  },
+  kyc_desk: { Lists: MOVES, Developers: [['v', 'give a verdict']], 'Every page': FINDS },
 };
 
 const shortcutRow = ([keys, what]: Shortcuts[number]): SafeHtml =>
   html`<div><dt>${keys.split('  ').map((key) => html`<kbd>${key}</kbd>`)}</dt><dd>${what}</dd></div>`;
 
+const shortcutGroup = ([head, rows]: [string, Shortcuts]): SafeHtml =>
+  html`<h3>${head}</h3><dl class="keys">${rows.map(shortcutRow)}</dl>`;
+
 const shortcuts = (areOn: boolean, site: Site): SafeHtml => html`
 <shortcut-scope${areOn ? null : html` off`}><dialog id="shortcuts" aria-labelledby="shortcuts-title"><h2 id="shortcuts-title">Shortcuts</h2>
-<dl class="keys">${SHORTCUTS[site].map(shortcutRow)}</dl>
+${Object.entries(SHORTCUTS[site]).map(shortcutGroup)}
 <form method="dialog"><button class="button">Close</button></form></dialog></shortcut-scope>`;
 
 const ownCount = (games: number): SafeHtml | null =>

@@ -86,7 +86,10 @@ test('a stolen session changes nothing without the current password; guesses are
   for (const current of ['', OTHER, PASSWORD.toUpperCase()]) {
     const refused = await change(stolen, { current, password: NEW });
     expect(refused.status).toBe(422);
-    expect(await refused.text()).toContain('The current password is wrong.');
+    const text = await refused.text();
+    expect(text).toContain('The current password is wrong.');
+    expect(text.match(/<input[^>]*aria-invalid/g), 'the field that is wrong, alone').toHaveLength(1);
+    expect(text).toMatch(/<input[^>]*name="current"[^>]*aria-invalid/);
     expect(refused.headers.getSetCookie()).toEqual([]);
   }
   const guesses = await Promise.all(
