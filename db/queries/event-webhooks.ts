@@ -101,14 +101,18 @@ export const addressIs = {
   trouble: (sql: Queryable) => sql`(status = 'off' or failing_since < now() - interval '1 hour')`,
 };
 
+/** An address with the name of its application. */
+export type AddressItem = EventWebhook & { application_name: string };
+
 /** Reads one page of the addresses of events. */
 export const listEventWebhookPage = (
   sql: Queryable,
   { application_id, status }: AddressFilter,
   page: ListPage<(typeof ADDRESS_SORTS)[number]>,
 ) =>
-  readListPage<EventWebhook>(sql, page, {
-    columns: publicColumns(sql),
+  readListPage<AddressItem>(sql, page, {
+    columns: sql`${publicColumns(sql)}, (
+      select name from applications a where a.application_id = event_webhooks.application_id) as application_name`,
     from: sql`event_webhooks ${where(sql, [
       application_id !== undefined && sql`application_id = ${application_id}`,
       status && addressIs[status](sql),

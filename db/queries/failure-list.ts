@@ -86,6 +86,7 @@ export const listFailurePage = (
 
 /** Failures of one kind and field of one application. */
 export type FailureGroup = Omit<FailureItem, 'application_game_id' | 'count'> & {
+  application_name: string;
   games: number;
   /** One of its games; `NO_GAME` if none is known. */
   example: string;
@@ -109,7 +110,7 @@ export const listFailureGroupPage = (
     sql,
     { ...page, uncounted: true },
     {
-      columns: sql`g.*`,
+      columns: sql`g.*, (select name from applications a where a.application_id = g.application_id) as application_name`,
       from: sql`(
       select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
              max(last_at) as last_at,

@@ -4,6 +4,9 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { where } from '#db/where.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 
+/** A run with the name of its application. */
+export type RunItem = RunRow & { application_name: string };
+
 export const RUN_SORTS = ['started_at', 'listed', 'inserted', 'updated', 'invalid', 'failed'] as const;
 type RunFilter = {
   application_id?: string | undefined;
@@ -18,8 +21,8 @@ export const listRunPage = (
   { application_id, outcome, since }: RunFilter,
   page: ListPage<(typeof RUN_SORTS)[number]>,
 ) =>
-  readListPage<RunRow>(sql, page, {
-    columns: sql`r.*`,
+  readListPage<RunItem>(sql, page, {
+    columns: sql`r.*, (select name from applications a where a.application_id = r.application_id) as application_name`,
     // The array and the leading column: db/queries/api-games.ts explains both.
     from: sql`sync_runs r ${where(sql, [
       application_id !== undefined && sql`application_id = any (array[${application_id}])`,

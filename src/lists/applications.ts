@@ -7,7 +7,7 @@ import {
 } from '#db/queries/application-list.ts';
 import { count, time } from '#src/contract/documents.ts';
 import { APPLICATION_STATUSES, REVIEW_PRIORITIES, RUN_OUTCOMES } from '#src/contract/words.ts';
-import { formatDuration, roundDuration } from '#src/lib/duration.ts';
+import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
 import { choice, LAST_OUTCOME, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
@@ -74,9 +74,10 @@ const explainCondition = (row: ApplicationItem): string => {
   const { last_reason, failing_since, next_attempt_at } = row;
   const now = Date.now();
   const parts = [explainPause(row), last_reason];
-  if (failing_since !== null) parts.push(`failing for ${roundDuration(now - failing_since.getTime())}`);
+  if (failing_since !== null)
+    parts.push(`failing for ${spellDuration(roundDuration(now - failing_since.getTime()))}`);
   if (next_attempt_at !== null)
-    parts.push(`next attempt in ${roundDuration(next_attempt_at.getTime() - now)}`);
+    parts.push(`next attempt in ${spellDuration(roundDuration(next_attempt_at.getTime() - now))}`);
   return parts.filter((part) => part !== null).join('; ');
 };
 

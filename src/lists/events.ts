@@ -128,7 +128,11 @@ export const eventAddressList = defineList({
   name: 'event.addresses',
   nouns: ['address', 'addresses'],
   right: 'view',
-  row: address.extend({ application_id: z.string(), former_until: time.nullable() }),
+  row: address.extend({
+    application_id: z.string(),
+    application_name: z.string(),
+    former_until: time.nullable(),
+  }),
   filter: z.object({
     application_id: onlyApplication(),
     status: condition,
@@ -136,7 +140,7 @@ export const eventAddressList = defineList({
   sorts: ADDRESS_SORTS,
   order: 'application_id',
   columns: [
-    { ...APPLICATION, sort: 'application_id' },
+    { ...APPLICATION, label: ({ application_name }) => application_name, sort: 'application_id' },
     { key: 'url', title: 'Address', kind: 'id', width: 'wide' },
     ...HEALTH,
   ],

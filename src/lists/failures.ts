@@ -79,12 +79,12 @@ export const failureGroupList = defineList({
   name: 'failure.groups',
   nouns: ['problem', 'problems'],
   right: 'view',
-  row: FAILURE.extend({ games: count, example: z.string() }),
+  row: FAILURE.extend({ application_name: z.string(), games: count, example: z.string() }),
   filter: z.object({ application_id: onlyApplication() }),
   sorts: GROUP_SORTS,
   order: '-games',
   columns: [
-    APPLICATION,
+    { ...APPLICATION, label: ({ application_name }) => application_name },
     ...WHAT,
     {
       key: 'example',

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { listFiguresPage } from '#db/queries/review-figures.ts';
 import { count } from '#src/contract/documents.ts';
+import { roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { since } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
+
+type Outcomes = { passed: number; rejected: number; median_wait_ms: number | null };
+
+const formatOutcomes = ({ passed, rejected, median_wait_ms: wait }: Outcomes): string =>
+  `${passed} passed, ${rejected} rejected${wait === null ? '' : `, median wait ${spellDuration(roundDuration(wait))}`}`;
 
 /** What reviewers decided, by day and person. */
 export const figuresList = defineList({
@@ -28,6 +34,12 @@ export const figuresList = defineList({
     { key: 'day', kind: 'word', sort: 'day' },
     { key: 'reviewer' },
     countColumn('decisions'),
+    {
+      key: 'outcomes',
+      value: formatOutcomes,
+      width: 'narrow',
+      on: 'page',
+    },
     { ...countColumn('passed'), width: 'medium' },
     { ...countColumn('rejected'), width: 'medium' },
     { ...countColumn('undone'), width: 'wide' },

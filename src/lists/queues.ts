@@ -56,6 +56,15 @@ const readQueues = async (
   return { rows, total: queues.length, next: last === undefined ? undefined : [last, last] };
 };
 
+/** The jobs that a narrow page says in words. */
+const formatJobs = ({ waiting, prioritized, failed }: QueueItem): string | null => {
+  const parts = [
+    waiting + prioritized > 0 && `${waiting + prioritized} waiting`,
+    failed > 0 && `${failed} failed`,
+  ];
+  return parts.filter(Boolean).join(', ') || null;
+};
+
 export const queueList = defineList({
   name: 'queue.list',
   nouns: ['queue', 'queues'],
@@ -88,6 +97,7 @@ export const queueList = defineList({
       ...(state === 'delayed' && { title: 'Due later', width: 'medium' as const }),
       ...(!['active', 'delayed', 'failed'].includes(state) && { on: 'terminal' as const }),
     })),
+    { key: 'jobs', value: formatJobs, width: 'narrow', on: 'page' },
     { key: 'last_failed_at', title: 'Last failed', kind: 'age', width: 'wider' },
     { key: 'last_error', title: 'Last error', width: 'medium' },
   ],

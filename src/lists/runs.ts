@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listRunDayPage } from '#db/queries/run-days.ts';
-import { listRunPage, RUN_SORTS } from '#db/queries/run-list.ts';
+import { listRunPage, RUN_SORTS, type RunItem } from '#db/queries/run-list.ts';
 import { listRunPagePage, RUN_PAGE_SORTS } from '#db/queries/run-page-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { listVanishingGamePage } from '#db/queries/vanishing-games.ts';
@@ -33,13 +33,14 @@ export const toFullRunDocument = (run: RunRow) => {
   return { ...toRunDocument(run), trigger, full, total, next_page, started_at, progress_at, finished_at };
 };
 
-/** Counters that a narrow page shows. The last ones need no act, so only a wide page shows them. */
+/** Counters that a narrow page shows. Only a wide page shows those that are zero, or that the reason says. */
 const WIDTHS: Partial<Record<string, 'medium' | 'widest'>> = {
   listed: 'medium',
   inserted: 'medium',
   failed: 'medium',
   updated: 'widest',
-  unchanged: 'widest',
+  missing: 'widest',
+  withdrawn: 'widest',
 };
 const TITLES: Partial<Record<string, string>> = { inserted: 'New', updated: 'Changed' };
 
@@ -48,7 +49,7 @@ const RUN_COUNTS = RUN_COUNTERS.map((counter): Column<RunRow> => {
   return {
     ...countColumn(counter, TITLES[counter]),
     width: WIDTHS[counter] ?? 'wider',
-    ...(counter !== 'listed' && { on: 'page' }),
+    ...(counter !== 'listed' && { on: counter === 'unchanged' ? 'none' : 'page' }),
     ...(sort !== undefined && { sort }),
   };
 });
@@ -96,14 +97,13 @@ export const runList = defineList({
       sort: 'started_at',
       link: ({ run_id }) => ({ to: 'run', id: run_id }),
     },
-    APPLICATION,
+    { ...APPLICATION, label: ({ application_name }: RunItem) => application_name },
     { key: 'outcome', kind: 'status', value: (run) => run.outcome ?? 'open' },
     {
       key: 'trigger',
       kind: 'id',
       value: ({ trigger, full }) => `${trigger}${full ? ', full' : ''}`,
-      width: 'widest',
-      on: 'page',
+      on: 'none',
     },
     {
       key: 'took',

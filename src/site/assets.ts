@@ -37,6 +37,7 @@ const STYLES = [
   'forms',
   'cards',
   'data',
+  'data-narrow',
   'charts',
   'pictures',
   'review',

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
-import { mediaSpecs, tick, workerSpecs } from '#src/ingest/specs.ts';
+import { jobSpecs, mediaSpecs, tick, workerSpecs } from '#src/ingest/specs.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -60,10 +60,11 @@ test('an administrator changes the schedule and the pace of an application, and 
 test('the overview and the queues say that no worker runs, first of all, until one has a heartbeat', async () => {
   const media = `/queues/queue/${mediaSpecs[0]?.name}`;
   const queues = await page('/queues');
+  expect(queues).toContain(`No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.`);
   expect(queues.indexOf('No worker runs')).toBeLessThan(queues.indexOf('<table'));
   expect(queues.match(/>no worker</g)).toHaveLength(workerSpecs.length);
   // Its process has no heartbeat.
-  expect(queues).toMatch(new RegExp(`${media}"(?:(?!</tr>).)*>running<`, 's'));
+  expect(queues).toMatch(new RegExp(`${media}"(?:(?!</tr>).)*>not paused<`, 's'));
   const overview = await page('/');
   expect(overview.indexOf('No worker runs')).toBeLessThan(overview.indexOf('class="stats"'));
   await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1 });

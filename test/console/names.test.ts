@@ -42,6 +42,7 @@ describe.runIf(hasBrowser())('games without a visible name, in Chromium', () => 
   /** The links of the page to games: what they show, and whether one can click on them. */
   const expectLinks = async (path: string, selector: string, count: number) => {
     await page.goto(served.url + path);
+    for (const former of await page.locator('#events .unchanged > summary').all()) await former.click();
     const links = page.locator(selector);
     expect([path, await links.count()]).toEqual([path, count]);
     for (const link of await links.all()) {

@@ -37,7 +37,9 @@ import {
 import type { Page } from '#src/site/layout.ts';
 import { listTable } from '#src/site/list.ts';
 
-const RECENT_RUNS = 8;
+const RECENT_RUNS = 5;
+/** The others are folded. */
+const EVENTS_SHOWN = 3;
 
 /** One bar a run, as high as the rows that it listed. */
 const runChart = (runs: readonly RunRow[]): SafeHtml => {
@@ -95,13 +97,20 @@ const eventSection = (
   const none = html`They are pulled only: it has no address.`;
   const change = mayManage ? addressForms(`/applications/${encodeURIComponent(id)}/events`, webhook) : null;
   const isTroubled = webhook !== undefined && (webhook.status === 'off' || webhook.failing_since !== null);
-  const latest = listTable(deliveryList, events, {
-    linkTo,
-    cells: EVENT_CELLS,
-    empty: 'No status of its games has changed yet.',
-    label: 'Latest events',
-    stacked: true,
-  });
+  const shown = (rows: readonly EventItem[], label: string): SafeHtml =>
+    listTable(deliveryList, rows, {
+      linkTo,
+      cells: EVENT_CELLS,
+      empty: 'No status of its games has changed yet.',
+      label,
+      stacked: true,
+    });
+  const former = events.slice(EVENTS_SHOWN);
+  const more =
+    former.length === 0
+      ? null
+      : html`<details class="unchanged"><summary>${former.length} before them</summary>${shown(former, 'Former events')}</details>`;
+  const latest = html`${shown(events.slice(0, EVENTS_SHOWN), 'Latest events')}${more}`;
   return section('Events', html`${addressFacts(webhook, none)}${change}${latest}`, {
     id: 'events',
     ...(mayManage && isTroubled && { aside: retry }),
@@ -120,12 +129,28 @@ const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml =>
 <span>${status === 'paused' ? 'paused' : `every ${formatDuration(every_ms)}`}</span></div></div>`;
 };
 
-const health = ({ application, runs, addressesProblem: problem }: ApplicationView): SafeHtml => {
+const stateBadge = ({ application, runs }: ApplicationView): SafeHtml => {
   const last = runs.find(({ outcome }) => outcome !== null && outcome !== 'abandoned');
   const suspect_run = last?.outcome === 'suspect' ? last.run_id : null;
-  const state = badge(conditionOf({ ...application, suspect_run }));
+  return badge(conditionOf({ ...application, suspect_run }));
+};
+
+/** The parts below the first screen. */
+const PARTS = [
+  ['runs', 'Runs'],
+  ['failures', 'Failures'],
+  ['events', 'Events'],
+  ['checks', 'Checks'],
+  ['settings', 'Settings'],
+] as const;
+
+const JUMPS = html`<nav class="tabs" aria-label="Parts of this page">${PARTS.map(
+  ([id, label]) => html`<a href="#${id}">${label}</a>`,
+)}</nav>`;
+
+const health = ({ application, runs, addressesProblem: problem }: ApplicationView): SafeHtml => {
   const known: [string, SafeHtml | string | null][] = [
-    ['State', html`${state} ${describeState(application, runs)}`],
+    ['State', describeState(application, runs)],
     ['Last success', ago(application.last_success_at)],
     ['Note of its last run', runs.find(({ outcome }) => outcome !== null)?.note ?? null],
     ['Addresses', problem === null ? null : html`${badge('end early', 'warn')} ${problem}.`],
@@ -168,12 +193,12 @@ export const applicationPage = (view: ApplicationView): Page => {
     label: 'Failures',
     stacked: true,
   });
-  const body = html`${figures(view)}
+  const body = html`${JUMPS}${figures(view)}
 <div class="columns thirds">${health(view)}
 ${section('Runs', runChart(runs), { aside: all('/runs', 'All runs', id) })}
 ${view.standing}</div>
-${section('Latest runs', latestRuns)}
-${section('Failures', problems, { aside: all('/failures', 'All failures', id) })}
+${section('Latest runs', latestRuns, { id: 'runs' })}
+${section('Failures', problems, { id: 'failures', aside: all('/failures', 'All failures', id) })}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
 ${checkSection(check, { here, mayRun: mayManage, namesOperators: true })}
 ${settingsSection(application, mayManage)}`;
@@ -181,7 +206,7 @@ ${settingsSection(application, mayManage)}`;
     title: application.name,
     at: '/applications',
     parent: ['Applications', '/applications'],
-    lead: copyable(id),
+    lead: html`${stateBadge(view)} ${copyable(id)}`,
     actions: mayManage
       ? html`${act('Sync now', 'sync', 'primary')}${act('Sync in full', 'sync_full')}${pause}`
       : undefined,

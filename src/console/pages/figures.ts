@@ -15,12 +15,23 @@ const PAGE = 100;
 
 type Figures = Pick<ShownList<FiguresRow, object>, 'rows' | 'next'>;
 
+const COUNTS = ['decisions', 'passed', 'rejected', 'overturned'] as const;
+
+const sum = (rows: Figures['rows'], key: (typeof COUNTS)[number]): number =>
+  rows.reduce((total, row) => total + row[key], 0);
+
+/** The sums of all days. Nothing if the page does not have all days. */
+const totals = ({ rows, next }: Figures): SafeHtml | null =>
+  next !== undefined || rows.length < 2
+    ? null
+    : html`<div class="stats">${COUNTS.map(
+        (key) => html`<div class="stat"><span>${key}</span><strong>${number(sum(rows, key))}</strong></div>`,
+      )}</div>`;
+
 /** The decisions of each day. Nothing if the page does not have all days. */
 const decisionChart = ({ rows, next }: Figures): SafeHtml | null => {
   const days = [...new Set(rows.map(({ day }) => day))].toSorted();
   if (days.length < 2 || next !== undefined) return null;
-  const sum = (all: Figures['rows'], key: 'decisions' | 'passed' | 'rejected'): number =>
-    all.reduce((total, row) => total + row[key], 0);
   const series = (['passed', 'rejected'] as const).map((name) => ({
     name,
     tone: toneOf(name),
@@ -47,7 +58,7 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
       title: 'Figures',
       at: '/figures',
       lead: 'Decisions by day and reviewer, the last 30 days by default. Days are in UTC.',
-      body: html`${figures.filters}${decisionChart(figures)}${figures.body({ linkTo, title: 'Decisions', label: 'Decisions' })}
+      body: html`${figures.filters}${totals(figures)}${decisionChart(figures)}${figures.body({ linkTo, title: 'Decisions', label: 'Decisions', stacked: 'lines' })}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections by reason' })}`,
     });
   });

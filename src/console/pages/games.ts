@@ -54,7 +54,8 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
           (await findTimeline(sql, application_id, search.trim())));
     const named = (row: GameItem): SafeHtml =>
       html`<span class="titled">${iconPlace(row, pictures, 'tiny')}
-<a href="/games/${row.game_id}">${gameName(row.game_name)}</a></span>`;
+<a href="/games/${row.game_id}">${gameName(row.game_name)}</a>
+<small class="to-900" dir="auto">${row.application_name}</small></span>`;
     const list = body({
       linkTo,
       title: search === undefined ? 'Games, newest first' : 'Games, best match first',

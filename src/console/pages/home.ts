@@ -5,7 +5,7 @@ import { countAppeals } from '#db/queries/appeals.ts';
 import type { ApplicationItem } from '#db/queries/application-list.ts';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { readDecisionHours } from '#db/queries/decisions.ts';
-import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import type { AddressItem } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countDueGames } from '#db/queries/lane-counts.ts';
 import type { HourRow } from '#db/queries/run-hours.ts';
@@ -50,7 +50,7 @@ const stat = (label: string, value: number, url: string, note: string, tone = ''
 
 /** How many games of a lane are due, or when the first one is. */
 const laneStat = (lane: Lane, { games, due }: LaneSummary[Lane], overdue: number): SafeHtml => {
-  const label = lane === 'new' ? 'New games to review' : 'Changed games to review';
+  const label = lane === 'new' ? 'New games' : 'Changed games';
   const first = due === null ? 'nothing waits' : `first due in ${formatDuration(due.getTime() - Date.now())}`;
   const note = overdue > 0 ? `${number(overdue)} due` : first;
   return stat(label, games, `/review?lane=${lane}`, note, overdue > 0 ? 'warn' : '');
@@ -99,6 +99,10 @@ const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
     }),
   );
 
+/** An application by its name, with its id below. @param url of what the page says of it */
+const named = (url: string, name: string, application_id: string): SafeHtml =>
+  html`<a href="${url}" dir="auto">${name}</a><br><small>${mono(application_id)}</small>`;
+
 const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
   section(
     'Failures by reason',
@@ -106,8 +110,8 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
       linkTo,
       only: ['application_id', 'reasons', 'games'],
       cells: {
-        application_id: ({ application_id: application }) =>
-          html`<a href="${link('/failures', { application })}">${mono(application)}</a>`,
+        application_id: ({ application_id: application, application_name }) =>
+          named(link('/failures', { application }), application_name, application),
         reasons: explainFailure,
       },
       label: 'Failures by reason',
@@ -139,11 +143,11 @@ const unverifiedSection = (applications: readonly UnverifiedApplication[]): Safe
   return section(title, listTable(unverifiedList, applications, { linkTo, label: title }));
 };
 
-const addressSection = (addresses: readonly EventWebhook[]): SafeHtml | null => {
+const addressSection = (addresses: readonly AddressItem[]): SafeHtml | null => {
   if (addresses.length === 0) return null;
   const title = 'Events that do not arrive';
-  const toEvents = ({ application_id }: EventWebhook): SafeHtml =>
-    html`<a href="/applications/${application_id}#events">${mono(application_id)}</a>`;
+  const toEvents = ({ application_id, application_name }: AddressItem): SafeHtml =>
+    named(`/applications/${application_id}#events`, application_name, application_id);
   const shown = listTable(eventAddressList, addresses, {
     linkTo,
     only: ['application_id', 'status', 'why'],
@@ -161,8 +165,9 @@ const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml |
 };
 
 /** One sentence, unless a queue is paused or has failed jobs: those are listed. */
-const queueSection = (queues: readonly QueueItem[] | null): SafeHtml => {
-  const aside = html`<a href="/queues">All queues</a>`;
+const queueSection = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
+  const running = `${number(workers)} ${workers === 1 ? 'worker' : 'workers'}`;
+  const aside = html`<span><span class="soft">${running},</span> <a href="/queues">all queues</a></span>`;
   if (queues === null)
     return section('Queues', html`<p class="body soft">The queues did not answer within 2 s.</p>`, { aside });
   const troubled = queues.filter(({ paused, failed }) => paused || failed > 0);
@@ -221,20 +226,19 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
     const trouble = listed
       .map((row) => (requested.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
-    const more = listed.length > TROUBLE_SHOWN ? 'and more' : 'paused, failing or suspect';
+    const more = listed.length > TROUBLE_SHOWN ? 'applications, and more' : 'applications';
     const isTroubled = trouble.length > 0 ? 'warn' : '';
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
  hx-swap="outerHTML">
 ${workers === 0 ? NO_WORKER : null}
 <div class="stats">
 ${LANES.map((lane) => laneStat(lane, lanes[lane], overdue[lane]))}${appealStat(appeals)}
-${stat('Applications in trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
-${stat('Workers', workers, '/queues', 'with a heartbeat', workers === 0 ? 'bad' : '')}
+${stat('In trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
 ${unverifiedSection(unverified)}${requestSection(requests)}${addressSection(addresses)}
-${subscriptionSection(streams)}${queueSection(queues)}
+${subscriptionSection(streams)}${queueSection(queues, workers)}
 </div>
 ${newReviewers(reviewers, operatorOf(request))}
 <h2 class="sub">Last 24 hours</h2>

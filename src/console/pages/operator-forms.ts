@@ -37,6 +37,7 @@ const manageForm = ({ login, roles, status, signs_in_by }: Operator, proof: Proo
     ? html`<p class="soft">The roles come from the OIDC provider.</p>${isActive ? null : REASON}${proofField(proof)}`
     : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${REASON}${proofField(proof)}`;
   return html`<form method="post" action="/operators" class="form">${hiddenFields({ login, had: roles.join(' ') })}${rolesPart}
+${proof.has_password ? html`<p class="soft">Each of these takes your password.</p>` : null}
 <div class="actions">${isOidc ? null : act('Set roles', 'roles', '')}
 ${isOidc || !isActive ? null : act('New sign-in link', 'link')}${act('End sessions', 'sign_out')}
 ${isActive ? act('Disable', 'disable', 'quiet danger apart') : act('Enable', 'enable', 'quiet apart')}</div></form>`;

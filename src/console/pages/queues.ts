@@ -4,7 +4,7 @@ import pTimeout from 'p-timeout';
 import { z } from 'zod';
 import { linkTo } from '#src/console/links.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { mediaSpecs } from '#src/ingest/specs.ts';
+import { jobSpecs, mediaSpecs, workerSpecs } from '#src/ingest/specs.ts';
 import { explainOtherQueue, type QueueItem, queueList, workerList } from '#src/lists/queues.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
@@ -37,14 +37,14 @@ ${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
 export const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
 
 /** Above everything else of a page. */
-export const NO_WORKER = html`<p class="notice bad">No worker runs: jobs wait. Start one:
-<code>npx catalogue worker</code>. If one runs, its /readyz says what is wrong.</p>`;
+export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
+Start one: <code>npx catalogue worker</code>. If one runs, its /readyz says what is wrong.</p>`;
 
-/** The media process takes their jobs, and has no heartbeat. */
+/** The media process takes their jobs. It has no heartbeat, so nothing is known of it here. */
 const OF_MEDIA = new Set<string>(mediaSpecs.map(({ name }) => name));
 
 const stateWithoutWorker = ({ name, paused }: QueueItem): SafeHtml =>
-  paused || OF_MEDIA.has(name) ? badge(paused ? 'paused' : 'running') : badge('no worker', 'bad');
+  paused || OF_MEDIA.has(name) ? badge(paused ? 'paused' : 'not paused') : badge('no worker', 'bad');
 
 type Shown = { hasWorker: boolean; mayManage: boolean };
 
@@ -55,7 +55,7 @@ const queueSection = (queues: readonly QueueItem[] | null, { hasWorker, mayManag
   }
   const more = mayManage ? [{ head: 'Change', cell: actsOf }] : [];
   const cells = { queue: toBoard, ...(!hasWorker && { state: stateWithoutWorker }) };
-  return section('Jobs by queue', listTable(queueList, queues, { linkTo, cells, more, stacked: true }));
+  return section('Jobs by queue', listTable(queueList, queues, { linkTo, cells, more, stacked: 'lines' }));
 };
 
 const form = z.object({ act: z.enum(['pause', 'resume', 'retry']), queue: z.string() });
