@@ -63,6 +63,18 @@ export const findOpenAppeal = (sql: Queryable, game_id: string): Promise<OpenApp
     join applications a on a.application_id = p.application_id ${rejectionOf(sql)}
     where p.game_id = ${game_id} and p.outcome is null`);
 
+/** An appeal in a timeline. */
+export type AppealEvent = Pick<AppealRow, 'opened_at' | 'outcome' | 'decided_at' | 'decided_by'> & {
+  due: Date;
+};
+
+/** The appeals on a game, latest first. */
+export const listGameAppeals = (sql: Queryable, game_id: string, limit: number) =>
+  sql<AppealEvent[]>`
+    select p.opened_at, p.outcome, p.decided_at, p.decided_by, ${dueTime(sql)} as due
+    from game_appeals p join applications a using (application_id)
+    where p.game_id = ${game_id} order by p.appeal_id desc limit ${limit}`;
+
 /** What waits: the content that was rejected is still there, and listed. */
 const isWaiting = (sql: Queryable) =>
   sql`p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null`;

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { type AppealEvent, listGameAppeals } from '#db/queries/appeals.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
@@ -36,11 +37,12 @@ export type GameEvents = {
   packages: PackageEvent[];
   pictures: PictureEvent[];
   notices: NoticeEvent[];
+  appeals: AppealEvent[];
 };
 
 /** What happened to a game on the platform, each list latest first. */
 export const readGameEvents = async (sql: Queryable, game_id: string): Promise<GameEvents> => {
-  const [revisions, decisions, absences, packages, pictures, notices] = await Promise.all([
+  const [revisions, decisions, absences, packages, pictures, notices, appeals] = await Promise.all([
     sql<RevisionEvent[]>`
       select revision, fetched_at, game_name from game_revisions
       where game_id = ${game_id} order by revision desc limit ${ROWS_MAX}`,
@@ -61,8 +63,9 @@ export const readGameEvents = async (sql: Queryable, game_id: string): Promise<G
       select e.type, d.state, d.delivered_at, d.last_attempt_at, d.last_error
       from events e join event_deliveries d using (event_id)
       where e.game_id = ${game_id} and d.state in ('delivered', 'failed') order by event_id desc limit ${ROWS_MAX}`,
+    listGameAppeals(sql, game_id, ROWS_MAX),
   ]);
-  return { revisions, decisions, absences, packages, pictures, notices };
+  return { revisions, decisions, absences, packages, pictures, notices, appeals };
 };
 
 /** The failures of one game's list entry and detail that are open, latest first. */

@@ -34,6 +34,8 @@ export type TimelineEntry = {
     | 'passed'
     | 'rejected'
     | 'undone'
+    | 'appealed'
+    | 'upheld'
     | 'unlisted'
     | 'withdrawn'
     | 'returned'
@@ -87,6 +89,12 @@ const listEntries = (
   for (const { undone_at, undone_by: by, audit_status, revision } of events?.decisions ?? []) {
     const text = `The decision "${audit_status}" on revision ${revision} was undone.`;
     add(undone_at, { kind: 'undone', revision, text, by });
+  }
+  for (const { opened_at, outcome, decided_at, decided_by: by } of events?.appeals ?? []) {
+    add(opened_at, { kind: 'appealed', text: 'Its developer appealed the rejection.' });
+    // An appeal that is overturned is a decision.
+    if (outcome === 'upheld')
+      add(decided_at, { kind: 'upheld', text: 'The appeal was decided: the game stays rejected.', by });
   }
   for (const { withdrawn_at, returned_at } of events?.absences ?? []) {
     add(withdrawn_at, { kind: 'withdrawn', text: 'Withdrawn: the application no longer lists the game.' });
@@ -154,7 +162,17 @@ export const readTimeline = async (
       : await Promise.all([readGameEvents(sql, game.game_id), findWaitingPlace(sql, game)]);
   const decision = events?.decisions.find(({ undone_at }) => undone_at === null);
   const picture_changed_at = events?.pictures[0]?.at;
-  const state = { application_id, application, game, decision, picture_changed_at, failures, waiting };
+  const appeal = events?.appeals.find(({ outcome }) => outcome === null);
+  const state = {
+    application_id,
+    application,
+    game,
+    decision,
+    appeal,
+    picture_changed_at,
+    failures,
+    waiting,
+  };
   return {
     application_id,
     application_game_id,

@@ -8,6 +8,7 @@ import {
   type Lane,
 } from '#src/contract/words.ts';
 import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 import { dueAfter } from '#src/rules/backoff.ts';
 import { untilTick } from '#src/rules/ticks.ts';
 
@@ -73,6 +74,8 @@ export type GameState = {
   game: Game | undefined;
   /** The last decision that was not undone. */
   decision: LastDecision | undefined;
+  /** The appeal against its rejection that waits for a decision. */
+  appeal: { due: Date } | undefined;
   /** When other bytes of a picture last returned the game to review. */
   picture_changed_at: Date | undefined;
   failures: readonly Failure[];
@@ -139,7 +142,7 @@ const describeReturn = (
 
 const explainStored = (
   game: Game,
-  { application_id, decision, failures, waiting, picture_changed_at }: GameState,
+  { application_id, decision, appeal, failures, waiting, picture_changed_at }: GameState,
 ): Answer => {
   if (game.withdrawn_at !== null)
     return {
@@ -156,10 +159,14 @@ const explainStored = (
   }
   if (game.audit_status === 'rejected') {
     const reason = describeRejection(decision ?? { reason_label: null, text: null });
+    const next =
+      appeal === undefined
+        ? 'It returns to review when its content changes.'
+        : `Its developer has appealed: another reviewer decides by ${formatUtc(appeal.due)}.`;
     return {
       code: 'rejected',
       at: game.audit_time,
-      text: `The game was rejected: ${reason} It returns to review when its content changes.${failedChange(failures)}`,
+      text: `The game was rejected: ${reason} ${next}${failedChange(failures)}`,
     };
   }
   const noPackage = game.game_package_url === '' ? ' The platform has set no package URL for it.' : '';

@@ -82,6 +82,8 @@ export type Notice = { text: string; tone: 'good' | 'info' | 'bad' | 'undo' };
 
 export type Page = {
   title: string;
+  /** In place of the title, with marks. */
+  heading?: SafeHtml | string;
   /** The page opens with the focus on its heading, so that a screen reader reads it. */
   focusHeading?: boolean;
   /** The path of its entry in the navigation. */
@@ -136,9 +138,17 @@ const noticeOf = ({ notice }: Page): SafeHtml | null => {
 };
 
 /** The title of a page, with what stands around it. */
-const headOf = ({ title, mark, parent, lead, actions, focusHeading }: Page): SafeHtml => {
+const headOf = ({
+  title,
+  heading: shown = title,
+  mark,
+  parent,
+  lead,
+  actions,
+  focusHeading,
+}: Page): SafeHtml => {
   const crumb = parent === undefined ? null : html`<a class="crumb" href="${parent[1]}">${parent[0]}</a>`;
-  const heading = html`<h1${focusHeading ? html` tabindex="-1" autofocus` : null}>${title}</h1>`;
+  const heading = html`<h1${focusHeading ? html` tabindex="-1" autofocus` : null}>${shown}</h1>`;
   return html`<div class="head"><div class="heading">${mark ?? null}<div>${crumb}${heading}
 ${lead === undefined ? null : html`<p class="lead">${lead}</p>`}</div></div>
 ${actions === undefined ? null : html`<div class="actions">${actions}</div>`}</div>`;

@@ -5,6 +5,7 @@ const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   passed: 'good',
   rejected: 'bad',
   failed: 'bad',
+  appealed: 'warn',
   withdrawn: 'warn',
   unlisted: 'warn',
   picture: 'warn',

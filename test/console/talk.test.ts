@@ -89,6 +89,8 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await olga.goto(at(`/games/${won}`));
     await olga.getByText('You rejected this game: another reviewer decides the appeal.').waitFor();
     expect(await olga.getByRole('group', { name: /^Decision/ }).count()).toBe(0);
+    await olga.goto(at('/review/appeals'));
+    expect(await olga.getByText('by you: another reviewer decides').count()).toBe(2);
 
     // What olga had open before the appeals.
     await sql`update game_leases set leased_until = now() - interval '1 second'`;

@@ -120,7 +120,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     const errors = collectErrors(page);
     await signInPage(page, served.url, 'olga', '/review?lane=changed');
     await page.locator('.game-card .name').first().click();
-    await page.getByText('was replaced at the same address after the decision').waitFor();
+    await page.getByText('as decided', { exact: true }).waitFor();
     await page.waitForLoadState('networkidle');
     const pair = page.locator('.pair');
     expect(await pair.locator('img').count()).toBe(2);

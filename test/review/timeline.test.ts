@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { listAudits, upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { roundDuration, spellDuration } from '#src/lib/duration.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 import { holdApplication } from '#src/operations/holds.ts';
 import { operate } from '#src/operations/operate.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
@@ -104,6 +106,27 @@ describe('The first line answers why a game', () => {
     expect(JSON.stringify(shown)).not.toMatch(/third time|kim/);
     expect(JSON.stringify(shown).match(/The third picture does not load/g)).toHaveLength(1);
     expect(shown.entries.find(({ kind }) => kind === 'rejected')?.text).toBe('Rejected at revision 1.');
+  });
+
+  it('is rejected and appealed: when another reviewer decides, and that the appeal was upheld', async () => {
+    const { game_id, id } = await add();
+    await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'broken_media' });
+    const { opened_at } = await insertAppeal(database.sql, { game_id, text: 'They load.' });
+    const due = formatUtc(new Date(opened_at.getTime() + 48 * 3_600_000));
+    const open = await read(id);
+    expect(open.answer.text).toBe(
+      `The game was rejected: An icon, a picture or the video does not load. Its developer has appealed: another reviewer decides by ${due}.`,
+    );
+    expect(open.entries.at(-1)).toMatchObject({
+      at: opened_at,
+      text: 'Its developer appealed the rejection.',
+    });
+    const upheld = { outcome: 'upheld', decided_by: 'lee', answer: 'They do not.' } as const;
+    await decideAppeal(database.sql, { game_id, ...upheld });
+    const decided = await read(id);
+    expect(decided.answer.text).toMatch(/ It returns to review when its content changes\.$/);
+    expect(kindsOf(decided)).toEqual(['received', 'rejected', 'appealed', 'upheld']);
+    expect(JSON.stringify(forApplication(decided))).not.toContain('lee');
   });
 
   it('is live, that it has no package URL, and that its latest data could not be stored', async () => {

@@ -2,15 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { countAppeals, listAppealedGames } from '#db/queries/appeals.ts';
+import { type AppealRow, countAppeals, listAppealedGames } from '#db/queries/appeals.ts';
 import { claimFirstGame } from '#db/queries/game-leases.ts';
 import { linkTo } from '#src/console/links.ts';
 import { laneTabs } from '#src/console/pages/review.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 import { appealList, overturnedList } from '#src/lists/threads.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
-import { html } from '#src/site/html.ts';
+import { formatDuration, html, NONE } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalId } from '#src/site/query.ts';
@@ -19,6 +20,10 @@ import { sourcesOf } from '#src/site/sources.ts';
 const PAGE = 50;
 /** Appeals that are looked at together: more than a team has open. */
 const LED_AT_ONCE = 50;
+
+/** Did this reviewer reject the game? Then another one decides the appeal. */
+export const isOwnRejection = ({ rejected_by }: Pick<AppealRow, 'rejected_by'>, login: string): boolean =>
+  rejected_by.toLowerCase() === login.toLowerCase();
 
 /**
  * Leases the next appealed game that the reviewer may decide and no other reviewer has.
@@ -55,8 +60,20 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
       showList(sources, appealList, view),
       showList(sources, overturnedList, { path: '/review/appeals', query: {}, limit: PAGE }),
     ]);
-    const waiting = appeals.body({ linkTo, title: 'Waiting', label: 'Appeals', stacked: true });
-    const mayDecide = hasRight(operatorOf(request).roles, 'decide');
+    const { login, roles } = operatorOf(request);
+    const waiting = appeals.body({
+      linkTo,
+      title: 'Waiting',
+      label: 'Appeals',
+      stacked: true,
+      cells: {
+        waits: ({ opened_at }) =>
+          html`<span title="${formatUtc(opened_at)}">${formatDuration(Date.now() - opened_at.getTime())}</span>`,
+        reason: (row) => html`<span dir="auto">${row.reason_label ?? NONE}</span><br>
+<small>by ${isOwnRejection(row, login) ? 'you: another reviewer decides' : row.rejected_by}</small>`,
+      },
+    });
+    const mayDecide = hasRight(roles, 'decide');
     return sendPage(reply, {
       title: 'Review',
       at: '/review',

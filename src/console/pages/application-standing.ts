@@ -31,8 +31,8 @@ export const readStanding = async (sql: Database, application_id: string): Promi
   return { hold, verdict, obstacle };
 };
 
-const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml => {
-  if (verdict === undefined) return badge('none');
+export const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml => {
+  if (verdict === undefined) return badge('no verdict');
   const { state, expires_at, ended_at } = verdict;
   if (state === 'standing') return html`${badge(verdict.verdict)} ends ${due(expires_at)}`;
   return html`${badge('none')} "${verdict.verdict}": ${describeVerdictState(state)}, ${ago(ended_at ?? expires_at)}`;

@@ -98,7 +98,7 @@ const question = (given: Form, unopened: readonly Iconed[], pictures: PictureSet
   );
   return html`<form method="post" action="/review" class="card" data-instead="${backTo(given)}"><div class="body">
 <p>You have not opened ${number(unopened.length)} of the ${number(game.length)} selected games.</p>
-<section class="clip" tabindex="0" aria-label="Games that you have not opened"><ul class="rows">${names}</ul></section>
+<ul class="rows columns" aria-label="Games that you have not opened">${names}</ul>
 ${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}
 ${seen.map((each) => hiddenFields({ seen: each }))}
 <div class="actions">${opened === 0 ? null : button('leave', `${verb} only the ${number(opened)} opened`, 'primary')}

@@ -3,6 +3,7 @@ import type { GameView } from '#src/console/pages/game-view.ts';
 import {
   ago,
   applicationLink,
+  copyable,
   facts,
   formatDuration,
   html,
@@ -28,8 +29,8 @@ export const gameFacts = (view: GameView): SafeHtml =>
     facts([
       ['Waits', describeWait(view)],
       ['Application', applicationLink(view.game.application_id)],
-      ["Application's game_id", mono(view.game.application_game_id)],
-      ['Our id', mono(view.game.game_id)],
+      ['Their id', mono(view.game.application_game_id)],
+      ['Our id', copyable(view.game.game_id)],
       ['Revision', view.game.revision],
       ['Fetched', ago(view.game.fetched_at)],
     ]),

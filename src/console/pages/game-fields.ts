@@ -1,4 +1,5 @@
 /** The content of a game: what changed first, what did not change folded. */
+import stringWidth from 'string-width';
 import { pictureList } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { scriptOf } from '#src/lib/scripts.ts';
@@ -61,13 +62,35 @@ const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
 <div class="gallery">${lists.map((field) => pictureList(game, diff, field, pictures))}</div></section>`;
 };
 
-/** A longer name is cut in the heading. */
-const HEADING_MAX = 100;
+/** The heading shows a name of this width whole on every screen. Full-width characters take two columns. */
+const HEADING_COLUMNS = 48;
+const HEADING_MAX = 200;
+
+const nameOf = ({ diff }: GameView): TextDiff | undefined =>
+  diff.fields.find((field): field is TextDiff => field.field === 'game_name');
+
+/** Is the name of the game whole in the heading? A longer one is cut there, and has a card of its own. */
+const fitsHeading = (view: GameView): boolean => {
+  const name =
+    nameOf(view)
+      ?.parts.map(({ text }) => text)
+      .join('') ?? '';
+  return name.length <= HEADING_MAX && stringWidth(name) <= HEADING_COLUMNS;
+};
+
+/** The name of a game in the heading, with its words that changed. @param title the name, never empty */
+export const gameHeading = (view: GameView, title: string): SafeHtml | string => {
+  if (!fitsHeading(view)) return html`<span class="cut">${title}</span>`;
+  const { from, to } = view.diff;
+  const name = nameOf(view);
+  if (name === undefined || !name.changed || from === null || from === to) return title;
+  return html`${name.parts.map((part) => markPart(part, true, html`${part.text}`))}`;
+};
 
 /** Of a game that is seen for the first time: the pictures over the whole width, and the texts. */
 const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
   const isShown = (field: FieldDiff): field is TextDiff =>
-    field.kind === 'text' && (field.field !== 'game_name' || view.game.game_name.length > HEADING_MAX);
+    field.kind === 'text' && (field.field !== 'game_name' || !fitsHeading(view));
   return {
     wide: picturesCard(view),
     texts: view.diff.fields.filter(isShown).map((field) => fieldCard(field, false, view)),
@@ -83,10 +106,14 @@ const changedContent = (
 ): { wide: SafeHtml; texts: SafeHtml[] } => {
   const { diff } = view;
   const isCompared = diff.from !== null && diff.from !== diff.to;
-  const same = diff.fields.filter((field) => !changed.includes(field));
+  const isCut = !fitsHeading(view);
+  const same = diff.fields.filter((field) => field.field !== 'game_name' && !changed.includes(field));
   const cardOf = (field: FieldDiff): SafeHtml => fieldCard(field, isCompared, view, badge('changed'));
-  // The name is one line, and moves no picture below the first screen.
-  const names = changed.filter(({ field }) => field === 'game_name').map(cardOf);
+  const name = nameOf(view);
+  const names =
+    !isCut || name === undefined
+      ? []
+      : [changed.includes(name) ? cardOf(name) : fieldCard(name, false, view)];
   const cards = changed.filter(({ kind, field }) => kind === 'text' && field !== 'game_name').map(cardOf);
   const lists = changed
     .filter(({ kind }) => kind === 'list')
@@ -95,7 +122,7 @@ const changedContent = (
   const titles = same.map(({ field }) => CONTENT[field].title.toLowerCase()).join(', ');
   const folded = html`<details class="card unchanged"><summary>Unchanged: ${titles}</summary>
 ${same.map((field) => fieldCard(field, false, view))}</details>`;
-  return { wide: html`${names}${lists}`, texts: same.length === 0 ? cards : [...cards, folded] };
+  return { wide: html`${lists}`, texts: [...names, ...cards, ...(same.length === 0 ? [] : [folded])] };
 };
 
 /** @returns what stands over the whole width, and what stands beside the facts */

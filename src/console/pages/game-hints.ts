@@ -2,10 +2,12 @@
 import { RECORD_DAYS, RECORD_MAX, type RecentRejection } from '#db/queries/application-record.ts';
 import type { SimilarGame } from '#db/queries/similar-icons.ts';
 import type { SimilarName } from '#db/queries/similar-names.ts';
+import { describeVerdict } from '#src/console/pages/application-standing.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
 import {
   ago,
+  badge,
   facts,
   gameName,
   html,
@@ -39,9 +41,12 @@ ${more}<p class="soft">The pictures are the same, or nearly.</p></div>`,
 const upTo = (count: number): string =>
   count > RECORD_MAX ? `more than ${number(RECORD_MAX)}` : number(count);
 
-const similarName = ({ game_id, game_name, application_name, ...game }: SimilarName): SafeHtml =>
+const similarName = (
+  { game_id, game_name, application_name, ...game }: SimilarName,
+  isOwn: boolean,
+): SafeHtml =>
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
-<span class="meta">${application_name}</span> ${statusBadges(game)}</li>`;
+${statusBadges(game)} ${isOwn ? null : html`<span class="meta">${application_name}</span>`}</li>`;
 
 const recentRejection = ({ game_id, game_name, audit_time, reason_label }: RecentRejection): SafeHtml =>
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
@@ -54,26 +59,30 @@ const marked = (words: readonly string[]): SafeHtml | null =>
   words.length === 0 ? null : html`${words.map((word) => html`${mono(word)} `)}`;
 
 /** The application's record, games of a similar name, and what stands out in the texts. */
-export const textHints = ({ game, hints }: GameView): SafeHtml => {
+export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView): SafeHtml => {
   const { record, rejections, names, scripts, mixed, reading, contacts } = hints;
   const { passed, rejected, withdrawn } = record;
   const isElsewhere = names.some(({ application_id }) => application_id !== game.application_id);
   const known: (readonly [string, SafeHtml | string | null])[] = [
+    ['Developer', html`${hold === undefined ? null : badge('held')} ${describeVerdict(verdict)}`],
     [
-      `Games in ${RECORD_DAYS} days`,
+      `This application, ${RECORD_DAYS} days`,
       `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn`,
     ],
-    ['Scripts of the texts', scripts.join(', ') || null],
-    ['Name mixes alphabets that look alike', marked(mixed)],
-    ['Name reads in Latin letters as', reading && mono(reading)],
+    ['Scripts', scripts.join(', ') || null],
+    ['Name mixes alphabets', marked(mixed)],
+    ['Name reads as', reading && mono(reading)],
     ['Name has invisible characters', hints.hasInvisible ? 'yes' : null],
-    ['Contacts in the description', marked(contacts)],
+    ['Contacts', marked(contacts)],
   ];
   const isOdd = isElsewhere || mixed.length > 0 || hints.hasInvisible;
   return section(
     'What may help to decide',
     html`${facts(known.filter(([, value]) => value !== null))}<div class="body">
-${listOf(isElsewhere ? 'Another application has a similar name' : 'Similar names', names.map(similarName))}
+${listOf(
+  isElsewhere ? 'Another application has a similar name' : 'Similar names',
+  names.map((name) => similarName(name, name.application_id === game.application_id)),
+)}
 ${listOf('Last rejections of this application', rejections.map(recentRejection))}</div>`,
     { tone: isOdd ? 'warn' : undefined },
   );

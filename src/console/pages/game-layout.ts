@@ -2,13 +2,12 @@
 
 import { decisionForms, steps } from '#src/console/pages/game-decision.ts';
 import { gameFacts, packageSection } from '#src/console/pages/game-facts.ts';
-import { gameContent } from '#src/console/pages/game-fields.ts';
+import { gameContent, gameHeading } from '#src/console/pages/game-fields.ts';
 import { similarIcons, textHints } from '#src/console/pages/game-hints.ts';
-import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import { appealForms, appealSection, threadSection } from '#src/console/pages/game-thread.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
-import { endOf, iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
+import { iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import {
@@ -39,14 +38,6 @@ const comparedNote = ({ from, to }: GameDiff): SafeHtml | null =>
     : html`<p class="soft compared">What is different in revision ${to} from revision ${from}.
 <del>Removed</del> and <ins>added</ins> words are marked.</p>`;
 
-/** Says that bytes behind addresses differ from those of the last decision. */
-const formerNote = ({ former }: GamePictures): SafeHtml | null => {
-  const [url] = former.keys();
-  if (url === undefined) return null;
-  const replaced = former.size === 1 ? `${endOf(url)} was` : `${former.size} pictures were`;
-  return html`<p class="notice warn">${replaced} replaced at the same address after the decision.</p>`;
-};
-
 /** What the game of the changed lane was before. */
 const formerBadge = ({ timeline: { waiting, entries } }: GameView): SafeHtml | null => {
   const last = entries.findLast(({ kind }) => kind === 'passed' || kind === 'rejected');
@@ -72,13 +63,15 @@ export const gamePage = (view: GameView): Page => {
   const { game, diff, timeline, mayDecide, pictures, appeal } = view;
   const parent = parentOf(view);
   const { wide, texts } = gameContent(view);
-  const body = html`${appealSection(appeal)}${formerNote(pictures)}${comparedNote(diff)}${wide}<div class="split"><div>
+  const title = nameOr(game.game_name.trim(), game.application_game_id);
+  const body = html`${appealSection(appeal, view.login)}${comparedNote(diff)}${wide}<div class="split"><div>
 ${texts}</div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
 </div><div>${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline, compareForm(view))}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
   return {
-    title: nameOr(game.game_name.trim(), game.application_game_id),
+    title,
+    heading: gameHeading(view, title),
     focusHeading: true,
     at: parent[0] === 'Games' ? '/games' : '/review',
     parent,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { AppealRow, OpenAppeal } from '#db/queries/appeals.ts';
 import type { ThreadEntry } from '#db/queries/threads.ts';
-import { leadToAppeal } from '#src/console/pages/appeals.ts';
+import { isOwnRejection, leadToAppeal } from '#src/console/pages/appeals.ts';
 import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
 import { DECISION_FORMS } from '#src/console/pages/game-pictures.ts';
 import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
@@ -43,7 +43,7 @@ const quoted = (title: string, text: string | null): SafeHtml =>
   html`<h3>${title}</h3>${text ? html`<blockquote dir="auto">${text}</blockquote>` : null}`;
 
 /** The rejection of a game and the appeal against it, before everything else. */
-export const appealSection = (appeal: OpenAppeal | undefined): SafeHtml | null =>
+export const appealSection = (appeal: OpenAppeal | undefined, login: string): SafeHtml | null =>
   appeal === undefined
     ? null
     : section(
@@ -51,7 +51,7 @@ export const appealSection = (appeal: OpenAppeal | undefined): SafeHtml | null =
         html`<div class="body rows">
 <div>${quoted(`Rejected by ${appeal.rejected_by}: ${appeal.reason_label ?? 'no reason given'}`, appeal.rejection)}</div>
 <div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}, due ${ago(appeal.due)}.</p>
-</div></div>`,
+${isOwnRejection(appeal, login) ? html`<p>You rejected this game: another reviewer decides the appeal.</p>` : null}</div></div>`,
         { tone: 'warn', id: 'appeal' },
       );
 
@@ -73,14 +73,14 @@ ${seen}${textArea('text', 'Why, for the developer')}
 /** What decides an appeal, in place of the decision on the game. */
 export const appealForms = (
   { game_id, revision }: { game_id: string; revision: number },
-  { appeal_id, rejected_by }: AppealRow,
+  appeal: AppealRow,
   login: string,
 ): SafeHtml => {
-  const next = html`<a class="button" href="/review/appeals/next?after=${game_id}" data-key="j" aria-keyshortcuts="j">
+  const isOwn = isOwnRejection(appeal, login);
+  const next = html`<a class="button${isOwn ? ' primary' : null}" href="/review/appeals/next?after=${game_id}" data-key="j" aria-keyshortcuts="j">
 Next appeal <kbd aria-hidden="true">j</kbd></a>`;
-  if (rejected_by.toLowerCase() === login.toLowerCase())
-    return html`<div id="decision"><p>You rejected this game: another reviewer decides the appeal.</p>${next}</div>`;
-  const seen = hiddenFields({ appeal_id: String(appeal_id), revision: String(revision) });
+  if (isOwn) return html`<div id="decision">${next}</div>`;
+  const seen = hiddenFields({ appeal_id: String(appeal.appeal_id), revision: String(revision) });
   return html`${next}<div id="decision" role="group" aria-label="Decision on the appeal">
 ${CHOICES.map((choice) => appealForm(game_id, seen, choice))}</div>`;
 };

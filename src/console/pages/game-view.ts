@@ -3,6 +3,7 @@ import type { OpenAppeal } from '#db/queries/appeals.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import type { ThreadEntry } from '#db/queries/threads.ts';
+import type { Standing } from '#src/console/pages/application-standing.ts';
 import type { GamePictures } from '#src/console/pages/game-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { GameHints } from '#src/review/game-hints.ts';
@@ -36,4 +37,6 @@ export type GameView = {
   backUrl: string | undefined;
   pictures: GamePictures;
   hints: GameHints;
+  /** Of its application: the hold, and the verdict on the developer. */
+  standing: Standing;
 };

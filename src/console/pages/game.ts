@@ -5,6 +5,7 @@ import { findOpenAppeal } from '#db/queries/appeals.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
+import { readStanding } from '#src/console/pages/application-standing.ts';
 import { gamePage } from '#src/console/pages/game-layout.ts';
 import { loadGamePictures, passButton, pictureList } from '#src/console/pages/game-pictures.ts';
 import { seeGame, viewersLine } from '#src/console/pages/game-viewers.ts';
@@ -87,12 +88,13 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
     const shown = Math.min(to ?? game.revision, game.revision);
-    const [diff, timeline, revisions, reasons, hints, thread, appeal, seen] = await Promise.all([
+    const [diff, timeline, revisions, reasons, hints, standing, thread, appeal, seen] = await Promise.all([
       compareRevisions(sql, game_id, { from, to }),
       readTimeline(sql, game.application_id, game.application_game_id),
       listRevisionNumbers(sql, game_id),
       listReasons(sql),
       readGameHints(sql, game),
+      readStanding(sql, game.application_id),
       readFirst(threadList, sources, { game_id }, THREAD_MAX),
       game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
       mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
@@ -141,6 +143,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         backUrl,
         pictures,
         hints,
+        standing,
       }),
     );
   });

@@ -128,9 +128,10 @@ export const picturePlace = (
   const tone = CHANGE_TONES[change];
   const shown = isShown
     ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` })
-    : blank(reason, isMissing(outcome));
+    : blank(reason, isMissing(outcome) && !isRemoved);
+  const key = isShown && digit !== undefined ? html`<kbd aria-hidden="true">${digit}</kbd>` : null;
   return html`<figure class="shot ${change}">${shown}<figcaption>
-${tone === undefined ? null : badge(change, tone)}
+${key}${tone === undefined ? null : badge(change, tone)}
 ${picture?.bytes == null ? null : html`<span>${describeContent(picture)}</span>`}
 <span class="end" title="${url}">${endOf(url)}</span>${warn(note)}${warn(failure)}</figcaption></figure>`;
 };

@@ -114,8 +114,7 @@ const card = (game: Shown, view: LaneView): SafeHtml => {
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
-<span class="meta">due ${ago(due)}</span>
-${marks.length === 0 ? null : html`<div class="marks">${marks.map((mark) => html` ${mark}`)}</div>`}</div>
+<div class="marks"><span class="meta">due ${ago(due)}</span>${marks.map((mark) => html` ${mark}`)}</div></div>
 ${isGallery ? shots(game, pictures) : null}</li>`;
 };
 

@@ -1,0 +1,83 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+/** Of these widths in columns, in letters that are as wide as any. */
+const NAMES = ['長'.repeat(24), '長'.repeat(56), '長'.repeat(100), 'W'.repeat(48), 'W'.repeat(100)];
+
+/** Is this text whole, before the timeline, in a part of the page that cuts nothing? */
+const isWhole = (
+  name: string,
+): string => `[...document.querySelectorAll('h1, h1 .cut, .prose')].some((each) =>
+  each.textContent === ${JSON.stringify(name)} && each.querySelector('.cut') === null && each.checkVisibility() &&
+  each.scrollHeight <= each.clientHeight)`;
+
+describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
+  const database = useTestDatabase();
+  const browser = useBrowser();
+  const served = useTestConsole(database);
+  const ids: { fresh: string[]; changed: string[] } = { fresh: [], changed: [] };
+  let page: Page;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    await addApplication(sql, 'acme');
+    await addTestOperator(sql, 'olga', 'reviewer');
+    for (const kind of ['fresh', 'changed'] as const) {
+      const games = NAMES.map((game_name, n) => fetchedGame({ game_id: `${kind}-${n}`, game_name }));
+      await upsertGames(sql, 'acme', games);
+      ids[kind] = games.map(({ game_id }) => game_id);
+    }
+    const decided = ids.changed.map((game_id) => ({ game_id, revision: 1 }));
+    await decideGames(sql, decided, { audit_status: 'passed' }, KIM);
+    const changed = NAMES.map((game_name, n) =>
+      fetchedGame({ game_id: `changed-${n}`, game_name, game_info: 'Other words.' }, new Date()),
+    );
+    await upsertGames(sql, 'acme', changed);
+    page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await signInPage(page, served.url, 'olga');
+  });
+
+  test.for([390, 768, 1_280])('at %i pixels a long name is whole before the timeline', async (width) => {
+    await page.setViewportSize({ width, height: 844 });
+    const cut: string[] = [];
+    for (const [kind, games] of Object.entries(ids))
+      for (const [n, game_id] of games.entries()) {
+        await page.goto(`${served.url}/games/${game_id}`);
+        if (!(await page.evaluate(isWhole(NAMES[n] ?? '')))) cut.push(`${kind}: ${NAMES[n]}`);
+      }
+    expect(cut).toEqual([]);
+  });
+
+  test('at 390 pixels the form of a rejection is whole, and its buttons are as large as a thumb', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/games/${ids.fresh[0]}`);
+    const decision = page.locator('#decision');
+    const reject = decision.locator('summary');
+    for (const button of [decision.getByRole('button', { name: 'Pass' }), reject])
+      expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(40);
+    await reject.click();
+    const send = await decision.getByRole('button', { name: 'Reject' }).boundingBox();
+    const note = await decision.getByLabel('Note for operators').boundingBox();
+    expect((note?.y ?? 0) + (note?.height ?? 0)).toBeLessThanOrEqual(send?.y ?? 0);
+    const form = await decision.locator('.panel-over').boundingBox();
+    expect(form?.y).toBeGreaterThanOrEqual(0);
+  });
+
+  test('the bar of a lane has its buttons once a game is selected', async () => {
+    await page.goto(`${served.url}/review`);
+    const pass = page.getByRole('button', { name: 'Pass' });
+    await page.getByLabel('Select all').waitFor();
+    expect(await pass.isVisible()).toBe(false);
+    await page
+      .getByLabel(/^Select [長W]/)
+      .first()
+      .check();
+    expect(await pass.isVisible()).toBe(true);
+  });
+});
