@@ -66,8 +66,8 @@ export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView
   const known: (readonly [string, SafeHtml | string | null])[] = [
     ['Developer', html`${hold === undefined ? null : badge('held')} ${describeVerdict(verdict)}`],
     [
-      `This application, ${RECORD_DAYS} days`,
-      `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn`,
+      'Application',
+      `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn in ${RECORD_DAYS} days`,
     ],
     ['Scripts', scripts.join(', ') || null],
     ['Name mixes alphabets', marked(mixed)],
