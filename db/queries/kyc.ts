@@ -2,7 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { isAsSeen, type SealedTarget } from '#db/queries/applications.ts';
 import { type Failure, recordFailures } from '#db/queries/failures.ts';
-import { firstRow, isOneRow, onlyRow, readColumn, readValue } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import type { contentProviders, kycAccessLog, kycRecords, kycStates } from '#db/schema/kyc.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
@@ -115,11 +115,16 @@ export const forgetKycRequest = async (
     where application_id = ${application_id} and requested_at is not null`;
 };
 
-/** The applications whose record was requested, at most `limit`, the longest waiting first. */
-export const listRequestedKyc = (sql: Queryable, limit: number): Promise<string[]> =>
-  readColumn(sql<{ application_id: string }[]>`
-    select application_id from kyc_states join applications a using (application_id)
-    where requested_at is not null and a.status <> 'removed' order by requested_at limit ${limit}`);
+/** The request of an application's record. */
+export type KycRequest = { application_id: string; requested_at: string };
+
+/** Requests of records, at most `limit`, the longest waiting first. @param after the last one of the former call */
+export const listRequestedKyc = (sql: Queryable, limit: number, after?: KycRequest) =>
+  sql<KycRequest[]>`
+    select k.application_id, k.requested_at::text from kyc_states k join applications a using (application_id)
+    where k.requested_at is not null and a.status <> 'removed'
+      and (k.requested_at, k.application_id) > (${after?.requested_at ?? '-infinity'}::timestamptz, ${after?.application_id ?? ''})
+    order by k.requested_at, k.application_id limit ${limit}`;
 
 /** Allows pulls of an erased record, and requests one. @returns whether it was erased */
 export const reopenErased = (sql: Queryable, application_id: string): Promise<boolean> =>

@@ -4,6 +4,8 @@ import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 
 /** The whole list of an application. */
 export const WHOLE_LIST = '';
+/** The whole list is read at most once in this time. */
+const LIST_PAUSE_MS = 60_000;
 /** Requests of an application that wait at most. */
 const WAITING_MAX = 10_000;
 
@@ -62,14 +64,16 @@ const mayPull = (sql: Queryable, bytesMax: number) => sql`
 
 /** An application whose requests may be pulled now. */
 export type DueRefresh = Pick<ApplicationRow, 'application_id'> & {
-  has_open_run: boolean;
   /** Are there requests of games that may be pulled? */
   has_games: boolean;
-  /** False: only what operators requested. */
-  may_pull: boolean;
+  /** May its whole list be read now? Not while a run is open, and at most once a minute. */
+  may_list: boolean;
 };
 
-/** The applications with requests whose turn has come, at most `limit`. It reads one request of each application. */
+/**
+ * The applications with requests whose turn has come, at most `limit`. It reads one request and the last run of each
+ * application. Lists that may not be read yet are left out: they would keep the places of others.
+ */
 export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number): Promise<DueRefresh[]> =>
   sql<DueRefresh[]>`
     with recursive waiting as (
@@ -86,12 +90,16 @@ export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number
       select due.*, exists (
                select from refresh_requests r
                where r.application_id = due.application_id
-                 and (r.by_operator or (may_pull and r.application_game_id <> ${WHOLE_LIST}))) as has_games
+                 and (r.by_operator or (may_pull and r.application_game_id <> ${WHOLE_LIST}))) as has_games,
+             may_pull and not exists (
+               select from (
+                 select * from sync_runs r where r.application_id = due.application_id order by run_number desc limit 1
+               ) last
+               where finished_at is null or (trigger = 'refresh' and started_at <= now()
+                 and started_at > now() - ${LIST_PAUSE_MS} * interval '1 millisecond')) as may_list
       from due
     )
-    select application_id, may_pull, has_games, exists (
-             select from sync_runs r where r.application_id = facts.application_id and finished_at is null) as has_open_run
-    from facts where may_pull or has_games
+    select application_id, has_games, may_list from facts where has_games or may_list
     order by next_at nulls first limit ${limit}`;
 
 /** A request as it was read: one that is repeated later has another time. */
@@ -192,10 +200,3 @@ export const addPulledBytes = async (tx: Queryable, application_id: string, stor
             + case when t.day_started_at < now() - interval '24 hours' then 0 else t.stored_bytes end,
           day_started_at = case when t.day_started_at < now() - interval '24 hours' then now() else t.day_started_at end`;
 };
-
-/** Did the application request a run that began within this time? */
-export const hasRecentRefreshRun = (sql: Queryable, application_id: string, withinMs: number) =>
-  isOneRow(sql`
-    select from sync_runs
-    where application_id = ${application_id} and trigger = 'refresh'
-      and started_at > now() - ${withinMs} * interval '1 millisecond' and started_at <= now() limit 1`);

@@ -3,7 +3,6 @@ import {
   type DueRefresh,
   deleteRefreshes,
   findRequestedList,
-  hasRecentRefreshRun,
   listDueRefreshes,
 } from '#db/queries/refreshes.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
@@ -13,20 +12,11 @@ import { STORAGE } from '#src/rules/budgets.ts';
 
 type Foundation = { sql: Database; producer: Producer };
 
-/** Applications of one turn; the others follow in the next. */
-const BATCH = 1_000;
-/** The whole list is read at most once in this time. */
-const LIST_PAUSE_MS = 60_000;
-
-/** Opens a run for the whole list, unless one is open or has just begun. */
-const readList = async (
-  foundation: Foundation,
-  { application_id, has_open_run, may_pull }: DueRefresh,
-): Promise<void> => {
+/** Opens a run for the whole list, if it is requested and may be read. */
+const readList = async (foundation: Foundation, { application_id, may_list }: DueRefresh): Promise<void> => {
   const { sql } = foundation;
-  if (!may_pull || has_open_run) return;
-  const list = await findRequestedList(sql, application_id);
-  if (list === undefined || (await hasRecentRefreshRun(sql, application_id, LIST_PAUSE_MS))) return;
+  const list = may_list ? await findRequestedList(sql, application_id) : undefined;
+  if (list === undefined) return;
   const options = { trigger: 'refresh', full: list.is_full, accept_withdrawals: false } as const;
   const { opened } = await startRun(foundation, { application_id, ...options });
   if (opened) await deleteRefreshes(sql, application_id, [list]);
@@ -37,8 +27,8 @@ const readList = async (
  * application's rate with a run by turns (src/ingest/for-each-paced.ts). The requests stay in Postgres until their results
  * are written, so a lost queue loses none; one that is repeated meanwhile is pulled again.
  */
-export const addRefreshes = async (foundation: Foundation): Promise<void> => {
-  const due = await listDueRefreshes(foundation.sql, BATCH, STORAGE.bytesPerDay);
+export const addRefreshes = async (foundation: Foundation, limit: number): Promise<void> => {
+  const due = await listDueRefreshes(foundation.sql, limit, STORAGE.bytesPerDay);
   await Promise.all(
     due.map(async (application) => {
       const { application_id, has_games } = application;

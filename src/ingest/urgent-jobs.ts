@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import { tryLock } from '#db/locks.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
-import { listRequestedKyc } from '#db/queries/kyc.ts';
+import { type KycRequest, listRequestedKyc } from '#db/queries/kyc.ts';
 import { listDueSubscriptions } from '#db/queries/subscriptions.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
@@ -9,7 +9,7 @@ import { deliverEvent, queryCpKyc } from '#src/ingest/specs.ts';
 import type { JobSpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** Applications of one kind that one call serves; the next call serves the others. */
+/** Applications of one kind that one call serves; the next calls serve the others. */
 const BATCH = 1_000;
 
 /**
@@ -18,15 +18,20 @@ const BATCH = 1_000;
  *
  * Workers call this about once a second; only the one with the lock does it. The transaction of the lock does nothing
  * else. Due work is read from the database, so a lost queue or a killed worker loses nothing.
+ * @param options.after what the call before returned: requests stay while their job waits, so each call serves the next ones
  */
-export const addUrgentJobs = async (sql: Database, producer: Producer): Promise<void> => {
-  await sql.begin(async (session) => {
-    if (!(await tryLock(session, 'urgentJobs'))) return;
+export const addUrgentJobs = (
+  sql: Database,
+  producer: Producer,
+  { batch = BATCH, after }: { batch?: number; after?: KycRequest | undefined } = {},
+): Promise<KycRequest | undefined> =>
+  sql.begin(async (session) => {
+    if (!(await tryLock(session, 'urgentJobs'))) return after;
     await placeEvents(sql, 'events');
     await placeEvents(sql, 'stream_events');
-    const due = await listDueApplications(sql, BATCH);
-    const subscriptions = await listDueSubscriptions(sql, BATCH);
-    const requested = await listRequestedKyc(sql, BATCH);
+    const due = await listDueApplications(sql, batch);
+    const subscriptions = await listDueSubscriptions(sql, batch);
+    const requested = await listRequestedKyc(sql, batch, after);
     const addOnce =
       <Payload>(spec: JobSpec<Payload | { application_id: string }>) =>
       (application_id: string) =>
@@ -36,8 +41,8 @@ export const addUrgentJobs = async (sql: Database, producer: Producer): Promise<
       ...subscriptions.map((subscription_id) =>
         producer.add(deliverEvent, { subscription_id }, { once: subscription_id }),
       ),
-      ...requested.map(addOnce(queryCpKyc)),
-      addRefreshes({ sql, producer }),
+      ...requested.map(({ application_id }) => addOnce(queryCpKyc)(application_id)),
+      addRefreshes({ sql, producer }, batch),
     ]);
+    return requested.length === batch ? requested.at(-1) : undefined;
   });
-};

@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { readTime } from '#db/client.ts';
 import { endOverdueSessions } from '#db/queries/connections.ts';
+import type { KycRequest } from '#db/queries/kyc.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
@@ -137,13 +138,14 @@ export const startWorker = async (
     if (clock.fault() === undefined)
       from = await reconcile({ sql, ...queues, logger }, chores.signal, { from, idleMs });
   });
+  let after: KycRequest | undefined;
   const addingUrgentJobs = repeatUntilAborted(
     URGENT_JOBS_MS,
     chores.signal,
     logger,
     'urgent jobs',
     async () => {
-      if (clock.fault() === undefined) await addUrgentJobs(sql, queues.producer);
+      if (clock.fault() === undefined) after = await addUrgentJobs(sql, queues.producer, { after });
     },
   );
   // Each worker does it: a session that keeps the lock of the reconciler stops the other chores.
