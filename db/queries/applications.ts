@@ -59,7 +59,10 @@ export const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
   and query_cp_kyc_webhook = ${seen.query_cp_kyc_webhook}
   and access_token is not distinct from ${seen.access_token}`;
 
-/** Changes the given settings. An application that backs off runs at its next tick. A new age of details applies at once. */
+/**
+ * Changes the given settings. An application that backs off runs at its next tick. A new age of details applies at once: a
+ * run that began before says nothing about it, so `updated_at` is the time after the wait for the lock.
+ */
 export const updateApplication = async (
   tx: Queryable,
   application_id: string,
@@ -67,11 +70,11 @@ export const updateApplication = async (
 ): Promise<void> => {
   const { access_token_keys, ...columns } = changes;
   const keys = access_token_keys === undefined ? {} : { access_token_keys: tx.json(access_token_keys) };
-  const set = { ...columns, ...keys, next_attempt_at: null, updated_at: new Date() };
+  const set = { ...columns, ...keys, next_attempt_at: null };
   const age = columns.detail_max_age_ms ?? null;
   await tx`
     update applications
-    set ${tx(set as never)},
+    set ${tx(set as never)}, updated_at = clock_timestamp(),
         details_due_at = case when detail_max_age_ms = coalesce(${age}::bigint, detail_max_age_ms) then details_due_at end
     where application_id = ${application_id}`;
 };

@@ -211,3 +211,11 @@ export const failOpenGames = (sql: Queryable, run_id: string) =>
       where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
     )
     select id from open`);
+
+/** Counters of an open run, for progress. */
+export const sumPages = (sql: Queryable, run_id: string) =>
+  onlyRow(sql<{ listed: number; written: number; total: number }[]>`
+    select coalesce(sum(p.listed), 0)::int as listed,
+           coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as written,
+           coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
+    from sync_run_pages p where p.run_id = ${run_id}`);

@@ -102,6 +102,9 @@ export const raiseFence = (
 
 /** When the closed run began, as a process reads it. */
 const beganAt = (sql: Queryable) => sql`date_trunc('milliseconds', closed.started_at)`;
+/** The same, unless the application was changed since: the run may have compared its pages by another age of details. */
+const dueAt = (sql: Queryable) =>
+  sql`case when a.updated_at < closed.started_at then ${beganAt(sql)} else a.details_due_at end`;
 
 /**
  * Closes a run with the sums of its pages, deletes those that found nothing changed, and empties the lists of the others. Its
@@ -151,7 +154,7 @@ export const closeRun = (
       update applications a
       set failed_runs = 0, failing_since = null, next_attempt_at = null,
           last_success_at = case when ${backoff === 'success'} then now() else last_success_at end,
-          details_due_at = case when ${verdict.isComplete ?? false} then ${beganAt(sql)} else details_due_at end,
+          details_due_at = case when ${verdict.isComplete ?? false} then ${dueAt(sql)} else details_due_at end,
           details_full_at = case when ${verdict.isComplete ?? false} and "full" then ${beganAt(sql)} else details_full_at end
       from closed
       where a.application_id = closed.application_id and ${backoff !== undefined}
@@ -195,7 +198,7 @@ export const closeUnchanged = (
     ), cleared as (
       update applications a
       set failed_runs = 0, failing_since = null, next_attempt_at = null, last_success_at = now(),
-          details_due_at = ${beganAt(sql)}
+          details_due_at = ${dueAt(sql)}
       from closed where a.application_id = closed.application_id
     )
     select * from closed`);
@@ -209,14 +212,6 @@ export const addReason = (sql: Queryable, run_id: string, text: string) =>
 export const countOpenRuns = (sql: Queryable) =>
   onlyRow(sql<{ open_runs: number; oldest_open_run: Date | null }[]>`
     select count(*)::int as open_runs, min(started_at) as oldest_open_run from sync_runs where finished_at is null`);
-
-/** Counters of an open run, for progress. */
-export const sumPages = (sql: Queryable, run_id: string) =>
-  onlyRow(sql<{ listed: number; written: number; total: number }[]>`
-    select coalesce(sum(p.listed), 0)::int as listed,
-           coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as written,
-           coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
-    from sync_run_pages p where p.run_id = ${run_id}`);
 
 /** The key of a page. */
 export type PageKey = Pick<PageRow, 'run_id' | 'page_num'>;

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { clearFailures, listFailedGameIds, recordFailures } from '#db/queries/failures.ts';
-import { findPage } from '#db/queries/run-pages.ts';
+import { findPage, sumPages } from '#db/queries/run-pages.ts';
 import { findRunStep } from '#db/queries/run-steps.ts';
-import { closeRun, findOpenRun, findRun, listIdleRuns, raiseFence, sumPages } from '#db/queries/runs.ts';
+import { closeRun, findOpenRun, findRun, listIdleRuns, raiseFence } from '#db/queries/runs.ts';
 import { openRun } from '#src/ingest/steps.ts';
 import { aDetail, addApplication, anOpenRun, summaryOf } from '#test/support/factories.ts';
 import { removeApplication } from '#test/support/operate.ts';

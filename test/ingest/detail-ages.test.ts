@@ -141,6 +141,32 @@ it('Details that fail beyond the failures that are kept are fetched by the next 
   expect(called.toSorted()).toEqual(broken);
 });
 
+it('Another age applies at once, although a run is open that compared its pages by the former age', async () => {
+  const { server } = await fleet.addApplication('aged', 2, { detail_max_age_ms: 200_000 });
+  const gate = await startGate(server.url);
+  onTestFinished(() => gate.close());
+  await moveWebhooks(fleet.sql, 'aged', webhooksAt(gate.url));
+  await fleet.startWorker();
+  await fleet.sync('aged');
+  await fleet.sql`
+    update games set fetched_at = fetched_at - interval '150 s', list_hash = case when application_game_id = ${
+      server.games.all()[0]?.game_id ?? ''
+    } then '' else list_hash end where application_id = 'aged'`;
+  gate.block(({ operation }) => operation === 'query_game_detail');
+  const run = await fleet.startRun('aged');
+  await gate.blocked(1);
+  await updateApplication(fleet.sql, 'aged', { detail_max_age_ms: 100_000 });
+  gate.release();
+  expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'succeeded', unchanged: 2 });
+  const called: unknown[] = [];
+  gate.block(({ operation, body }) => {
+    if (operation === 'query_game_detail') called.push(body.game_id);
+    return false;
+  });
+  await fleet.sync('aged');
+  expect(called).toContain(server.games.all()[1]?.game_id);
+});
+
 it('A run whose pages a crash of Postgres emptied is abandoned, withdraws nothing, and another one begins', async () => {
   const { server } = await fleet.addApplication('crashed', 120);
   const gate = await startGate(server.url);

@@ -1,5 +1,6 @@
 import type { Database } from '#db/client.ts';
-import { findRuns, type RunRow, sumPages } from '#db/queries/runs.ts';
+import { sumPages } from '#db/queries/run-pages.ts';
+import { findRuns, type RunRow } from '#db/queries/runs.ts';
 import { terminalColumns } from '#src/cli/kit/list-command.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
