@@ -91,6 +91,11 @@ export const finishListing = async (endings: RunEndings, cursor: Unrecorded): Pr
     return closed;
   }
   return transactAndPublish(endings.sql, async (tx) => {
+    if (cursor.unrecorded.some(({ absent }) => absent.length > 0)) {
+      // Before `recordPages` locks games: see `endListing`.
+      if ((await lockRun(tx, cursor.run)) === undefined) return undefined;
+      await lockBackoff(tx, cursor.run.application_id);
+    }
     const run = await recordPages(tx, cursor);
     return run && endListing(tx, endings, run);
   });

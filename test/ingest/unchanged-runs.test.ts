@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { findApplication } from '#db/queries/applications.ts';
+import { findApplication, lockActiveApplication } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
@@ -12,6 +12,7 @@ import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#tes
 import { oneGame } from '#test/support/landed.ts';
 import { removeApplication, runEndings } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
+import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const GAMES = ['g-1', 'g-2', 'g-3', 'g-4'];
@@ -160,4 +161,26 @@ it('a run that failed runs have paused is resumed by its end', async () => {
     update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = ${application_id}`;
   expect(await end(cursor)).toMatchObject({ outcome: 'succeeded', unchanged: 4 });
   expect(await findApplication(database.sql, application_id)).toMatchObject({ status: 'active' });
+});
+
+it('that names a withdrawn game again waits for the application before the game, as a pull does', async () => {
+  const { application_id, cursor } = await listed(GAMES, []);
+  await database.sql`
+    update games set withdrawn_at = now() where application_id = ${application_id} and application_game_id = 'g-1'`;
+  const deps = { sql: database.sql, pace: createProcessPace(), pageCap: 10 };
+  const run = (await findRun(database.sql, cursor.run.run_id)) as RunRow;
+  let read: ListCursor = { ...cursor, run, previous: undefined, unrecorded: [] };
+  for (const list of [rows(GAMES), []]) read = await comparePage(deps, read, { total: 4, list });
+  let ended: Promise<RunRow | undefined> | undefined;
+  await database.sql.begin(async (pull) => {
+    await lockActiveApplication(pull, application_id);
+    ended = end(read);
+    await until('the end of the run waits', async () => {
+      const waiting = await database.sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length > 0;
+    });
+    await upsertGames(pull, application_id, [fetchedGame({ game_id: 'g-1' }, new Date())]);
+  });
+  expect(await ended).toMatchObject({ outcome: 'succeeded', listed: 4 });
 });
