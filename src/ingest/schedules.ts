@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JobSchedulerJson, JobSchedulerTemplateOptions, Queue } from 'bullmq';
 import { type Queryable, readClock } from '#db/client.ts';
 import { listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
@@ -168,7 +169,10 @@ const reconcileScheduler = async (
   if (timing === undefined) return existing && (await queue.removeJobScheduler(id)) ? 'removed' : undefined;
   if (existing !== undefined) {
     const fault = await findScheduleFault(watched, existing);
-    const agrees = existing.every === timing.every && existing.offset === timing.offset;
+    const agrees =
+      existing.every === timing.every &&
+      existing.offset === timing.offset &&
+      isDeepStrictEqual(existing.template?.opts, template.opts);
     if (agrees && fault === undefined) return undefined;
     // An update moves a late scheduler to its next tick. One that is ahead is not moved, so it is removed and created.
     if (fault === 'ahead') {

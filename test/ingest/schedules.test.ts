@@ -102,6 +102,16 @@ onBothBackends('Schedules', (kind) => {
     await prunes.removeJobScheduler('prune');
     await reconcile();
     expect(await delayed()).toHaveLength(1);
+
+    // As a former version has set it.
+    const opts = { removeOnComplete: { count: 10 } };
+    await prunes.upsertJobScheduler(
+      'prune',
+      { every: HOUR_MS, offset: 1 },
+      { name: 'prune', data: {}, opts },
+    );
+    await reconcile();
+    expect((await prunes.getDelayed()).map((each) => each.opts.removeOnFail)).toEqual([{ count: 10 }]);
   });
 
   it('tick within their interval, not all at once', async () => {
