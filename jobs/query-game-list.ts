@@ -166,6 +166,8 @@ const callGameList = async (
     if (clock === undefined) {
       const { run_id, application_id } = run;
       log.warn({ run_id, application_id, reason }, 'page failed: a new job retries it');
+      if (later !== undefined)
+        await noteRequestedDelay(context, run, reason, new Date(context.now() + later.ms));
       const placement = later === undefined ? { attemptsMade: 1 } : { delayMs: later.ms };
       await enqueueNextPage(deps.producer, run, placement);
       return undefined;

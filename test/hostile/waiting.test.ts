@@ -44,25 +44,33 @@ test.each([
   expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(500);
 });
 
-test.each(['list', 'detail'] as const)(
-  'an open run notes that the application requests a delay of its %s, until it ends',
-  async (refused) => {
+test.each([
+  ['list', 1],
+  ['list', 2],
+  ['detail', 1],
+] as const)(
+  'an open run notes that the application requests a delay of its %s, of page %i, until it ends',
+  async (refused, page) => {
     const fleet = await aFleet();
-    let isBusy = true;
+    let isBusy = false;
     const busy = () => raw('later', 503, { 'retry-after': '600' });
     const application = await startHostileApplication(fleet, 'acme', {
       list: (pageNum) =>
-        isBusy && refused === 'list'
+        isBusy && refused === 'list' && pageNum === page
           ? busy()
           : { data: { total: 1, list: pageNum === 1 ? [goodRow('g-1')] : [] } },
       detail: (id) => (isBusy && refused === 'detail' ? busy() : { data: goodDetail(id) }),
     });
+    // Stored games need no details: then page 2 follows in the job of page 1.
+    if (page > 1) await fleet.sync('acme');
+    isBusy = true;
     const { run_id } = await fleet.startRun('acme');
     const note = async () => (await findRun(fleet.sql, run_id))?.note ?? '';
     await until('the run has a note', async () => (await note()) !== '');
     expect(await note()).toMatch(
-      /^page 1: .*http_status.* 503.*; by Retry-After, the application is called again at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
+      /^page \d: .*http_status.* 503.*; by Retry-After, the application is called again at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
     );
+    expect(await note()).toContain(`page ${page}: `);
     isBusy = false;
     const queue = fleet.producer.queue({
       name: refused === 'list' ? 'query-game-list' : 'query-game-detail',
