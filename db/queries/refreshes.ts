@@ -35,7 +35,9 @@ export const insertRefreshes = async (
       select ${application_id}, id, is_full from wanted
       where (select count(*) from (select from refresh_requests where application_id = ${application_id}
                                      and not by_operator limit ${WAITING_MAX}) waiting)
-            + (select count(*) from wanted) <= ${WAITING_MAX}
+            + (select count(*) from wanted where not exists (
+                 select from refresh_requests where application_id = ${application_id} and application_game_id = id))
+            <= ${WAITING_MAX}
       order by id
       on conflict (application_id, application_game_id) do update
         set requested_at = now(), attempts = 0, is_full = r.is_full or excluded.is_full
