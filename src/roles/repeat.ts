@@ -23,7 +23,7 @@ export const repeatUntilAborted = (
   signal: AbortSignal,
   logger: Logger,
   name: string,
-  chore: () => Promise<void>,
+  chore: () => Promise<unknown>,
   { overdueMs = OVERDUE_MS }: { overdueMs?: number } = {},
 ): Chore => {
   let succeededAt = performance.now();

@@ -36,9 +36,9 @@ beforeAll(async () => {
   });
   await addApplication(sql, 'acme', { query_cp_kyc_webhook: server.url }, keys);
   fleet = await startFleet('postgres', { sql, databaseUrl: database.databaseUrl }, [queryCpKyc], keys);
-  const adding = repeatUntilAborted(50, over.signal, pino({ level: 'silent' }), 'urgent jobs', async () => {
-    await addUrgentJobs(sql, fleet.producer);
-  });
+  const adding = repeatUntilAborted(50, over.signal, pino({ level: 'silent' }), 'urgent jobs', () =>
+    addUrgentJobs(sql, fleet.producer),
+  );
   stopChore = () => {
     over.abort();
     return adding.ended;
