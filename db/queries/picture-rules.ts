@@ -42,7 +42,7 @@ export const saveRule = async (
     where application_id = ${application_id}`;
 };
 
-/** A pin of the last decision that stands on a game, with the address that it is bound to. */
+/** A pin of a decision that stands, or will after an undo, with the address that it is bound to. */
 export type StandingPin = {
   audit_id: number;
   is_icon: boolean;
@@ -52,7 +52,8 @@ export type StandingPin = {
 };
 
 /**
- * Reads the pins of an application's standing decisions, after a given decision, of at most `limit` games.
+ * Reads the pins of at most `limit` decisions on the present content of an application's games, after a given decision.
+ * Of a game it reads each that is not undone: the former one stands again when the last one is undone.
  * @returns the pins, and the last decision that was read; null if there was none
  */
 export const listStandingPins = async (
@@ -67,9 +68,7 @@ export const listStandingPins = async (
       select a.audit_id, g.game_icon, g.game_store_pic
       from games g join game_audits a using (game_id)
       where g.application_id = ${application_id} and a.audit_id > ${after} and a.revision = g.revision
-        and a.undone_at is null and not exists (
-          select from game_audits later
-          where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)
+        and a.undone_at is null
       order by a.audit_id limit ${limit}
     )
     select d.audit_id, p.is_icon, p.place, p.picture_id,

@@ -10,7 +10,7 @@ import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
-import { decideGames } from '#test/support/operate.ts';
+import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -78,6 +78,8 @@ const pass = async (application_game_id: string) => {
 };
 const look = (url: string, application_id = 'acme') =>
   pictures.refresh({ url, application_id }, 'look', signal);
+const setRule = (names: string[]) =>
+  database.sql`update applications set volatile_parameters = ${names} where application_id = 'acme'`;
 const recheck = async () => {
   await database.sql`update pictures set fresh_until = now(), next_check_at = now() where next_check_at is not null`;
   const deps = { sql: media, pictures, recheckMs: 3_600_000 };
@@ -154,8 +156,6 @@ test('another application that lists the same address has a picture of its own, 
 test('a new rule of identities leaves each decision bound to its bytes, in both directions', async () => {
   const url = (t: number) => `${server.url}/d.png?t=${t}`;
   for (let t = 0; t < 10; t += 1) server.files.set(`/d.png?t=${t}`, { bytes: await aPicture(6) });
-  const setRule = (names: string[]) =>
-    database.sql`update applications set volatile_parameters = ${names} where application_id = 'acme'`;
   await land('g-d', [url(1)], 1);
   await land('g-e', [url(2)], 1);
   await land('g-none', [], 1);
@@ -182,7 +182,26 @@ test('a new rule of identities leaves each decision bound to its bytes, in both 
   expect(await recheck()).toMatchObject({ identified: 0, drifted: 2 });
   for (const name of ['g-d', 'g-e']) await pass(name);
   await setRule([]);
-  expect(await recheck()).toMatchObject({ identified: 2, drifted: 0 });
+  // Each game has two decisions on its content.
+  expect(await recheck()).toMatchObject({ identified: 4, drifted: 0 });
   expect(new Set(await idsOf())).toHaveProperty('size', 2);
   expect((await takeDuePictures(media, 100, 1_000)).due).toEqual([]);
+});
+
+test('a decision that stands again after an undo is bound to its bytes, though the rule changed meanwhile', async () => {
+  const url = `${server.url}/f.png?t=1`;
+  server.files.set('/f.png?t=1', { bytes: await aPicture(8) });
+  await land('g-f', [url], 1);
+  await look(url);
+  await pass('g-f');
+  const { game_id } = await gameOf('g-f');
+  const rejection = { audit_status: 'rejected', reason: 'rights' } as const;
+  const { games } = await decideGames(database.sql, [{ game_id, revision: 1 }], rejection, KIM);
+  await setRule(['t']);
+  await recheck();
+  await undoGameDecisions(database.sql, [games[0]?.game?.last?.audit_id ?? 0], KIM);
+  expect(await gameOf('g-f')).toMatchObject({ audit_status: 'passed' });
+  server.files.set('/f.png?t=1', { bytes: await aPicture(9) });
+  expect(await recheck()).toMatchObject({ drifted: 1 });
+  expect(await gameOf('g-f')).toMatchObject({ audit_status: 'pending' });
 });
