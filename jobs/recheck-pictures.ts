@@ -20,7 +20,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   const { sql, pictures, keeper, recheckMs } = deps;
   let requested = 0;
   let drifted = 0;
-  const check = async ({ picture_id, ...picture }: DuePicture): Promise<void> => {
+  const check = async ({ picture_id, lease, ...picture }: DuePicture): Promise<void> => {
     const result = await pictures.refresh(picture, 'check', signal);
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
     const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
@@ -28,7 +28,11 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     const outcome = await readFreshOutcome(sql, picture_id);
     const isFailure = outcome === undefined || isPassing(outcome);
     const pauseMs = result.outcome === undefined ? result.failure?.retryAfterMs : undefined;
-    await scheduleCheck(sql, picture_id, pauseMs ?? nextCheckMs(isFailure, recheckMs, Math.random()));
+    await scheduleCheck(
+      sql,
+      { picture_id, lease },
+      pauseMs ?? nextCheckMs(isFailure, recheckMs, Math.random()),
+    );
     if (result.outcome !== undefined) requested += 1;
     drifted += games.length;
   };

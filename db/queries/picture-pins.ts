@@ -142,6 +142,8 @@ export type DuePicture = {
   url: string;
   /** Of one decided game that has the picture. */
   application_id: string;
+  /** Until when no other process takes it. A check that is due since then has another time. */
+  lease: string;
 };
 
 /**
@@ -172,11 +174,11 @@ export const takeDuePictures = async (
     ), taken as (
       update pictures p
       set next_check_at = case when w.url is not null then now() + ${leaseMs} * interval '1 millisecond' end
-      from wanted w where p.picture_id = w.picture_id
+      from wanted w where p.picture_id = w.picture_id returning w.*, p.next_check_at
     )
     select picture_id, coalesce(url, '') as url, coalesce(application_id, '') as application_id,
-           url is not null as is_wanted
-    from wanted`;
+           url is not null as is_wanted, coalesce(next_check_at::text, '') as lease
+    from taken`;
   const due = rows.filter(({ is_wanted }) => is_wanted).map(({ is_wanted: _, ...picture }) => picture);
   return { due, taken: rows.map(({ picture_id }) => picture_id) };
 };
@@ -187,11 +189,15 @@ export const listPinnedPictures = (sql: Queryable, game_ids: readonly string[]):
     select distinct p.picture_id from picture_pins p join game_audits a using (audit_id)
     where a.game_id = any(${game_ids as string[]}::uuid[])`);
 
-/** Sets the next check. */
-export const scheduleCheck = async (sql: Queryable, picture_id: string, inMs: number) => {
+/** Sets the next check, unless one was made due since this one was taken. */
+export const scheduleCheck = async (
+  sql: Queryable,
+  { picture_id, lease }: Pick<DuePicture, 'picture_id' | 'lease'>,
+  inMs: number,
+) => {
   await sql`
     update pictures set next_check_at = now() + ${inMs}::float8 * interval '1 millisecond'
-    where picture_id = ${picture_id}`;
+    where picture_id = ${picture_id} and next_check_at = ${lease}::timestamptz`;
 };
 
 /** The bytes that the last standing decision of a game names, by picture: hashes in hex, "" for none. */

@@ -105,6 +105,23 @@ test('a check that another request forestalls is repeated within an hour, becaus
   expect(await nextCheckOf(url)).toBe('within an hour');
 });
 
+test('a check that is made due while the one before it runs stays due', async () => {
+  const pictures = openPictures();
+  const { game_id, url, application_id } = await land('returned', 200);
+  await pictures.refresh({ url, application_id }, 'look', signal);
+  await decide(game_id, 'passed');
+  const compare = async (picture_id: string) => {
+    const drifted = await pictures.compare(picture_id);
+    // As an undo does, or a game that a listing names again.
+    await database.sql`update pictures set next_check_at = now() where picture_id = ${picture_id}`;
+    return drifted;
+  };
+  await check({ ...pictures, compare });
+  expect(await nextCheckOf(url)).toBe('within an hour');
+  await check(pictures);
+  expect(await nextCheckOf(url)).toBe('later');
+});
+
 test('a check that the decoder holds up is made after the pause', async () => {
   const pictures = openPictures();
   const { game_id, url, application_id } = await land('slow', 200);
