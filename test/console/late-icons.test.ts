@@ -1,5 +1,5 @@
 // Icons that arrive after their page: they take the place of the letters, and disturb nothing else.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
@@ -72,6 +72,36 @@ describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => 
       expect(errors).toEqual([]);
       await page.context().close();
     }
+  });
+
+  test('a button that comes late comes with the pictures of both lists, which the decision then names', async () => {
+    const { sql } = database;
+    const keeping = await startTestConsole(database, { keepsPictures: true });
+    onTestFinished(() => keeping.stop());
+    const urls = ['icon', 'shot'].map((each) => `https://cdn.example/sled-${each}.png`);
+    const [icon = '', shot = ''] = urls;
+    const game = fetchedGame({ game_id: 'sled', game_icon: [icon], game_store_pic: [shot] });
+    await upsertGames(sql, 'app', [game]);
+    const page = await (await browser.newContext()).newPage();
+    // The list of the pictures is requested, and gets no answer.
+    await page.route('**/pictures?field=game_store_pic*', () => {});
+    await signInPage(page, keeping.url, 'olga', `/games/${game.game_id}`);
+    const pass = page.getByRole('button', { name: 'Pass' });
+    await pass.waitFor();
+    expect(await pass.isDisabled()).toBe(true);
+    const pictures = openPictures(sql, ['app']);
+    for (const [n, url] of urls.entries()) await pictures.show(url, n + 5);
+    pictures.close();
+    await sql`update picture_contents set stored = 'seen'`;
+    await expect.poll(() => pass.isEnabled()).toBe(true);
+    const seen = await page.evaluate<string>(
+      `new FormData(document.querySelector('form#pass')).getAll('seen_pictures').join(' ')`,
+    );
+    const rows = await sql<{ sha256: string }[]>`
+      select encode(sha256, 'hex') as sha256 from pictures where url = any(${urls})`;
+    expect(rows).toHaveLength(2);
+    for (const { sha256 } of rows) expect(seen).toContain(sha256);
+    await page.context().close();
   });
 
   test('a page stops requesting an icon that never comes', async () => {

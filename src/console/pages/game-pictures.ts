@@ -149,13 +149,16 @@ const DIGITS = 9;
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
 
-/** The pictures of one field. While some are being fetched, the browser requests the list again. */
+/**
+ * The pictures of one field. While some are being fetched, the browser requests the list again.
+ * @param isLate takes the place of the one on a page that was sent before
+ */
 export const pictureList = (
   game: GameRow,
   { from, to }: GameDiff,
   { field, items }: ListDiff,
   { pictures, former, delay, isAwaited }: GamePictures,
-  polls = 0,
+  { polls = 0, isLate = false }: { polls?: number; isLate?: boolean } = {},
 ): SafeHtml => {
   const isCompared = from !== null && from !== to;
   const isCurrent = to === game.revision;
@@ -178,11 +181,28 @@ export const pictureList = (
   const every = polls < QUICK_POLLS ? 'load delay:800ms, every 15s' : 'every 15s';
   const poll =
     waits && isCurrent && !isOver ? html` hx-get="${again}" hx-trigger="${every}" hx-swap="outerHTML"` : null;
-  return html`<div class="pictures"${poll}>${
+  const late = isLate ? html` hx-swap-oob="true"` : null;
+  return html`<div class="pictures" id="pictures-${field}"${poll}${late}>${
     waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
   }${items.map(place)}${
     isCurrent
       ? seenPictures(items.flatMap(({ value, type }) => (type === 'removed' ? [] : [find(value)])))
       : null
   }</div>`;
+};
+
+/**
+ * The button that passes a game, for a page that shows it already. Once it is enabled, the other list comes with it: that
+ * one may say that its pictures are being fetched, and a decision names what the lists show.
+ */
+export const latePass = (
+  game: GameRow,
+  diff: GameDiff,
+  { field }: ListDiff,
+  pictures: GamePictures,
+): SafeHtml => {
+  const others = pictures.pass.waits ? [] : listsOf(diff).filter((each) => each.field !== field);
+  return html`${passButton(game, pictures, true)}${others.map((each) =>
+    pictureList(game, diff, each, pictures, { isLate: true }),
+  )}`;
 };

@@ -7,7 +7,7 @@ import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { readStanding } from '#src/console/pages/application-standing.ts';
 import { gamePage } from '#src/console/pages/game-layout.ts';
-import { loadGamePictures, passButton, pictureList } from '#src/console/pages/game-pictures.ts';
+import { latePass, loadGamePictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { seeGame, viewersLine } from '#src/console/pages/game-viewers.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
@@ -158,9 +158,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const pictures = await loadGamePictures(options, diff.game, diff, []);
     const mayPass = options.keepsPictures && hasRight(operatorOf(request).roles, 'decide');
     const isCurrent = diff.to === diff.game.revision;
-    const button = mayPass && isCurrent ? passButton(diff.game, pictures, true) : null;
+    const button = mayPass && isCurrent ? latePass(diff.game, diff, list, pictures) : null;
     return reply
       .type('text/html; charset=utf-8')
-      .send(String(html`${pictureList(diff.game, diff, list, pictures, polls)}${button}`));
+      .send(String(html`${pictureList(diff.game, diff, list, pictures, { polls })}${button}`));
   });
 };
