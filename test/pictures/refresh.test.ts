@@ -179,7 +179,7 @@ test('a trickle ends at the deadline; after two, no more requests are sent to th
 
 test('after a picture that takes the decoder seconds, its application waits, and others do not', async () => {
   const files = [
-    ['/frames.webp', await manyFrames(25_000)],
+    ['/frames.webp', await manyFrames(32_000)],
     ['/good.png', await aPicture(41)],
     ['/other.png', await aPicture(42)],
   ] as const;
