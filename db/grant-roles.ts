@@ -158,7 +158,9 @@ const grantRights = (sql: Database): Promise<unknown> =>
     const lockers = roles.filter(
       (role) => LOCKERS.includes(role) || (queue !== undefined && QUEUE_WRITERS.includes(role)),
     );
-    const writers = roles.filter((role) => QUEUE_WRITERS.includes(role)).map(roleName);
+    const writers = roles.filter((role) => QUEUE_WRITERS.includes(role));
+    const grantTo = (some: readonly DatabaseRole[], what: string): string[] =>
+      some.length === 0 ? [] : [`grant ${what} to ${some.map(roleName).join(', ')}`];
     const queueGrants =
       queue === undefined
         ? []
@@ -166,9 +168,9 @@ const grantRights = (sql: Database): Promise<unknown> =>
             `revoke all on schema ${QUEUE_SCHEMA} from ${all}`,
             `revoke all on all tables in schema ${QUEUE_SCHEMA} from ${all}`,
             `revoke all on all sequences in schema ${QUEUE_SCHEMA} from ${all}`,
-            `grant usage on schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
-            `grant select, insert, update, delete on all tables in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
-            `grant usage on all sequences in schema ${QUEUE_SCHEMA} to ${writers.join(', ')}`,
+            ...grantTo(writers, `usage on schema ${QUEUE_SCHEMA}`),
+            ...grantTo(writers, `select, insert, update, delete on all tables in schema ${QUEUE_SCHEMA}`),
+            ...grantTo(writers, `usage on all sequences in schema ${QUEUE_SCHEMA}`),
           ];
     const database = await onlyValue(tx<{ name: string }[]>`select quote_ident(current_database()) as name`);
     const statements = [
@@ -178,7 +180,7 @@ const grantRights = (sql: Database): Promise<unknown> =>
       `revoke execute on function ${LARGE_OBJECTS} from public`,
       // Sessions that hand a lock to each other would stop a chore for ever, and none of them would be overdue.
       `revoke execute on function ${locks.map(({ name }) => name).join(', ')} from public, ${all}`,
-      `grant execute on function ${transactionLocks.map(({ name }) => name).join(', ')} to ${lockers.map(roleName).join(', ')}`,
+      ...grantTo(lockers, `execute on function ${transactionLocks.map(({ name }) => name).join(', ')}`),
       `revoke all on ${tables.join(', ')} from ${all}`,
       `grant usage on schema public, drizzle to ${all}`,
       `grant select on drizzle.__drizzle_migrations to ${all}`,
