@@ -144,6 +144,7 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     const { page } = await openLane();
     const summary = page.locator('#rejection > summary');
     const reason = page.getByRole('radio').first();
+    await page.locator('input[name="game"]').first().check();
     await summary.click();
     await reason.waitFor();
     await summary.click();
