@@ -90,7 +90,7 @@ test('a list without a proper end has no games to withdraw, and the page does no
 
 test("the application's page says what became of its last run and why, not that its runs succeed", async () => {
   path = `/applications/${application_id}`;
-  expect(await get()).toMatch(/>suspect<\/span> Its last run is/);
+  expect(await get()).toMatch(/<p class="lead"><span class="badge[^"]*">suspect<\/span>/);
   expect(await get()).toContain(`suspect</a>: ${withoutAdvice(verdict.reason ?? '')}`);
   expect(await get()).toMatch(/Its last run is <a href="\/runs\/[0-9a-f-]+">suspect<\/a>/);
   await database.sql`update sync_runs set outcome = 'succeeded' where application_id = ${application_id}`;
