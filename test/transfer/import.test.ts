@@ -116,7 +116,7 @@ it('the first pull leaves decided games with equal content decided; differing co
   const lines = all.map((detail, n) => {
     const { application_game_id, ...content } = lineOf(detail);
     if (n < 12) return { application_game_id, game_id: ours[n], ...content, ...DECIDED };
-    if (n < 16) return { application_game_id, ...content, ...DECIDED, game_desc: 'As it was.' };
+    if (n < 16) return { application_game_id, ...content, ...DECIDED, game_desc: 'Formerly.' };
     // Without content.
     if (n < 24)
       return {
@@ -148,7 +148,7 @@ it('the first pull leaves decided games with equal content decided; differing co
   );
   const [{ game_id: differs = '' } = {}] = await fleet.sql<{ game_id: string }[]>`
     select game_id from changed_games where application_id = 'adopted' limit 1`;
-  expect((await run(['game', 'diff', differs])).stdout).toContain('As it was');
+  expect((await run(['game', 'diff', differs])).stdout).toContain('Formerly');
   // The ids of the other catalogue are those of the platform.
   for (const [n, { game_id }] of [...all.entries()].slice(0, 26)) {
     const stored = await findApplicationGame(fleet.sql, 'adopted', game_id);
