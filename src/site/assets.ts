@@ -40,6 +40,7 @@ const STYLES = [
   'data-narrow',
   'charts',
   'pictures',
+  'viewer',
   'review',
   'decide-many',
   'requests',
