@@ -26,10 +26,11 @@ const maskData = (data: unknown): unknown => {
 const maskKycResponse = (json: unknown): unknown => {
   if (typeOf(json) !== 'object') return `(${typeOf(json)})`;
   const { ret_code, ret_msg, data } = json as Record<string, unknown>;
-  const code = typeof ret_code === 'number' ? ret_code : `(${typeOf(ret_code)})`;
+  const orType = (value: unknown, isShown: boolean) =>
+    value === undefined || isShown ? value : `(${typeOf(value)})`;
   return {
-    ret_code: code,
-    ret_msg: ret_msg === 'success' ? ret_msg : `(${typeOf(ret_msg)})`,
+    ret_code: orType(ret_code, typeof ret_code === 'number'),
+    ret_msg: orType(ret_msg, ret_msg === 'success'),
     data: maskData(data),
   };
 };

@@ -20,7 +20,7 @@ const inReply =
   };
 export const list = inReply('query_game_list');
 const detail = inReply('query_game_detail');
-const kyc = inReply('query_cp_kyc');
+export const kyc = inReply('query_cp_kyc');
 export const every =
   (change: Change): Change =>
   (reply, call) => {

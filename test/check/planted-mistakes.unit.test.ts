@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAddressSigner } from '#src/sample-application/signer.ts';
 import { OF_A_SECOND_READER } from '#test/check/later-mistakes.ts';
-import { details, OF_A_READER, OF_FRAMEWORKS } from '#test/check/mistakes.ts';
+import { details, kyc, OF_A_READER, OF_FRAMEWORKS } from '#test/check/mistakes.ts';
 import { check, withOutcome } from '#test/support/checked-application.ts';
 import { startPlanted } from '#test/support/planted-application.ts';
 import { TOKEN } from '#test/support/webhooks.ts';
@@ -42,6 +42,12 @@ test('one detail that cannot be read hides no address that ends too soon', async
   );
   const failed = withOutcome(await check((await startPlanted({ after })).url), 'failed');
   expect(failed).toEqual(['detail.field-types', 'detail.lasting-addresses']);
+});
+
+test('of a KYC response, a field that it lacks is not shown', async () => {
+  const after = kyc((reply) => Object.assign(reply, { json: { code: 0, message: 'ok' } }));
+  const results = await check((await startPlanted({ after })).url);
+  expect(results.find(({ name }) => name === 'kyc.envelope')?.came).toBe('HTTP 200 {}');
 });
 
 test.each(ALL)('$planted: the check says so', async (mistake) => {
