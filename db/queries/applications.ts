@@ -24,6 +24,10 @@ export type ApplicationSettings = Pick<
 >;
 export type SealedAccessToken = Pick<ApplicationRow, 'access_token' | 'access_token_keys'>;
 
+/** The column `application_name` of rows that have an `application_id`. @param from the name of these rows in `from` */
+export const applicationName = (sql: Queryable, from: string) =>
+  sql`(select name from applications a where a.application_id = ${sql(from)}.application_id) as application_name`;
+
 /**
  * Registers an application.
  * @param again whether a removed one may have the id: its games with their decisions, its events and its records return

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { applicationName } from '#db/queries/applications.ts';
 import { failDeliveries } from '#db/queries/event-deliveries.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, isOneRow, onlyRow, onlyValue } from '#db/rows.ts';
@@ -111,8 +112,7 @@ export const listEventWebhookPage = (
   page: ListPage<(typeof ADDRESS_SORTS)[number]>,
 ) =>
   readListPage<AddressItem>(sql, page, {
-    columns: sql`${publicColumns(sql)}, (
-      select name from applications a where a.application_id = event_webhooks.application_id) as application_name`,
+    columns: sql`${publicColumns(sql)}, ${applicationName(sql, 'event_webhooks')}`,
     from: sql`event_webhooks ${where(sql, [
       application_id !== undefined && sql`application_id = ${application_id}`,
       status && addressIs[status](sql),

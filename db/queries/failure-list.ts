@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { applicationName } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { contains, where } from '#db/where.ts';
@@ -110,7 +111,7 @@ export const listFailureGroupPage = (
     sql,
     { ...page, uncounted: true },
     {
-      columns: sql`g.*, (select name from applications a where a.application_id = g.application_id) as application_name`,
+      columns: sql`g.*, ${applicationName(sql, 'g')}`,
       from: sql`(
       select application_id, operation, kind, reasons, count(*)::int as games, min(first_at) as first_at,
              max(last_at) as last_at,

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { applicationName } from '#db/queries/applications.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { where } from '#db/where.ts';
@@ -22,7 +23,7 @@ export const listRunPage = (
   page: ListPage<(typeof RUN_SORTS)[number]>,
 ) =>
   readListPage<RunItem>(sql, page, {
-    columns: sql`r.*, (select name from applications a where a.application_id = r.application_id) as application_name`,
+    columns: sql`r.*, ${applicationName(sql, 'r')}`,
     // The array and the leading column: db/queries/api-games.ts explains both.
     from: sql`sync_runs r ${where(sql, [
       application_id !== undefined && sql`application_id = any (array[${application_id}])`,

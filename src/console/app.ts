@@ -32,10 +32,10 @@ import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalPictures } from '#src/portal/pictures.ts';
 import { addPortalSession } from '#src/portal/session.ts';
 import { addPortalThread } from '#src/portal/thread.ts';
+import { keepFresh } from '#src/site/counter.ts';
 import { FILTERS, html, input } from '#src/site/html.ts';
 import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { changesState } from '#src/site/origin.ts';
 import { createSite } from '#src/site/site.ts';
 
 const WAY_ON = html`<form method="get" action="/games" ${FILTERS} role="search" aria-label="Find a game">
@@ -45,7 +45,7 @@ ${input('Name or id of a game', { name: 'q', type: 'search', required: true, gro
 
 /** Builds the server of the console; it does not listen yet. */
 export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInstance> => {
-  const { counts, refresh } = createNavigationCounts(options.sql);
+  const counter = createNavigationCounts(options.sql);
   const frame: SiteFrame = {
     site: 'console',
     name: 'Game Catalogue',
@@ -53,16 +53,11 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
     wayOn: WAY_ON,
-    counts: () => counts().places,
-    decidedToday: (login) => counts().decided[login] ?? 0,
+    counts: () => counter.counts().places,
+    decidedToday: (login) => counter.counts().decided[login] ?? 0,
   };
   const app = await createSite(options, frame);
-  // Reads the counts before the first page.
-  app.addHook('onListen', async () => refresh());
-  // And after each change, while the browser requests the page that it leads to.
-  app.addHook('onSend', async ({ method, operator }) => {
-    if (operator !== null && changesState(method)) refresh();
-  });
+  keepFresh(app, counter);
   addHome(app, options);
   addReview(app, options);
   addBatches(app, options);

@@ -10,10 +10,9 @@ import { addDevelopers } from '#src/kyc-desk/pages/developers.ts';
 import { addRequests } from '#src/kyc-desk/pages/requests.ts';
 import { addReveals } from '#src/kyc-desk/pages/reveals.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
-import { createCounter } from '#src/site/counter.ts';
+import { createCounter, keepFresh } from '#src/site/counter.ts';
 import { number } from '#src/site/html.ts';
 import type { Navigation, PlaceCounts } from '#src/site/layout.ts';
-import { changesState } from '#src/site/origin.ts';
 import { createSite } from '#src/site/site.ts';
 
 const NAVIGATION: Navigation = [
@@ -40,20 +39,16 @@ const readCounts = async (sql: DeskOptions['sql']): Promise<PlaceCounts> => {
 
 /** Builds the server of the desk; it does not listen yet. */
 export const buildKycDesk = async (options: DeskOptions): Promise<FastifyInstance> => {
-  const { counts, refresh } = createCounter<PlaceCounts>({}, () => readCounts(options.sql));
+  const counter = createCounter<PlaceCounts>({}, () => readCounts(options.sql));
   const app = await createSite(options, {
     site: 'kyc_desk',
     name: 'KYC desk',
     lead: 'The KYC desk of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
-    counts,
+    counts: counter.counts,
   });
-  // Reads the counts before the first page, and after each change.
-  app.addHook('onListen', async () => refresh());
-  app.addHook('onSend', async ({ method, operator }) => {
-    if (operator !== null && changesState(method)) refresh();
-  });
+  keepFresh(app, counter);
   addDevelopers(app, options);
   addDeveloper(app, options);
   addActions(app, options);

@@ -18,7 +18,7 @@ import { hasTwoProfiles, isOfUsualClass, looksOther, sayTransparent } from '#src
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
 import { isPlainGif } from '#src/rules/plain-gif.ts';
-import { readPngChunks } from '#src/rules/plain-png.ts';
+import { type PngChunks, readPngChunks } from '#src/rules/plain-png.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`);
@@ -99,6 +99,11 @@ const hasColourless = async (bytes: Buffer, filled: Buffer): Promise<boolean> =>
   return own?.equals(other ?? bytes) !== true;
 };
 
+const isAmbiguousPng = async (bytes: Buffer, png: PngChunks, { icc }: Metadata): Promise<boolean> =>
+  png.isAmbiguous ||
+  (png.hasProfile && icc === undefined) ||
+  (png.filled !== null && (await hasColourless(bytes, png.filled)));
+
 const isAmbiguous = async (bytes: Buffer, format: ImageFormat, metadata: Metadata): Promise<boolean> => {
   if (format === 'avif' && !isPlainAvif(bytes)) return true;
   if (format === 'gif' && !isPlainGif(bytes)) return true;
@@ -116,12 +121,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   if (pixels > PICTURE_BOUNDS.pixels || pixels * bytesAPixel(metadata) > PICTURE_BOUNDS.decodeBytes)
     return { outcome: 'too_many_pixels' };
   const png = format === 'png' ? readPngChunks(bytes) : undefined;
-  if (
-    png?.isAmbiguous ||
-    (png?.hasProfile && metadata.icc === undefined) ||
-    (png?.filled && (await hasColourless(bytes, png.filled))) ||
-    (await isAmbiguous(bytes, format, metadata))
-  )
+  if ((png && (await isAmbiguousPng(bytes, png, metadata))) || (await isAmbiguous(bytes, format, metadata)))
     return { outcome: 'ambiguous' };
   const { data, info } = await open(bytes)
     .resize(within(large))
@@ -141,6 +141,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
     outcome: 'shown',
     width,
     height,
+    // A PNG may state any number.
     frames: Math.min(png?.frames ?? metadata.pages ?? 1, PICTURE_BOUNDS.pixels),
     dhash: differenceHash(grey),
     thumbnails: [

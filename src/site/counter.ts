@@ -1,4 +1,6 @@
 /** Counts that pages show and no page waits for. */
+import type { FastifyInstance } from 'fastify';
+import { changesState } from '#src/site/origin.ts';
 
 /** Pages of a process share what was read within this time. */
 const FRESH_MS = 5_000;
@@ -40,4 +42,12 @@ export const createCounter = <Counts>(none: Counts, read: () => Promise<Counts>)
     },
     refresh,
   };
+};
+
+/** Reads the counts before the first page, and after each change, while the browser requests the page that it leads to. */
+export const keepFresh = (app: FastifyInstance, { refresh }: Pick<Counter<unknown>, 'refresh'>): void => {
+  app.addHook('onListen', async () => refresh());
+  app.addHook('onSend', async ({ method, operator }) => {
+    if (operator !== null && changesState(method)) refresh();
+  });
 };

@@ -101,7 +101,7 @@ const openAt = async (use: AsyncDisposableStack, open: (fleet: TestFleet) => Pro
   return { fleet, gate, next, run_id, move };
 };
 
-test('A run that is open when its application gets other addresses ends, and stores nothing more of the former server; another one like it follows', async () => {
+test('An open run ends when its application gets other addresses, and stores nothing more; one like it follows', async () => {
   await using use = new AsyncDisposableStack();
   const { fleet, gate, next, run_id, move } = await openAt(use, async ({ sql, producer }) => {
     await insertRefreshes(sql, 'acme', []);

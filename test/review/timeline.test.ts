@@ -114,8 +114,9 @@ describe('The first line answers why a game', () => {
     const { opened_at } = await insertAppeal(database.sql, { game_id, text: 'They load.' });
     const due = formatUtc(new Date(opened_at.getTime() + 48 * 3_600_000));
     const open = await read(id);
+    const rejected = 'The game was rejected: An icon, a picture or the video does not load.';
     expect(open.answer.text).toBe(
-      `The game was rejected: An icon, a picture or the video does not load. Its developer has appealed: another reviewer decides by ${due}.`,
+      `${rejected} Its developer has appealed: another reviewer decides by ${due}.`,
     );
     expect(open.entries.at(-1)).toMatchObject({
       at: opened_at,

@@ -54,11 +54,12 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
     const figures = await showList(sources, figuresList, view);
     const { since } = figures.typed;
     const fared = await showList(sources, overturnedList, { ...view, query: { since } });
+    const decisions = figures.body({ linkTo, title: 'Decisions', label: 'Decisions', stacked: 'lines' });
     return sendPage(reply, {
       title: 'Figures',
       at: '/figures',
       lead: 'Decisions by day and reviewer, the last 30 days by default. Days are in UTC.',
-      body: html`${figures.filters}${totals(figures)}${decisionChart(figures)}${figures.body({ linkTo, title: 'Decisions', label: 'Decisions', stacked: 'lines' })}
+      body: html`${figures.filters}${totals(figures)}${decisionChart(figures)}${decisions}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections by reason' })}`,
     });
   });

@@ -64,6 +64,7 @@ const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
 
 /** The heading shows a name of this width whole on every screen. Full-width characters take two columns. */
 const HEADING_COLUMNS = 48;
+/** Characters of such a name: some take no column. */
 const HEADING_MAX = 200;
 
 const nameOf = ({ diff }: GameView): TextDiff | undefined =>

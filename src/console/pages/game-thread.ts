@@ -77,7 +77,8 @@ export const appealForms = (
   login: string,
 ): SafeHtml => {
   const isOwn = isOwnRejection(appeal, login);
-  const next = html`<a class="button${isOwn ? ' primary' : null}" href="/review/appeals/next?after=${game_id}" data-key="j" aria-keyshortcuts="j">
+  const toNext = `/review/appeals/next?after=${game_id}`;
+  const next = html`<a class="button${isOwn ? ' primary' : null}" href="${toNext}" data-key="j" aria-keyshortcuts="j">
 Next appeal <kbd aria-hidden="true">j</kbd></a>`;
   if (isOwn) return html`<div id="decision">${next}</div>`;
   const seen = hiddenFields({ appeal_id: String(appeal.appeal_id), revision: String(revision) });
