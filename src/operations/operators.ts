@@ -176,11 +176,12 @@ const switchTo =
     if (status === 'disabled' && actor.actor_kind === 'operator' && actor.actor === login)
       throw new CatalogueError('You cannot disable yourself: ask another administrator.');
     const before = await requireOperator(tx, login);
+    if (before.status === status) return { login, status, sessions: 0, tokens: 0, isChanged: false };
     await updateOperator(tx, login, { status });
-    if (before.status === 'disabled' && status === 'active' && newSecondPerson(before.roles).length > 0)
+    if (status === 'active' && newSecondPerson(before.roles).length > 0)
       await startCounting(tx, login, before.roles, isOwner(caller));
     const tokens = status === 'disabled' ? await revokeTokensOf(tx, { login }) : 0;
-    return { login, status, sessions: await signOut(tx, login), tokens, isChanged: before.status !== status };
+    return { login, status, sessions: await signOut(tx, login), tokens, isChanged: true };
   };
 
 const switched = {

@@ -11,7 +11,7 @@ import {
   type TestConsole,
 } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
-import { linkOperator, signOutOperator } from '#test/support/operate.ts';
+import { linkOperator, signOutOperator, switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 /** The password that kim sets. */
@@ -141,6 +141,18 @@ test('an administrator ends every session of an operator', async () => {
   expect(await signOutOperator(database.sql, TESTS, 'kim')).toBeGreaterThanOrEqual(2);
   for (const cookie of sessions) expect(await isSignedIn(cookie)).toBe(false);
   expect(await isSignedIn(others)).toBe(true);
+});
+
+test('an operator who is active already keeps sessions and link when a stale page enables the operator', async () => {
+  const { sql } = database;
+  const cookie = await signIn(served.url, 'olga');
+  const link = await linkOperator(sql, TESTS, 'olga', false);
+  const entries = () => listAudit(sql, { subject: 'operator:olga', limit: 100 });
+  const before = await entries();
+  expect(await switchOperator(sql, TESTS, 'olga', 'active')).toMatchObject({ status: 'active', sessions: 0 });
+  expect(await isSignedIn(cookie)).toBe(true);
+  expect(await entries()).toEqual(before);
+  expect((await post('/sign-in', { link })).status).toBe(303);
 });
 
 test('refusals are logged: a page without the right, another origin, too many sign-ins; a flood is one line a second', async () => {
