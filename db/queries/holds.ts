@@ -56,10 +56,9 @@ export const holdGames = async (tx: Queryable, application_id: string): Promise<
   return held.count;
 };
 
-/** @returns the hold that ended, and why the games of the application can still not be passed */
-export const deleteHold = (tx: Queryable, application_id: string) =>
-  firstRow(tx<{ held_at: Date }[]>`
-    delete from application_holds where application_id = ${application_id} returning held_at`);
+/** @returns the hold that ended */
+export const deleteHold = (tx: Queryable, application_id: string): Promise<HoldRow | undefined> =>
+  firstRow(tx<HoldRow[]>`delete from application_holds where application_id = ${application_id} returning *`);
 
 /** Why no game of an application can be passed now. */
 export const findPassObstacle = async (

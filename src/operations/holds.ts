@@ -50,13 +50,20 @@ export const releaseApplication = defineOperation({
   title: 'Release the games of an application: those that a hold returned to review are live again',
   right: 'hold_applications',
   answer,
-  input: oneApplication,
+  input: oneApplication.extend({
+    /** The beginning of the hold that the operator saw: refused if it is another one. Absent: any. */
+    held_at: z.iso.datetime({ offset: true }).optional(),
+  }),
   subject: applicationSubject,
   isLong: true,
-  run: async (tx, { application_id }) => {
+  run: async (tx, { application_id, held_at }) => {
     await lockApplication(tx, application_id);
-    if ((await deleteHold(tx, application_id)) === undefined)
-      throw new CatalogueError(`${application_id} is not held.`);
+    const hold = await deleteHold(tx, application_id);
+    if (hold === undefined) throw new CatalogueError(`${application_id} is not held.`);
+    if (held_at !== undefined && Date.parse(held_at) !== hold.held_at.getTime())
+      throw new CatalogueError(
+        `${application_id} is held anew by ${hold.held_by} since the page was shown: look at it, then decide again.`,
+      );
     if ((await findPassObstacle(tx, application_id)) !== null)
       throw new CatalogueError(
         `The developer of ${application_id} has no standing verdict, and GAMES_NEED_VERDICT is on: a KYC officer gives one first (kyc verdict).`,

@@ -3,7 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import { findOpenAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { findHold } from '#db/queries/holds.ts';
 import { upholdRejection } from '#src/operations/appeals.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { addTestOperator, PASSWORD, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames, operateAs } from '#test/support/operate.ts';
@@ -65,6 +67,21 @@ test('a role that was taken away meanwhile does not return', async () => {
   expect(await send('/operators', form)).toContain('were changed meanwhile');
   const [vic] = await database.sql`select roles from operators where login = 'vic'`;
   expect(vic?.roles).toEqual(['viewer']);
+});
+
+test('a release ends the hold that its page showed, not a newer one', async () => {
+  const { sql } = database;
+  const acme = { application_id: 'acme' };
+  const release = '/applications/acme/release';
+  const hold = (reason: string) => operateAs(sql, KIM, holdApplication, { ...acme, reason });
+  const shown = () => fieldsOn('/applications/acme', `action="${release}"`);
+  await hold('The rights are in doubt.');
+  const form = await shown();
+  await operateAs(sql, KIM, releaseApplication, acme);
+  await hold('The police asked for it.');
+  expect(await send(release, form)).toContain('is held anew by kim since the page was shown');
+  expect(await findHold(sql, 'acme')).toMatchObject({ reason: 'The police asked for it.' });
+  expect(await send(release, await shown())).toContain('acme is no longer held.');
 });
 
 test('an appeal is not decided by the form of the one before it', async () => {

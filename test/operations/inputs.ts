@@ -21,7 +21,7 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'application.resume_failing': {},
   'application.remove': acme,
   'application.hold': { ...acme, reason },
-  'application.release': acme,
+  'application.release': { ...acme, held_at: '2026-01-31T12:00:00Z' },
   'application.check': acme,
   'application.pause_failing': { ...acme, reason },
   'application.resume_recovered': acme,

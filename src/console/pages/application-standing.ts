@@ -59,8 +59,10 @@ export const standingSection = (
     obstacle === null
       ? null
       : html`<p class="notice warn">No game can be passed: ${OBSTACLES[obstacle]}.</p>`;
-  const release = action(`${here}/release`, 'Release its games');
-  const act = hold === undefined ? holdDetails(here) : release;
+  const act =
+    hold === undefined
+      ? holdDetails(here)
+      : action(`${here}/release`, 'Release its games', { fields: { held_at: hold.held_at.toISOString() } });
   const rows = facts([
     ['Verdict on its developer', describeVerdict(verdict)],
     ['Hold', describeHold(hold)],
@@ -69,6 +71,7 @@ export const standingSection = (
 };
 
 const holdForm = z.object({ reason: z.string().default('') });
+const releaseForm = z.object({ held_at: z.string().optional() });
 
 /** Adds the routes that hold and release the games of an application. */
 export const addHolds = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -88,7 +91,8 @@ export const addHolds = (app: FastifyInstance, options: ConsoleOptions): void =>
   app.post<ById<'application_id'>>('/applications/:application_id/release', mayHold, (request, reply) =>
     redirectAfter(reply, pageOf(request.params), async () => {
       const { application_id } = request.params;
-      const { games } = await operateFor(request, options, releaseApplication, { application_id });
+      const given = { application_id, ...releaseForm.parse(request.body) };
+      const { games } = await operateFor(request, options, releaseApplication, given);
       return `${application_id} is no longer held. Games that passed again: ${games}.`;
     }),
   );
