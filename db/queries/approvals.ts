@@ -51,7 +51,7 @@ export const couldTwoOperators = (
            or exists (select from approvals where kind = ${kind})`);
 
 /**
- * What a request is about, as it is now: the id of the current record, the refused cp_id, how many games would be
+ * What a request is about, as it is now: the id of the current record (of an erasure before the first: `none`), the refused cp_id, how many games would be
  * withdrawn, or the roles of an operator. Null: there is nothing left to do.
  */
 export const findVersion = async (
@@ -76,10 +76,13 @@ export const findVersion = async (
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
     verdict: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
+    // Without a record, an erasure still stops the pulls of the application.
     erase: sql`
       select coalesce((select record_id::text from kyc_records where application_id = ${id}),
                       (select record_id::text from kyc_former_records where application_id = ${id}
-                       order by replaced_at desc, record_id desc limit 1)) as version`,
+                       order by replaced_at desc, record_id desc limit 1),
+                      case when s.state is distinct from 'erased' then 'none' end) as version
+      from applications a left join kyc_states s using (application_id) where a.application_id = ${id}`,
   };
   return (await readValue(sql<{ version: string | null }[]>`${version[kind]}`)) ?? null;
 };

@@ -123,20 +123,24 @@ export const eraseKycRecord = defineOperation({
   title: 'Delete every version of the KYC record of an application',
   notByToken: 'at the KYC desk',
   right: 'kyc',
-  input: withReason,
+  /** `seen`: the version that the page showed, as a request has it. Absent: any. */
+  input: withReason.extend({ seen: z.string().optional() }),
   subject: applicationSubject,
   secondPerson: {
     kind: 'erase',
-    // Without a record, an erasure still stops the pulls of the application: that takes two persons as well.
     lockVersion: async (tx, { application_id }) => {
       await lockState(tx, application_id);
-      return (await findVersion(tx, 'erase', applicationSubject({ application_id }))) ?? '';
+      return findVersion(tx, 'erase', applicationSubject({ application_id }));
     },
   },
   run: async (tx, input, context) => {
-    const { application_id } = input;
+    const { application_id, seen } = input;
     const reason = requireReason(input, context);
     const { now } = await lockState(tx, application_id);
+    if (seen !== undefined && seen !== (await findVersion(tx, 'erase', applicationSubject(input))))
+      throw new CatalogueError(
+        `The KYC record of ${application_id} has changed since it was shown: look at it, then decide again.`,
+      );
     const access = { application_id, record_id: null, action: 'erase', reason } as const;
     await insertKycAccess(tx, { ...access, accessed_by: context.caller.actor.actor });
     await saveKycState(tx, application_id, { state: 'erased', pulled_at: now, refused_cp_id: null });

@@ -8,6 +8,7 @@ import { upholdRejection } from '#src/operations/appeals.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { addTestOperator, PASSWORD, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { fieldsOf } from '#test/support/form-fields.ts';
 import { decideGames, operateAs } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -22,18 +23,9 @@ beforeAll(async () => {
   await addApplication(database.sql, 'acme');
 });
 
-/** The fields of the form on a page that `mark` is in, as a browser sends them. */
-const fieldsOn = async (path: string, mark: string, as = cookie): Promise<URLSearchParams> => {
-  const page = await (await fetch(served.url + path, { headers: { cookie: as } })).text();
-  const form = page.split('<form ').find((each) => each.includes(mark)) ?? '';
-  const fields = new URLSearchParams();
-  for (const [tag] of form.matchAll(/<(?:input|option)[^>]*>/g)) {
-    const [, name] = / name="([^"]*)"/.exec(tag) ?? [];
-    const [, value = ''] = / value="([^"]*)"/.exec(tag) ?? [];
-    if (name !== undefined && (!tag.includes('checkbox') || / checked/.test(tag))) fields.append(name, value);
-  }
-  return fields;
-};
+/** The fields of the form on a page that `mark` is in. */
+const fieldsOn = async (path: string, mark: string, as = cookie): Promise<URLSearchParams> =>
+  fieldsOf(await (await fetch(served.url + path, { headers: { cookie: as } })).text(), mark);
 const send = async (path: string, body: URLSearchParams, as = cookie) => {
   const answer = await fetch(served.url + path, {
     method: 'POST',

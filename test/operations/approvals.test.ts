@@ -205,6 +205,17 @@ it('erase and accept-cp-id follow the rule', async () => {
   expect((await actionsOn(sql, subject)).slice(-2)).toEqual(['kim approval.use', 'kim kyc.erase']);
 });
 
+it('an erasure that was approved before the first record does not erase the record that came meanwhile', async () => {
+  const { sql } = database;
+  await sql`delete from kyc_records where application_id = ${application_id}`;
+  const id = await ask('kim', 'erase');
+  await approveBy('lee', id);
+  await store(sql, keys, application_id, { ...PLANTED, cp_name: 'Another name' });
+  await expect(eraseKyc(sql, application_id, by('kim'), { fourEyes, approval_id: id })).rejects.toThrow(
+    'so the approval is void',
+  );
+});
+
 it('begins once two operators could, does not end when one is disabled, and leaves a trace where it is off', async () => {
   const { sql } = database;
   expect(await readNeed(sql, fourEyes, 'withdrawals')).toBe('alone');

@@ -63,7 +63,7 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'token.revoke_own': { token_id: ID },
   'kyc.pull': acme,
   'kyc.reveal': { ...acme, reason },
-  'kyc.erase': { ...acme, reason },
+  'kyc.erase': { ...acme, reason, seen: ID },
   'kyc.verdict': { ...acme, reason, record_id: ID, verdict: 'verified' },
   'kyc.accept_cp_id': { ...acme, reason, cp_id: 'cp-other' },
   'kyc.reseal': {},

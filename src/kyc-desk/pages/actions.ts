@@ -23,6 +23,7 @@ const fields = z.object({
   password: z.string().max(PROOF_MAX).default(''),
   cp_id: z.string().default(''),
   record_id: z.string().default(''),
+  seen: z.string().optional(),
   ...verdictForm.shape,
 });
 
@@ -35,12 +36,12 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
   /** What the form gives an operation. */
   const readForm = (request: Request) => {
     const form = fields.parse(request.body);
-    const { approval: approval_id, password, cp_id, record_id, reason: given, ...terms } = form;
+    const { approval: approval_id, password, cp_id, record_id, seen, reason: given, ...terms } = form;
     const { application_id } = request.params;
     const reason = approval_id === undefined ? given : undefined;
     if (approval_id === undefined && !reason?.trim())
       throw new CatalogueError('Give a reason: the audit log needs it.');
-    return { given: { application_id, approval_id, reason }, password, cp_id, record_id, terms };
+    return { given: { application_id, approval_id, reason }, password, cp_id, record_id, seen, terms };
   };
 
   app.post<ById<'application_id'>>('/developers/:application_id/reveal', officer, (request, reply) => {
@@ -55,7 +56,8 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
 
   app.post<ById<'application_id'>>('/developers/:application_id/erase', officer, (request, reply) =>
     redirectAfter(reply, developerPath(request.params.application_id), async () => {
-      const { versions } = await operateFor(request, options, eraseKycRecord, readForm(request).given);
+      const { given, seen } = readForm(request);
+      const { versions } = await operateFor(request, options, eraseKycRecord, { ...given, seen });
       return `Erased: ${versions} ${versions === 1 ? 'version' : 'versions'}.`;
     }),
   );

@@ -99,7 +99,7 @@ const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
     label: 'Erase',
     button: 'Request to erase it',
     path: 'erase',
-    hint: 'Deletes every version of the record. Backups keep it until they expire.',
+    hint: 'Deletes every version of the record, and stops its pulls. Backups keep it until they expire.',
   },
 };
 
@@ -156,13 +156,21 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
     { config: { right: 'kyc' } },
     async (request, reply) => {
       const { application_id } = request.params;
+      const subject = `application:${application_id}`;
+      // Before what they are about: if that changes meanwhile, a form names what it was, and is refused.
+      const acts = await Promise.all(
+        KYC_APPROVAL_KINDS.map(async (kind) => ({
+          kind,
+          version: await findVersion(sql, kind, subject),
+          need: await readNeed(sql, fourEyes, kind),
+        })),
+      );
       const developer = await findDeveloper(sql, application_id);
       if (developer === undefined)
         return sendError(reply, 404, 'No such developer', 'There is no application with this id.');
       const { login } = operatorOf(request);
-      const subject = `application:${application_id}`;
       const at = developerPath(application_id);
-      const [record, former, requests, entries, view, verdict, waiting, ...acts] = await Promise.all([
+      const [record, former, requests, entries, view, verdict, waiting] = await Promise.all([
         readMasked(options, application_id),
         readFirst(kycVersionList, sourcesOf(options), { application_id }, FORMER_SHOWN),
         refreshOpenRequests(sql, KYC_APPROVAL_KINDS, subject),
@@ -170,11 +178,6 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
         readProof(request, options, at),
         findLastVerdict(sql, application_id),
         readWaiting(sourcesOf(options), 2),
-        ...KYC_APPROVAL_KINDS.map(async (kind) => ({
-          kind,
-          version: await findVersion(sql, kind, subject),
-          need: await readNeed(sql, fourEyes, kind),
-        })),
       ]);
       // Each action is requested once, but every officer needs a reveal of their own.
       const requested = new Set<ApprovalKind>(
