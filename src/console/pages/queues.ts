@@ -38,7 +38,7 @@ export const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/
 
 /** Above everything else of a page. */
 export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
-Start one: <code>npx catalogue worker</code>. If one runs, its /readyz says what is wrong.</p>`;
+Start one: <code>npx catalogue worker</code>. If one runs, its /readyz says what is wrong; no answer: restart it.</p>`;
 
 /** The media process takes their jobs. It has no heartbeat, so nothing is known of it here. */
 const OF_MEDIA = new Set<string>(mediaSpecs.map(({ name }) => name));
