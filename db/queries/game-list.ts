@@ -1,7 +1,7 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { countGames } from '#db/queries/game-counts.ts';
-import { type GameSearch, searchGames } from '#db/queries/game-search.ts';
+import { compareFound, type GameSearch, searchGames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { COUNT_MAX, type Listed, type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { where } from '#db/where.ts';
@@ -88,15 +88,18 @@ const listFound = async (
   filter: GameSearch,
   { after, limit }: GameListPage,
 ): Promise<Listed<GameItem>> => {
-  const found = await searchGames(sql, filter);
-  const start = after === undefined ? 0 : found.indexOf(after[1]) + 1;
-  const ids = after !== undefined && start === 0 ? [] : found.slice(start, start + limit);
+  // The last game of the page before need not be found any more: a decision changes its status.
+  const shown = after && { score: Number(after[0]), game_id: after[1] };
+  const all = await searchGames(sql, filter);
+  const found = shown === undefined ? all : all.filter((game) => compareFound(shown, game) < 0);
+  const part = found.slice(0, limit);
+  const ids = part.map(({ game_id }) => game_id);
   const rows = await sql<GameItem[]>`
     select ${columns(sql)}
     from unnest(${ids}::uuid[]) with ordinality as found (game_id, place) join games g using (game_id) ${joins(sql)}
     order by place`;
-  const last = start + limit < found.length ? ids.at(-1) : undefined;
-  return { rows, total: null, next: last === undefined ? undefined : [last, last] };
+  const last = found.length > limit ? part.at(-1) : undefined;
+  return { rows, total: null, next: last && [String(last.score), last.game_id] };
 };
 
 /** Reads one page of the games that are not withdrawn, or of those that a search finds. */

@@ -23,6 +23,9 @@ export type GameSearch = {
   application_id?: string | undefined;
 };
 
+/** A game that a search finds. The score depends on the query and the game alone. */
+export type FoundGame = { game_id: string; score: number };
+
 /** Games that a search finds, at most: the best. */
 export const FOUND_MAX = 100;
 /** A search that finds fewer by what is typed also looks for what may be meant. */
@@ -115,11 +118,15 @@ const scoreOfId = (search: string, { game_id, application_game_id }: Candidate):
   return isBeginning ? 0.7 + (0.2 * typed.length) / application_game_id.length : 0;
 };
 
+/** The best game first; of equal ones, the one that was first seen first. */
+export const compareFound = (one: FoundGame, other: FoundGame): number =>
+  other.score - one.score || one.game_id.localeCompare(other.game_id);
+
 /**
  * Finds games by their name, in any order of its words, and by both of their ids. Withdrawn games are found by id alone.
- * @returns their ids, the best first
+ * @returns the best first
  */
-export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<string[]> => {
+export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<FoundGame[]> => {
   const { search, application_id, audit_status } = filter;
   const found = await Promise.all([
     readMatches(sql, idQuery(search, application_id), audit_status, true),
@@ -133,7 +140,7 @@ export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<s
       .map((game) => [game.game_id, Math.max(scoreOfId(search, game), scoreOfName(words, game.game_name))]),
   );
   return [...scores]
-    .sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1))
-    .slice(0, FOUND_MAX)
-    .map(([game_id]) => game_id);
+    .map(([game_id, score]) => ({ game_id, score }))
+    .sort(compareFound)
+    .slice(0, FOUND_MAX);
 };

@@ -22,7 +22,9 @@ export const listSimilarNames = async (
   // A number beside the same words is a series, or a copy.
   const words = wordsOf(game_name).filter((word) => /\p{L}/u.test(word));
   if (words.length === 0) return [];
-  const found = (await searchGames(sql, { search: words.join(' ') })).filter((id) => id !== game_id);
+  const found = (await searchGames(sql, { search: words.join(' ') }))
+    .map((game) => game.game_id)
+    .filter((id) => id !== game_id);
   const games = await sql<SimilarName[]>`
     select game_id, game_name, application_id, audit_status, withdrawn_at, a.name as application_name
     from unnest(${found.slice(0, COMPARED_MAX)}::uuid[]) with ordinality as found (game_id, place)

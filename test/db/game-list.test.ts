@@ -117,6 +117,18 @@ describe('a search of games', () => {
     expect((await idsOf({ ...filter, search: 'needle hayfield' }))[0]).toBe('long last');
   });
 
+  test('goes on behind a game that was decided meanwhile', async () => {
+    const { sql } = database;
+    await addApplication(sql, 'decided');
+    await land('decided', { a: 'Harbour', b: 'Harbour', c: 'Harbour' });
+    const filter = { search: 'harbour', application_id: 'decided', audit_status: 'pending' } as const;
+    const first = await readPage(sql, gameList, filter, { limit: 2 });
+    for (const { game_id } of first.rows) await decideGame(sql, { game_id, audit_status: 'passed' });
+    const second = await readPage(sql, gameList, filter, { limit: 2, cursor: first.cursor });
+    expect(second.rows).toHaveLength(1);
+    expect(first.rows.map(({ game_id }) => game_id)).not.toContain(second.rows[0]?.game_id);
+  });
+
   test('for white space alone is one for an id in an application, and none elsewhere', async () => {
     const { sql } = database;
     await addApplication(sql, 'blank');

@@ -50,7 +50,12 @@ const runChart = (runs: readonly RunRow[]): SafeHtml => {
     ended.map((run) => (run.outcome === outcome ? Math.max(1, run.listed) : 0)),
   );
   const labels = ended.map((run) => `${run.started_at.toISOString().slice(5, 16).replace('T', ' ')} UTC`);
-  return barChart('Games listed by each run', labels, series, ended.length === 1 ? '1 run' : `${ended.length} runs`);
+  return barChart(
+    'Games listed by each run',
+    labels,
+    series,
+    ended.length === 1 ? '1 run' : `${ended.length} runs`,
+  );
 };
 
 /** The state in one sentence. */
