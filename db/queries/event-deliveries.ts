@@ -91,8 +91,8 @@ export const DELIVERIES_MAX = 10_000;
 
 /**
  * Sends events of an application again, from now on for another 24 hours.
- * @param wanted these events; or every event since a time, delivered ones too; or every event since the address was set
- *   that is not delivered
+ * @param wanted these events; or every event since a time, delivered ones too; or every event since the first
+ *   address was set that is not delivered
  * @returns how many
  */
 export const requestDeliveries = (

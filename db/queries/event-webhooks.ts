@@ -23,7 +23,10 @@ export const addressIsHealthy = (sql: Queryable) => sql`
   status = 'active', off_reason = null, off_at = null, failures = 0, failing_since = null, next_attempt_at = now(),
   last_error = null`;
 
-/** Sets the address of an application's events. It replaces the former address, with its secrets and its health. */
+/**
+ * Sets the address of an application's events. It replaces the former address, with its secrets and its health, but for
+ * `created_at`: events that did not arrive at the former one can be sent to it.
+ */
 export const upsertEventWebhook = async (
   tx: Queryable,
   webhook: Omit<SealedEventWebhook, 'former_secret'>,
@@ -35,7 +38,7 @@ export const upsertEventWebhook = async (
     values (${application_id}, ${url}, ${secret}, ${keys})
     on conflict (application_id) do update
       set url = ${url}, secret = ${secret}, secret_keys = ${keys}, former_until = null,
-          created_at = now(), last_attempt_at = null, last_success_at = null, ${addressIsHealthy(tx)}`;
+          last_attempt_at = null, last_success_at = null, ${addressIsHealthy(tx)}`;
 };
 
 /** Has the application given this origin before, for its webhooks or its events? */

@@ -93,7 +93,7 @@ export const retryEvents = defineOperation({
   right: 'manage_applications',
   byApplication: true,
   input: oneApplication.extend({
-    /** These events. Absent, as `since`: every event since the address was set that is not delivered. */
+    /** These events. Absent, as `since`: every event since the first address was set that is not delivered. */
     event_ids: z.array(z.guid().toLowerCase()).min(1).max(DELIVERIES_MAX).optional(),
     /** Every event since this time, delivered ones too; at most the oldest 10,000. */
     since: sinceTime.optional(),

@@ -7,7 +7,7 @@ import { claimDeliveries } from '#db/queries/event-deliveries.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { retryEvents } from '#src/operations/events.ts';
-import { runCli } from '#test/support/cli.ts';
+import { runCli, startCli } from '#test/support/cli.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/support/events.ts';
 import { KIM } from '#test/support/factories.ts';
 import { decideGame, operateAs } from '#test/support/operate.ts';
@@ -111,7 +111,19 @@ it.each([
   expect({ exit, stdout }).toEqual({ exit: 0, stdout: isOne ? one : all });
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: isOne ? 1 : 2, failed: 0 });
   const again = await runCli(['event', 'retry', '--application', application_id], asOperator(databaseUrl));
-  expect(again.stdout).toBe(isOne ? one : 'Every event since the address was set is delivered.\n');
+  expect(again.stdout).toBe(isOne ? one : 'Every event since the first address was set is delivered.\n');
+});
+
+it('event retry --since takes the time of this machine, and says that there is no event since then', async () => {
+  const { sql, databaseUrl } = database;
+  const { application_id } = await withEvents(sql, 'http://127.0.0.1:9/', 2);
+  await sql`
+    update events set created_at = '2026-01-01T00:30:00+08' where application_id = ${application_id}`;
+  const env = { ...asOperator(databaseUrl), TZ: 'Asia/Shanghai' };
+  const retry = (since: string) =>
+    startCli(['event', 'retry', '--application', application_id, '--since', since], env).done;
+  expect((await retry('2026-01-01')).stdout).toBe('2 events are sent now.\n');
+  expect((await retry('2026-01-01T00:31')).stdout).toBe('There is no event since then.\n');
 });
 
 it('an address that fails for three days is switched off and says so; a retry switches it on', async () => {

@@ -41,6 +41,11 @@ test('a developer sends own events again since a time, delivered ones too, and s
   await sql`update event_webhooks set status = 'off' where application_id = 'elm'`;
   expect(await said('/portal/events', { since: '' })).toMatch(/^good The address is switched on/);
 
+  // Those that did not arrive at the former address, but for the one before the first address.
+  await sql`update event_deliveries set state = 'failed' where application_id = 'elm'`;
+  await giveAddress(sql, 'elm', 'http://127.0.0.1:9/other');
+  expect(await said('/portal/events', { since: '' })).toBe('good Events to be sent now: 2.');
+
   let last = '';
   for (let n = 0; n < 25 && !last.startsWith('bad'); n += 1)
     last = await said('/portal/events', { since: '7d' });

@@ -2,9 +2,8 @@ import { type Command, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { type ExportedDecision, listExportedDecisions } from '#db/queries/exports.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
+import { parseMoment } from '#src/cli/kit/parsers.ts';
 import { ROW_FORMATS, writeRows } from '#src/cli/kit/write-rows.ts';
-import { UsageError } from '#src/errors.ts';
-import { parseSince } from '#src/lib/since.ts';
 
 const PAGE = 1_000;
 
@@ -44,14 +43,6 @@ async function* exportPages(sql: Database, since: Date): AsyncGenerator<Exported
   }
 }
 
-const parseMoment = (text: string): Date => {
-  try {
-    return parseSince(text);
-  } catch (error) {
-    throw new UsageError(`--since: ${(error as Error).message}`);
-  }
-};
-
 /** `catalogue decision …` */
 export const register = (program: Command): void => {
   const decision = program.command('decision');
@@ -69,13 +60,13 @@ export const register = (program: Command): void => {
         .requiredOption(
           '--since <time>',
           'from this time on (local, if it names no zone), or this long ago: 24h',
+          parseMoment,
         )
         .addOption(
           new Option('--format <format>', 'of the rows').choices(ROW_FORMATS).default('ndjson' as const),
         ),
     run: async ({ openDatabase, out }, { since, format }) => {
-      const from = parseMoment(since);
-      await writeRows(out, format, COLUMNS, exportPages(await openDatabase(), from));
+      await writeRows(out, format, COLUMNS, exportPages(await openDatabase(), since));
     },
   });
 };

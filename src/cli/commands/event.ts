@@ -5,7 +5,7 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatAge, formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import type { Column } from '#src/cli/kit/output.ts';
-import { APPLICATION, integerBetween, variadic } from '#src/cli/kit/parsers.ts';
+import { APPLICATION, integerBetween, parseMoment, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { STREAM_MAX, type StreamDocument, streamRequestSchema } from '#src/contract/stream.ts';
 import { STREAM_TYPES } from '#src/contract/words.ts';
@@ -149,7 +149,7 @@ export const register = (program: Command): void => {
   defineCommand(event, 'retry', {
     summary: 'send events now, for another 24 hours',
     details:
-      'With --application, every event since the address was set that is not delivered. Does not wait for the next attempt of a pending event, nor for the delay of an address that failed. An address that was switched off is switched on.',
+      'With --application, every event since the first address was set that is not delivered. Does not wait for the next attempt of a pending event, nor for the delay of an address that failed. An address that was switched off is switched on.',
     examples: ['event retry 019a2b3c-4d5e', 'event retry --application acme'],
     parameters: (command) =>
       command
@@ -159,7 +159,11 @@ export const register = (program: Command): void => {
           'all events of this application that are not delivered',
           APPLICATION[2],
         )
-        .option('--since <time>', 'with --application: every event since then, delivered ones too'),
+        .option(
+          '--since <time>',
+          'with --application: every event since then, delivered ones too; local, if it names no zone',
+          parseMoment,
+        ),
     run: async ({ openDatabase, operate, out }, prefixes = [], { application, since }) => {
       if ((application === undefined) === (prefixes.length === 0))
         throw new UsageError('Name events, or an application with --application.');
@@ -176,7 +180,11 @@ export const register = (program: Command): void => {
       for (const application_id of application === undefined ? new Set(owners) : [application]) {
         const own = event_ids.filter((_, index) => owners[index] === application_id);
         const named = application === undefined ? own : undefined;
-        const retried = await operate(retryEvents, { application_id, event_ids: named, since });
+        const retried = await operate(retryEvents, {
+          application_id,
+          event_ids: named,
+          since: since?.toISOString(),
+        });
         events += retried.events;
         if (retried.switched_on) switched_on.push(application_id);
         else if (retried.address.failures > 0) failing.push(retried.address);
@@ -185,7 +193,9 @@ export const register = (program: Command): void => {
       const first = events < 2 ? [] : failing.map(explainFirst);
       const sent =
         events === 0
-          ? 'Every event since the address was set is delivered.'
+          ? since === undefined
+            ? 'Every event since the first address was set is delivered.'
+            : 'There is no event since then.'
           : `${formatCount(events, 'event')} ${events === 1 ? 'is' : 'are'} sent now.`;
       out.answer({ events, switched_on }, sent, ...first, ...on);
     },

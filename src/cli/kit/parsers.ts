@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { formatDuration, parseDuration } from '#src/lib/duration.ts';
+import { parseSince } from '#src/lib/since.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
 const DURATION_EXAMPLES = ['30s', '15m', '24h', '90d'];
@@ -42,6 +43,15 @@ export const parseNonEmpty = (text: string): string => {
 export const parseUuid = (text: string): string => {
   if (isUuid(text)) return text.toLowerCase();
   throw new InvalidArgumentError('Give the whole id, as the list commands print it.');
+};
+
+/** @returns the time of a text such as `24h` or `2026-03-31`, which is local if it names no zone */
+export const parseMoment = (text: string): Date => {
+  try {
+    return parseSince(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 };
 
 /** @returns a parser of an argument that takes several values */
