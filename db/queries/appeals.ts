@@ -3,6 +3,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { figuresSince } from '#db/queries/review-figures.ts';
 import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { gameAppeals } from '#db/schema/threads.ts';
 import { where } from '#db/where.ts';
@@ -145,7 +146,7 @@ export type OverturnedRow = {
   median_wait_ms: number | null;
 };
 
-/** Reads one page of the rejections since a time by reviewer and reason, with what became of the appeals. */
+/** Reads one page of the rejections since a time, 30 days by default, by reviewer and reason, with what became of the appeals. */
 export const listOverturnedPage = (
   sql: Queryable,
   { since }: { since?: Date | undefined },
@@ -161,10 +162,10 @@ export const listOverturnedPage = (
                / nullif(count(*) filter (where p.outcome in ('upheld', 'overturned')), 0))::int as share,
              (extract(epoch from percentile_cont(0.5) within group (order by p.decided_at - p.opened_at)
                filter (where p.decided_by is not null)) * 1000)::float8 as median_wait_ms
-      from game_audits d left join game_appeals p using (audit_id) ${where(sql, [
-        sql`d.audit_status = 'rejected' and d.undone_at is null and d.carried_over_from is null`,
-        since !== undefined && sql`d.decided_at >= ${since}`,
-      ])} group by 1, 2
+      from game_audits d left join game_appeals p using (audit_id)
+      where d.audit_status = 'rejected' and d.undone_at is null and d.carried_over_from is null
+        and d.decided_at >= ${figuresSince(sql, since)}
+      group by 1, 2
     ) as f where true`,
     sort_by: sql`f.reviewer`,
     id: sql`f.reason`,

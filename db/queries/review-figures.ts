@@ -20,6 +20,10 @@ export type FiguresRow = {
 
 const FIGURES_DAYS = 30;
 
+/** When figures begin: at the given time, else 30 days ago. */
+export const figuresSince = (sql: Queryable, since: Date | undefined) =>
+  sql`${since ?? sql`now() - ${FIGURES_DAYS} * interval '1 day'`}`;
+
 const waits = (sql: Queryable, share: number) => sql`
   (extract(epoch from percentile_cont(${share}::float8) within group (order by d.decided_at - d.waiting_since)) * 1000)::float8`;
 
@@ -41,7 +45,7 @@ export const listFiguresPage = (
              ${waits(sql, 0.5)} as median_wait_ms, ${waits(sql, 0.95)} as p95_wait_ms
       from game_audits d left join game_appeals p using (audit_id)
       where d.carried_over_from is null
-        and d.decided_at >= ${since ?? sql`now() - ${FIGURES_DAYS} * interval '1 day'`}
+        and d.decided_at >= ${figuresSince(sql, since)}
       group by 1, 2
     ) as f where true`,
     sort_by: sql`f.day`,

@@ -129,7 +129,7 @@ export const overturnedList = defineList({
     { key: 'share', title: 'Overturned, %', kind: 'number' },
     { key: 'median_wait_ms', title: 'Median wait', kind: 'duration', width: 'medium' },
   ],
-  empty: 'No game was rejected yet.',
+  empty: 'No game was rejected in the last 30 days.',
   noMatch: 'No game was rejected in this time.',
   read: listOverturnedPage,
 });

@@ -33,6 +33,7 @@ const ROUTES: [method: string, path: string, allowed: readonly Role[]][] = [
   ['GET', '/runs', ANY_ROLE],
   ['GET', `/runs/${ID}`, ANY_ROLE],
   ['GET', '/figures', ANY_ROLE],
+  ['GET', '/figures/rejections', ANY_ROLE],
   ['GET', '/failures', ANY_ROLE],
   ['GET', '/reasons', ANY_ROLE],
   ['GET', '/queues', ANY_ROLE],

@@ -69,6 +69,7 @@ export const everyPage: Prepare = async (sql) => {
     runs: '/runs',
     run: `/runs/${run_id}`,
     figures: '/figures',
+    rejections: '/figures/rejections',
     gallery: '/review?view=gallery',
     failures: '/failures',
     'failures-application': '/failures?application=studio-mizu',

@@ -34,6 +34,7 @@ const QUERIES: Fields = {
   '/runs': { application: '', outcome: 'failed', since: '24h', sort: 'listed', cursor: `listed,${ID},1` },
   '/runs/:run_id': { sort: 'page_num', cursor: 'page_num,2' },
   '/figures': { since: '', sort: '-day', cursor: '-day,olga,2026-01-01' },
+  '/figures/rejections': { since: '', sort: 'reviewer', cursor: 'reviewer,other,olga' },
   '/failures': { application: '', sort: '-games', cursor: '-games,acme,1' },
   '/audit': { actor: '', action: '', subject: '', since: '2026-01-01', until: '1h', cursor: '-entry_id,9' },
   '/operators': { role: 'viewer', status: 'active', q: '', sort: 'name', cursor: 'name,olga,Olga' },

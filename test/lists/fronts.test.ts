@@ -106,6 +106,7 @@ const PAGES: Record<string, [site: 'console' | 'desk' | 'portal', path: string]>
   'review.appeals': ['console', '/review/appeals'],
   'review.figures': ['console', '/figures'],
   'review.list': ['console', '/review'],
+  'review.overturned': ['console', '/figures/rejections'],
   'run.list': ['console', '/runs'],
 };
 
@@ -125,6 +126,28 @@ test.each(Object.entries(PAGES))('the page of %s ignores a wrong filter', async 
   }
   for (const query of ['sort=nonsense', 'cursor=nonsense', `cursor=${list.order},%2500`])
     expect(await countRows(query), query).toBe(all);
+});
+
+/** The heads that sort: the text of each, its direction, and its address. */
+const headsOf = (page: string) =>
+  [...page.matchAll(/<th[^>]* aria-sort="(\w+)"[^>]*><a class="sort" href="([^"]+)"[^>]*>([^<]+)/g)].map(
+    ([, direction, href = '', text]) => ({ direction, href: href.replaceAll('&amp;', '&'), text }),
+  );
+
+test('each head of a page sorts its table', async () => {
+  let heads = 0;
+  for (const [site, path] of Object.values(PAGES)) {
+    const { url, cookie } = await openSite(site);
+    const read = async (href: string) =>
+      headsOf(await (await fetch(new URL(href, url), { headers: { cookie } })).text());
+    for (const { direction, href, text } of await read(path)) {
+      heads += 1;
+      const sorted = (await read(href)).find((head) => head.text === text);
+      expect(sorted?.direction, `${path}: ${text}`).toMatch(/cending$/);
+      expect(sorted?.direction, `${path}: ${text}`).not.toBe(direction);
+    }
+  }
+  expect(heads).toBeGreaterThan(10);
 });
 
 const openSite = async (site: 'console' | 'desk' | 'portal'): Promise<{ url: string; cookie: string }> => {

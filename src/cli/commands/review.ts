@@ -27,8 +27,9 @@ export const register = (program: Command): void => {
   });
 
   defineListCommand(review, 'overturned', overturnedList, {
-    summary: 'list how rejections fared, by reviewer and reason: appealed, upheld, overturned',
-    examples: ['review overturned --since 30d'],
+    summary:
+      'list how rejections fared, by reviewer and reason: appealed, upheld, overturned; the last 30 days by default',
+    examples: ['review overturned', 'review overturned --since 2026-01-01'],
     limit: { max: 1_000, byDefault: 100 },
   });
 

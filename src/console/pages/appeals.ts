@@ -5,6 +5,7 @@ import type { Database } from '#db/client.ts';
 import { type AppealRow, countAppeals, listAppealedGames } from '#db/queries/appeals.ts';
 import { claimFirstGame } from '#db/queries/game-leases.ts';
 import { linkTo } from '#src/console/links.ts';
+import { REJECTIONS } from '#src/console/pages/figures.ts';
 import { laneTabs } from '#src/console/pages/review.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -58,7 +59,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
       summariseLanes(sql),
       countAppeals(sql),
       showList(sources, appealList, view),
-      showList(sources, overturnedList, { path: '/review/appeals', query: {}, limit: PAGE }),
+      showList(sources, overturnedList, { path: REJECTIONS, query: {}, limit: PAGE }),
     ]);
     const { login, roles } = operatorOf(request);
     const waiting = appeals.body({

@@ -1,4 +1,4 @@
-/** `/figures`: what reviewers decided, and how their rejections fared. */
+/** `/figures`: what reviewers decided; `/figures/rejections`: how their rejections fared. */
 import type { FastifyInstance } from 'fastify';
 import type { FiguresRow } from '#db/queries/review-figures.ts';
 import { barChart } from '#src/console/charts.ts';
@@ -12,6 +12,9 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
+
+/** Other pages show its first rows: their heads and *Next* lead here. */
+export const REJECTIONS = '/figures/rejections';
 
 type Figures = Pick<ShownList<FiguresRow, object>, 'rows' | 'next'>;
 
@@ -53,7 +56,11 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
     const view = { path: '/figures', query: request.query, limit: PAGE };
     const figures = await showList(sources, figuresList, view);
     const { since } = figures.typed;
-    const fared = await showList(sources, overturnedList, { ...view, query: { since } });
+    const fared = await showList(sources, overturnedList, {
+      path: REJECTIONS,
+      query: { since },
+      limit: PAGE,
+    });
     const decisions = figures.body({ linkTo, title: 'Decisions', label: 'Decisions', stacked: 'lines' });
     return sendPage(reply, {
       title: 'Figures',
@@ -61,6 +68,17 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
       lead: 'Decisions by day and reviewer, the last 30 days by default. Days are in UTC.',
       body: html`${figures.filters}${totals(figures)}${decisionChart(figures)}${decisions}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections by reason' })}`,
+    });
+  });
+
+  app.get(REJECTIONS, { config: { right: overturnedList.right } }, async (request, reply) => {
+    const view = { path: REJECTIONS, query: request.query, limit: PAGE };
+    const fared = await showList(sourcesOf(options), overturnedList, view);
+    return sendPage(reply, {
+      title: 'How rejections fared',
+      at: '/figures',
+      lead: 'Rejections by reviewer and reason, the last 30 days by default.',
+      body: html`${fared.filters}${fared.body({ linkTo, label: 'Rejections by reason' })}`,
     });
   });
 };
