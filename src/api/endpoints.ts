@@ -103,6 +103,9 @@ const toEndpoint = (operation: AnyOperation): Endpoint => {
   };
 };
 
+/** A cursor may have an id of 512 characters that is encoded, a name and reasons. */
+const CURSOR_MAX = 16_384;
+
 /** Rows of a page. */
 const LIMIT = { max: 1_000, byDefault: 100 };
 
@@ -125,7 +128,7 @@ const toListEndpoint = (list: AnyList): Endpoint => {
     limit: z.int().min(1).max(LIMIT.max).optional().describe(`Rows, at most. By default ${LIMIT.byDefault}.`),
     cursor: z
       .string()
-      .max(4_000)
+      .max(CURSOR_MAX)
       .optional()
       .describe('`next` of the page before, with the same filter and sort.'),
   });

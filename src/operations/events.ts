@@ -30,13 +30,31 @@ const BOTH_SECRETS_MS = 24 * 60 * 60_000;
 const noAddress = (application_id: string): StateError =>
   new StateError(`${application_id} has no address for events: set events_webhook first (app update).`);
 
-/** Replaces the secret of an address. The new one is shown only now; the former one signs too until `former_until`. */
+const formerUntil = z.iso
+  .datetime()
+  .transform((text) => new Date(text))
+  .nullable()
+  .optional()
+  .describe(
+    'When the secret before ends, as the caller has read it. Absent: none signs any more, so a repeated call replaces nothing.',
+  );
+
+/**
+ * Replaces the secret of an address. The new one is shown only now; the former one signs too until `former_until`.
+ * @param seen `former_until` as the caller has read it: the secret that signs until then ends now
+ */
 const rotate = async (
   tx: Queryable,
   receiver: Receiver,
-  { url, former_until: expected }: { url: string; former_until: Date | null },
+  { url, former_until: ends }: { url: string; former_until: Date | null },
+  seen: Date | null | undefined,
   { keys }: Context,
 ) => {
+  if (seen === undefined && ends !== null && ends.getTime() > Date.now())
+    throw new StateError(
+      `The former secret signs until ${ends.toISOString()}, and would end now. Wait, or give this time as former_until (--former-until).`,
+    );
+  const expected = seen === undefined ? ends : seen;
   const { secret, sealed } = await sealNewEventSecret(await keys(), { ...receiver, url });
   const former_until = await replaceEventSecret(tx, receiver, sealed, { expected, both_ms: BOTH_SECRETS_MS });
   if (former_until === undefined)
@@ -52,23 +70,13 @@ export const rotateEventSecret = defineOperation({
   answer: z.object({ application_id: z.string(), ...rotated }),
   right: 'manage_applications',
   byApplication: true,
-  input: oneApplication.extend({
-    former_until: z.iso
-      .datetime()
-      .transform((text) => new Date(text))
-      .nullable()
-      .optional()
-      .describe(
-        'When the secret before ends, as the caller has read it: a repeated call then replaces nothing.',
-      ),
-  }),
+  input: oneApplication.extend({ former_until: formerUntil }),
   subject: applicationSubject,
   run: async (tx, { application_id, former_until }, context) => {
     await requireActiveApplication(tx, application_id);
     const address = await findEventWebhook(tx, application_id);
     if (address === undefined) throw noAddress(application_id);
-    const seen = former_until === undefined ? address : { ...address, former_until };
-    return { application_id, ...(await rotate(tx, { application_id }, seen, context)) };
+    return { application_id, ...(await rotate(tx, { application_id }, address, former_until, context)) };
   },
 });
 
@@ -77,12 +85,15 @@ export const rotateSubscriptionSecret = defineOperation({
   title: 'Replace the secret that signs the stream for a subscription',
   answer: oneSubscription.extend(rotated),
   right: 'manage_applications',
-  input: oneSubscription,
+  input: oneSubscription.extend({ former_until: formerUntil }),
   subject: subscriptionSubject,
-  run: async (tx, { subscription_id }, context) => {
+  run: async (tx, { subscription_id, former_until }, context) => {
     const subscription = await findSubscription(tx, subscription_id);
     if (subscription === undefined) throw new NotFoundError('subscription', subscription_id);
-    return { subscription_id, ...(await rotate(tx, { subscription_id }, subscription, context)) };
+    return {
+      subscription_id,
+      ...(await rotate(tx, { subscription_id }, subscription, former_until, context)),
+    };
   },
 });
 

@@ -6,7 +6,7 @@ import { rotateEventSecret, sendTestEvent } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { readSealingRing } from '#src/sealing/event-box.ts';
-import { action, copyable, html, input, type SafeHtml, section } from '#src/site/html.ts';
+import { action, clock, copyable, html, input, type SafeHtml, section } from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -58,10 +58,14 @@ export const addressForms = (to: string, webhook: EventWebhook | undefined): Saf
 <summary class="button">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>${setForm(to, webhook)}</details>`;
   if (webhook === undefined) return html`<div class="body acts">${change}</div>`;
   const former_until = webhook.former_until?.toISOString() ?? '';
+  const former =
+    webhook.former_until === null || webhook.former_until.getTime() <= Date.now()
+      ? null
+      : html`<p class="soft">The former secret signs until ${clock(webhook.former_until)}: another new one ends it now.</p>`;
   return html`<div class="body acts">${action(to, 'Send a test', { fields: { act: 'test' } })}${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
 <details name="address"><summary class="button quiet danger">Remove…</summary><div class="form">
 <p>No event is sent any more: <code>event/list</code> has them. The secret ends.</p>
-${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details></div>`;
+${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details>${former}</div>`;
 };
 
 /** What a form did: `secret` is a new one, to be shown once; `text` says it otherwise. */

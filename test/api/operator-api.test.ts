@@ -63,6 +63,28 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (n
   });
 });
 
+test('takes the cursor of a failure whose game has the longest id, in characters that a cursor encodes', async () => {
+  const { sql } = api.database;
+  await addApplication(sql, 'longest');
+  for (const mark of ['\u{e0100}', '\u{e0101}'])
+    await sql`
+      insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+      values ('longest', 'query_game_detail', ${mark.repeat(512)}, 'invalid', '[]')`;
+  const page = async (cursor?: string) => {
+    const { body } = await api.call(every, 'failure.list', {
+      filter: { application_id: 'longest' },
+      limit: 1,
+      cursor,
+    });
+    expect(body.ret_msg).toBe('success');
+    return body.data as { list: { application_game_id: string }[]; next: string };
+  };
+  const first = await page();
+  const second = await page(first.next);
+  expect(second.list).toHaveLength(1);
+  expect(second.list).not.toEqual(first.list);
+});
+
 test('game.show has the content of each revision, and the status of now', async () => {
   const { sql } = api.database;
   await addApplication(sql, 'shown');

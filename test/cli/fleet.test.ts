@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBlocking } from '#db/queries/connections.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
@@ -202,6 +203,23 @@ describe('The command line of a fleet', () => {
     expect((await ask('sync', 'waiting')).exit).toBe(2);
     const rows = [...(await gamesOf(world.fleet.sql, 'waiting')).values()];
     expect(rows.every((row) => row.withdrawn_at !== null)).toBe(true);
+  });
+
+  it('goes on with the next application if one is removed while sync --all runs', async () => {
+    const { sql } = world.fleet;
+    const ids = ['gone-1', 'gone-2', 'gone-3'];
+    for (const id of ids) await add(id, server.url);
+    const synced = await sql.begin(async (tx) => {
+      await tx`update applications set status = 'removed' where application_id = 'gone-2'`;
+      const running = cli(['sync', '--all', '--json']);
+      await until('sync waits', async () => (await readBlocking(sql)).length > 0);
+      return { running };
+    });
+    const { exit, stdout, stderr } = await synced.running;
+    expect(stderr).toContain('gone-2: removed meanwhile.');
+    expect([0, 4]).toContain(exit);
+    expect(stdout).toContain('gone-3');
+    for (const id of ids) await cli(['app', 'remove', id]);
   });
 
   it('stops a worker at SIGTERM with exit code 0', async () => {

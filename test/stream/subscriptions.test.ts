@@ -150,11 +150,20 @@ it('after a rotation both secrets sign for 24 hours, then the new one alone', as
   };
   expect(await signedBy()).toEqual([true, true]);
   expect(rotated.former_until).toEqual((await findSubscription(fleet.sql, subscription_id))?.former_until);
+  // A call that timed out is repeated: the secret that the subscriber has goes on to sign.
+  await expect(operateAs(fleet.sql, KIM, rotateSubscriptionSecret, { subscription_id })).rejects.toThrow(
+    /^The former secret signs until 2/,
+  );
+  expect(await signedBy()).toEqual([true, true]);
   await fleet.sql`update event_subscriptions set former_until = former_until - interval '24 hours'`;
   expect(await signedBy()).toEqual([false, true]);
   await deleteFormerSecrets(fleet.sql);
   const rows = await fleet.sql`select former_secret, former_until from event_subscriptions`;
   expect(rows).toEqual([{ former_secret: null, former_until: null }]);
+  const next = await operateAs(fleet.sql, KIM, rotateSubscriptionSecret, { subscription_id });
+  const former_until = next.former_until?.toISOString();
+  await operateAs(fleet.sql, KIM, rotateSubscriptionSecret, { subscription_id, former_until });
+  expect(await signedBy()).toEqual([false, false]);
   const stored = JSON.stringify(await everyRow(fleet.sql));
   for (const each of [secret, rotated.secret]) expect(stored).not.toContain(each);
 });

@@ -224,8 +224,9 @@ export const register = (program: Command): void => {
     parameters: (command) =>
       command
         .argument('[application_id]', APPLICATION[1], APPLICATION[2])
-        .option('--subscription <subscription_id>', SUBSCRIPTION[1], SUBSCRIPTION[2]),
-    run: async ({ openDatabase, operate, out }, application_id, { subscription }) => {
+        .option('--subscription <subscription_id>', SUBSCRIPTION[1], SUBSCRIPTION[2])
+        .option('--former-until <time>', 'ends the former secret that signs until then'),
+    run: async ({ openDatabase, operate, out }, application_id, { subscription, formerUntil }) => {
       if ((application_id === undefined) === (subscription === undefined))
         throw new UsageError('Name an application, or a subscription with --subscription.');
       const rotated =
@@ -236,8 +237,9 @@ export const register = (program: Command): void => {
                 'event_subscriptions',
                 subscription ?? '',
               ),
+              former_until: formerUntil,
             })
-          : await operate(rotateEventSecret, { application_id });
+          : await operate(rotateEventSecret, { application_id, former_until: formerUntil });
       out.answer(
         rotated,
         `The new secret, shown only now: ${rotated.secret}`,

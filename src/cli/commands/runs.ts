@@ -6,7 +6,7 @@ import type { Output } from '#src/cli/kit/output.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { waitForResult } from '#src/cli/kit/wait.ts';
 import { DETAIL_COUNTERS, RUN_COUNTERS } from '#src/contract/words.ts';
-import { EXIT, type ExitCode } from '#src/errors.ts';
+import { EXIT, type ExitCode, NotFoundError } from '#src/errors.ts';
 import { runList } from '#src/lists/runs.ts';
 import type {
   startAcceptingRun as StartAcceptingRun,
@@ -22,18 +22,25 @@ type StartRun = (
 /**
  * Opens a run for each application that has no open run, and adds its first step.
  * @param operate runs an operation as the caller
+ * @param skip is called for an application that was removed meanwhile. Absent: the command fails
  */
 export const startRuns = async (
   operate: StartRun,
   application_ids: readonly string[],
   { full, accept_withdrawals }: { full: boolean; accept_withdrawals: boolean },
+  skip?: (application_id: string) => void,
 ): Promise<{ opened: RunRow[]; alreadyRunning: RunRow[] }> => {
   const { startAcceptingRun, startManualRun } = await import('#src/operations/runs.ts');
   const operation = accept_withdrawals ? startAcceptingRun : startManualRun;
   const opened: RunRow[] = [];
   const alreadyRunning: RunRow[] = [];
   for (const application_id of application_ids) {
-    const started = await operate(operation, { application_id, full });
+    const started = await operate(operation, { application_id, full }).catch((error: unknown) => {
+      if (skip === undefined || !(error instanceof NotFoundError)) throw error;
+      skip(application_id);
+      return undefined;
+    });
+    if (started === undefined) continue;
     (started.opened ? opened : alreadyRunning).push(started.run);
   }
   return { opened, alreadyRunning };

@@ -107,6 +107,7 @@ export const register = (program: Command): void => {
         (operation, given) => operate(operation, given, { by }),
         chosen,
         { full: full === true, accept_withdrawals },
+        all === true ? (id) => out.note(`${id}: removed meanwhile.`) : undefined,
       );
       const running = alreadyRunning.map(({ application_id, run_id }) => ({ application_id, run_id }));
       for (const { application_id, run_id } of running)
