@@ -18,26 +18,47 @@ const all = SECTIONS.split(/\s+/).flatMap((section) => {
 const expand = (cell: string): string[] =>
   cell.split(', ').flatMap((part) => {
     const [first = '', last = first] = part.split('–');
+    expect(all, part).toEqual(expect.arrayContaining([first, last]));
     return all.slice(all.indexOf(first), all.indexOf(last) + 1);
   });
 
-const rows = (await readFile('docs/asvs.md', 'utf8'))
-  .split('\n')
-  .map((line) => line.split('|').map((cell) => cell.trim()))
-  .filter(([, requirement = '']) => /^\d+\.\d+\.\d+/.test(requirement))
-  .map(([, requirement = '', met = '', how = '', shownBy = '']) => ({ requirement, met, how, shownBy }));
+type Answer = { verdict: string; requirements: string[]; how: string; shownBy: string };
+
+/** An answer is a row of a table, or a line of the list of what does not apply. */
+const readAnswers = ([heading = '', ...lines]: readonly string[]): Answer[] =>
+  lines
+    .map((line) => /^(?:\| (\d[^|]*) \| (.*) \| (.*) \||- (\d[^:]*): (.*))$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, cell, how, shownBy = '', item = '', why = '']) => ({
+      verdict: heading,
+      requirements: expand(cell ?? item),
+      how: how ?? why,
+      shownBy,
+    }));
+
+const page = await readFile('docs/asvs.md', 'utf8');
+const answers = page.split(/^## /m).flatMap((section) => readAnswers(section.split('\n')));
 
 test('docs/asvs.md answers every requirement of levels 1 and 2 once', () => {
   expect(all).toHaveLength(253);
-  expect(rows.flatMap(({ requirement }) => expand(requirement)).sort()).toEqual(all.toSorted());
+  expect(answers.flatMap(({ requirements }) => requirements).sort()).toEqual(all.toSorted());
 });
 
-test('each answer is one of five words, and what is met names a file that is there', () => {
-  for (const { requirement, met, how, shownBy } of rows) {
-    expect(['yes', 'part', 'no', 'yours', 'n/a'], requirement).toContain(met);
-    expect(how, requirement).not.toBe('');
+test('each answer is below one of five verdicts, the unmet ones first, and says how', () => {
+  expect([...new Set(answers.map(({ verdict }) => verdict))]).toEqual([
+    'Not met',
+    'Met with a limit',
+    'Yours',
+    'Not applicable',
+    'Met',
+  ]);
+  for (const { requirements, how } of answers) expect(how.trim(), requirements.join()).not.toBe('');
+});
+
+test('each file that an answer names is there, and what is met names one', () => {
+  for (const { verdict, requirements, shownBy } of answers) {
     const files = [...shownBy.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
-    for (const file of files) expect(existsSync(file), `${requirement}: ${file}`).toBe(true);
-    if (met === 'yes') expect(shownBy, requirement).toMatch(/`|\]\(/);
+    for (const file of files) expect(existsSync(file), `${requirements}: ${file}`).toBe(true);
+    if (verdict === 'Met') expect(files, requirements.join()).not.toEqual([]);
   }
 });
