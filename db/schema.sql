@@ -917,6 +917,8 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      -- Of a sign-in: where.
+      and coalesce('catalogue_' || (new.details ->> 'site'), role) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
         or role = any(case
@@ -1245,7 +1247,7 @@ begin
   end if;
   if new.status = 'active' and exists (
     select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
-    new.counts_at := greatest(new.counts_at, now() + interval '1 day');
+    new.counts_at := greatest(new.counts_at, now() + interval '24 hours');
   elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
@@ -2340,7 +2342,7 @@ AS $function$
     where role in ('kyc_officer', 'reviewer') and 2 <= (
       select count(*) from operators
       where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
-    then now() else now() + interval '1 day' end
+    then now() else now() + interval '24 hours' end
 $function$;
 
 CREATE OR REPLACE FUNCTION send_event(game games, event_type text, why text, more jsonb)

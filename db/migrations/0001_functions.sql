@@ -1427,6 +1427,8 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      -- Of a sign-in: where.
+      and coalesce('catalogue_' || (new.details ->> 'site'), role) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
         or role = any(case
@@ -1571,7 +1573,7 @@ as $$
     where role in ('kyc_officer', 'reviewer') and 2 <= (
       select count(*) from operators
       where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
-    then now() else now() + interval '1 day' end
+    then now() else now() + interval '24 hours' end
 $$;
 
 -- No site makes an operator count earlier. Who is enabled again is new to the others, as who gets a role is. No writer ends
@@ -1591,7 +1593,7 @@ begin
   end if;
   if new.status = 'active' and exists (
     select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
-    new.counts_at := greatest(new.counts_at, now() + interval '1 day');
+    new.counts_at := greatest(new.counts_at, now() + interval '24 hours');
   elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;

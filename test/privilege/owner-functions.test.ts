@@ -71,4 +71,10 @@ it('the logins of the API and the KYC desk take no advisory lock, and no role on
   const lockers = new Set(may.map(({ role }) => role));
   expect(lockers).toContain(roleName('worker'));
   expect([roleName('api'), roleName('kyc_desk')].filter((role) => lockers.has(role))).toEqual([]);
+  // Functions of the owner take some for them.
+  const inside = await database.sql<{ name: string }[]>`
+    select oid::regprocedure::text as name from pg_proc
+    where prosecdef and pronamespace = 'public'::regnamespace and prosrc ~ 'advisory_'`;
+  const called = inside.flatMap(({ name }) => (FUNCTION_RIGHTS[name] ?? []).map((role) => `${role} ${name}`));
+  expect(called.filter((text) => /^(api|kyc_desk) /.test(text))).toEqual(['api place_events(text,integer)']);
 });

@@ -118,6 +118,21 @@ it('who is enabled by the console counts as the second person after a day, and i
   await expectRefused('console', ["update operators set status = 'active' where login = 'kim'"]);
 });
 
+it('a stolen console does not shorten that day by a time zone whose clocks go forward within it', async () => {
+  const { sql } = database;
+  await sql`update operators set status = 'disabled' where login = 'olga'`;
+  // In half a minute by 23 hours and 58 minutes.
+  const [zone] = await sql<{ name: string }[]>`
+    select 'AAA0BBB-23:58,' || extract(doy from change) - 1 || '/' || change::time(0) || ','
+           || (extract(doy from change)::int + 30) % 365 as name
+    from (select now() at time zone 'UTC' + interval '30 seconds' as change) as soon`;
+  const enable = "update operators set status = 'active' where login = 'olga'";
+  expect(await attempt('console', `set local time zone '${zone?.name}'; ${enable}`)).not.toBe('refused');
+  expect(await sql`select login from operators where counts_at > now() + interval '23 hours'`).toEqual([
+    { login: 'olga' },
+  ]);
+});
+
 it.each(['console', 'operator_api', 'operator'] as const)('a stolen %s revives no token', async (role) => {
   const { sql } = database;
   const { token_id } = await addToken(sql, null);
@@ -149,6 +164,9 @@ it.each(['console', 'operator_api'] as const)(
     const own = role === 'console' ? 1 : 'refused';
     expect(await attempt(role, entry('approval.use', 'operator:olga', officer))).toBe(own);
     expect(await attempt(role, entry('approval.approve', 'operator:olga', { kind: 'reviewer' }))).toBe(own);
+    const signIn = (site: string) => entry('session.sign_in', 'operator:kim', { by: 'password', site });
+    await expectRefused(role, [signIn('kyc_desk')]);
+    expect(await attempt(role, signIn('console'))).toBe(own);
     expect(await attempt(role, entry('kyc.pull'))).toBe(1);
     expect(await attempt(role, entry('approval.request', 'run:1'))).toBe(1);
   },

@@ -104,6 +104,11 @@ it('a stolen KYC desk writes no act of the console to the audit log', async () =
     entry('command_line', 'kyc.reveal'),
     entry('system', 'kyc.reveal'),
   ]);
+  const signIn = (site: Site) =>
+    `insert into audit_log (actor, actor_kind, action, subject, details)
+     values ('olga', 'operator', 'session.sign_in', 'operator:olga', '{"by": "password", "site": "${site}"}')`;
+  await expectRefused('kyc_desk', [signIn('console')]);
+  expect(await attempt('kyc_desk', signIn('kyc_desk'))).toBe(1);
   const approval = (action: string, kind: string) =>
     `insert into audit_log (actor, actor_kind, action, subject, details)
      values ('kim', 'operator', 'approval.${action}', 'operator:olga', '{"kind": "${kind}"}')`;

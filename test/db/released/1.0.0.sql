@@ -790,7 +790,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
-  ('{"id":2,"hash":"4480d57fc6d22c78502ae5fb2f8641bde6442b993d4c507867ee0d41930986bb","created_at":1795509822667}')
+  ('{"id":2,"hash":"10e1d5d1b86e96bd057a870ec403f14223ba3ac2501bb8a61613fe579024c0c8","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1287,6 +1287,8 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      -- Of a sign-in: where.
+      and coalesce('catalogue_' || (new.details ->> 'site'), role) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
         or role = any(case
@@ -1615,7 +1617,7 @@ begin
   end if;
   if new.status = 'active' and exists (
     select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
-    new.counts_at := greatest(new.counts_at, now() + interval '1 day');
+    new.counts_at := greatest(new.counts_at, now() + interval '24 hours');
   elsif tg_op = 'UPDATE' then
     new.counts_at := greatest(new.counts_at, old.counts_at);
   end if;
@@ -2710,7 +2712,7 @@ AS $function$
     where role in ('kyc_officer', 'reviewer') and 2 <= (
       select count(*) from operators
       where login <> of_login and status = 'active' and role = any(roles) and counts_at <= now()))
-    then now() else now() + interval '1 day' end
+    then now() else now() + interval '24 hours' end
 $function$;
 
 CREATE OR REPLACE FUNCTION send_event(game games, event_type text, why text, more jsonb)
