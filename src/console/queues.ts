@@ -14,6 +14,7 @@ import { hasRight } from '#src/contract/roles.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { readSession } from '#src/identity/sign-in.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
+import { jsonLength } from '#src/queue/large-jobs.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
 import { ASSETS } from '#src/site/assets.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -58,7 +59,7 @@ const JOB_MAX = 16 * 1024;
 
 /** Leaves out what somebody wrote who has taken over another process: a page has up to 1,400 jobs of a megabyte each. */
 const shorten = (job: Job): Job => {
-  if (JSON.stringify(job.toJSON()).length <= JOB_MAX) return job;
+  if (jsonLength(job.toJSON()) <= JOB_MAX) return job;
   const name = job.name.slice(0, 100);
   return Object.assign(job, {
     name,
@@ -81,6 +82,13 @@ const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
       if (job !== undefined) jobs.push(shorten(job));
     }
     return jobs;
+  };
+  adapter.getJob = async (id) => {
+    const job = await queue.getJob(id);
+    if (job === undefined) return job;
+    // With a job, BullMQ would remove all those that it names as its children, of any queue.
+    const remove = job.remove.bind(job, { removeChildren: false });
+    return Object.assign(shorten(job), { remove });
   };
   return adapter;
 };

@@ -73,7 +73,7 @@ const runPass = async (
   const now = (await readTime(sql)).getTime();
   const steps = [
     backend.freeMisdatedLocks(),
-    redateDelayedJobs(backend, producer, tick, now, signal),
+    redateDelayedJobs(backend, producer, tick, now, signal, logger),
     producer.trim(signal),
     recoverRuns(sql, producer, signal, { idleMs }),
     reconcileSchedules(sql, producer, signal, from),

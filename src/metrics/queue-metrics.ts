@@ -21,7 +21,13 @@ export const addQueueMetrics = (
   const answers = cached(0, WAIT_MS, () => backend.ping().then(() => true));
   const accepts = cached(0, WAIT_MS, () => backend.probe().then(() => true));
   const counts = cached(COUNTS_MS, WAIT_MS, () =>
-    Promise.all(queues.map(async (queue) => ({ queue: queue.name, jobs: await queue.getJobCounts() }))),
+    Promise.all(
+      // Without those of a queue whose keys somebody gave another type.
+      queues.map(async (queue) => ({
+        queue: queue.name,
+        jobs: await queue.getJobCounts().catch(() => ({})),
+      })),
+    ),
   );
   new Gauge({
     name: 'catalogue_queue_up',

@@ -1,3 +1,6 @@
+import type { Queue } from 'bullmq';
+import type { Logger } from 'pino';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
@@ -12,6 +15,7 @@ const BATCH = 100;
  * its own delay once more, from now on.
  * @param ticks the queue of ticks is left alone: a tick is due at its moment, by any clock
  * @param now by the clock of Postgres, in milliseconds since 1970
+ * @param logger gets a line for a queue whose keys somebody gave another type: the others are read
  * @returns the number of jobs
  */
 export const redateDelayedJobs = async (
@@ -20,9 +24,10 @@ export const redateDelayedJobs = async (
   ticks: { name: string },
   now: number,
   signal: AbortSignal,
+  logger: Logger,
 ): Promise<number> => {
   let redated = 0;
-  for (const queue of producer.queues().filter(({ name }) => name !== ticks.name)) {
+  const redate = async (queue: Queue): Promise<void> => {
     for (let isFull = true; isFull && !signal.aborted; ) {
       const ids = await backend.listDelayedAfter(queue.name, now + DELAY_MAX_MS, BATCH);
       for (const id of ids) {
@@ -32,6 +37,18 @@ export const redateDelayedJobs = async (
         redated += 1;
       }
       isFull = ids.length === BATCH;
+    }
+  };
+  for (const queue of producer.queues().filter(({ name }) => name !== ticks.name)) {
+    try {
+      await redate(queue);
+    } catch (thrown) {
+      const error = coerceError(thrown);
+      if (error.name !== 'ReplyError') throw error;
+      logger.warn(
+        { queue: queue.name, error: safeMessage(error) },
+        'the delayed jobs of a queue cannot be read',
+      );
     }
   }
   return redated;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { type AnyJob, parseSchedulerJobId, RetryAfter } from '#src/queue/job.ts';
+import { LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
 
@@ -34,9 +35,6 @@ const progressSchema = z.object({ postponed_ms: z.number(), postponed_times: z.i
 
 const postponedOf = (job: QueuedJob): Postponed =>
   progressSchema.safeParse(job.progress).data ?? NOT_POSTPONED;
-
-const LARGE_JOB =
-  'a job was larger than any of ours, and was emptied: see who else writes to Redis (docs/security.md)';
 
 /** The load of one queue in this process: jobs that run, their limit, and jobs started so far. */
 export type Load = { name: string; active: number; concurrency: number; taken: number };
@@ -131,9 +129,15 @@ export const startRunner = <Deps>(
       },
     );
     worker.on('error', report);
+    refuseLargeJobs(worker);
+    const logLarge = (job_id = ''): void =>
+      logger.error({ job: name, job_id: job_id.slice(0, FIELD_SHOWN) }, LARGE_JOB);
+    worker.on('failed', (failed, { message }) => {
+      if (message === LARGE_JOB) logLarge(failed?.id);
+    });
     worker.on('stalled', (job_id) => {
       backend.emptyLargeJob(name, job_id).then((wasLarge) => {
-        if (wasLarge) logger.error({ job: name, job_id: job_id.slice(0, FIELD_SHOWN) }, LARGE_JOB);
+        if (wasLarge) logLarge(job_id);
       }, report);
     });
     // The lock is lost: another worker runs this job, so this one is cancelled.

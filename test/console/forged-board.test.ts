@@ -1,7 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Job } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildConsole } from '#src/console/app.ts';
-import { deliverEvent } from '#src/ingest/specs.ts';
+import { deliverEvent, fetchPictures } from '#src/ingest/specs.ts';
 import { addTestOperator, signIn } from '#test/support/console.ts';
+import { startRedisWithUsers } from '#test/support/redis-users.ts';
 import { openAs } from '#test/support/roles.ts';
 import { serveSite, type TestSite } from '#test/support/site.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -40,13 +43,16 @@ const setOptions = (id: string, opts: object) =>
 
 test('a page of jobs of a megabyte each has their names, and the data of those that are as ours', async () => {
   const long = 'x'.repeat(300_000);
-  for (let count = 0; count < 20; count += 1) await queue().add('forged', { application_id: long } as never);
+  let forged: Job | undefined;
+  for (let count = 0; count < 20; count += 1)
+    forged = await queue().add('forged', { application_id: long } as never);
   await queue().add('ours', { application_id: 'acme' } as never);
   const path = `?activeQueue=${deliverEvent.name}&status=waiting&page=1&jobsPerPage=200`;
   const text = await read(path);
   expect(text.length).toBeLessThan(100_000);
   expect(text.split('"forged"')).toHaveLength(21);
   expect(text).toContain('{"application_id":"acme"}');
+  expect((await read(`/${deliverEvent.name}/${forged?.id}`)).length).toBeLessThan(10_000);
 });
 
 test('jobs that are parents of each other are read once, and their children one level deep', async () => {
@@ -77,3 +83,30 @@ test('an administrator retries every failed job, also those too large to be show
     expect([await job?.getState(), job?.data]).toEqual(['waiting', long]);
   }
 });
+
+test.skipIf(inject('redisUrl') === null)(
+  'an administrator removes a job of the media process, and no job of others that it names as its child',
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const redis = stack.use(await startRedisWithUsers());
+    const sql = openAs('console', database.databaseUrl);
+    stack.defer(() => sql.end({ timeout: 1 }));
+    const place = { sql, databaseUrl: database.databaseUrl, redisUrl: redis.urlOf('console') };
+    const site = await serveSite({ ...place, prefix: '{catalogue}' }, buildConsole);
+    stack.defer(site.stop);
+    const { id } = await site.producer.add(deliverEvent, { application_id: 'acme' });
+    const media = new Redis(redis.urlOf('media'));
+    stack.defer(() => media.disconnect());
+    const key = `{catalogue}:${fetchPictures.name}`;
+    await media.hset(`${key}:forged`, { name: 'forged', data: '{}', opts: '{}', timestamp: '1' });
+    await media.zadd(`${key}:failed`, 1, 'forged');
+    await media.sadd(`${key}:forged:dependencies`, `{catalogue}:${deliverEvent.name}:${id}`);
+    const { status } = await fetch(
+      new URL(`/queues/api/queues/${fetchPictures.name}/forged/clean`, site.url),
+      { method: 'PUT', headers: { cookie: await signIn(site.url, 'olga') } },
+    );
+    expect(status).toBe(204);
+    expect(await media.exists(`${key}:forged`)).toBe(0);
+    expect(await site.producer.queue(deliverEvent).getJobState(id ?? '')).toBe('waiting');
+  },
+);

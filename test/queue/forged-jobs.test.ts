@@ -1,9 +1,13 @@
 import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { expect, inject, test } from 'vitest';
 import { CHECK_VIOLATION } from '#db/sqlstate.ts';
+import { reconcile } from '#src/ingest/reconcile.ts';
 import { deliverEvent, fetchPictures, jobSpecs } from '#src/ingest/specs.ts';
+import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { defineJob } from '#src/queue/job.ts';
+import { LARGE_JOB } from '#src/queue/large-jobs.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { localClock } from '#test/support/clock.ts';
@@ -13,7 +17,7 @@ import { openAs } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 test.skipIf(inject('redisUrl') === null)(
-  'a job of megabytes that somebody wrote to Redis fails once, with a short reason and short lines in the log',
+  'a job that somebody wrote to Redis fails once, with a short reason and short lines in the log',
   async () => {
     const fleet = await startTestFleet('redis');
     await using stack = new AsyncDisposableStack();
@@ -28,10 +32,10 @@ test.skipIf(inject('redisUrl') === null)(
     const jobs = [defineJob(deliverEvent, never), defineJob(fetchPictures, never)];
     const runner = startRunner(fleet.backend, jobs, fleet.deps, localClock, logger, () => {});
     stack.defer(() => runner.stop(1_000));
-    const long = 'x'.repeat(3_000_000);
+    const long = 'x'.repeat(90_000);
     const forged = [
       [deliverEvent, { application_id: long }],
-      [fetchPictures, { game_ids: Array.from({ length: 100_000 }, () => 'no id'), icons_only: true }],
+      [fetchPictures, { game_ids: Array.from({ length: 5_000 }, () => 'no id'), icons_only: true }],
     ] as const;
     for (const [spec, payload] of forged) {
       const queue = producer.queue(spec as never);
@@ -80,6 +84,77 @@ test.skipIf(inject('redisUrl') === null)(
     expect(await redis.admin.memory('USAGE', key('huge'), 'SAMPLES', 0)).toBeLessThan(10_000);
     expect((await sent()) - before).toBeLessThan(5_000_000);
     expect(ran[0]).toEqual({ application_id: 'acme' });
+  },
+);
+
+const JUNK = 2_000_000;
+
+test.skipIf(inject('redisUrl') === null)(
+  'a job of 6 MB beside what it needs does not run: its data are not parsed, and it is deleted',
+  async () => {
+    await using stack = new AsyncDisposableStack();
+    const redis = stack.use(await startRedisWithUsers());
+    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
+    const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+    stack.defer(backend.close);
+    const ran: unknown[] = [];
+    const job = defineJob(deliverEvent, async (payload) => {
+      ran.push(payload);
+      return {};
+    });
+    const key = (name: string) => `{catalogue}:deliver-event:${name}`;
+    const flat = `'[' .. string.rep('[],', ${JUNK}) .. '[]]'`;
+    const deep = `string.rep('[', ${JUNK}) .. string.rep(']', ${JUNK})`;
+    for (const [id, field, start, junk] of [
+      ['1', 'data', '{"application_id":"acme","junk":', flat],
+      ['2', 'opts', '{"junk":', flat],
+      ['3', 'opts', '{"junk":', deep],
+    ] as const)
+      await redis.admin.eval(
+        `redis.call('hset', KEYS[1], 'name', 'forged', 'data', '{"application_id":"acme"}', 'timestamp', 1)
+         redis.call('hset', KEYS[1], '${field}', '${start}' .. ${junk} .. '}')
+         redis.call('lpush', KEYS[2], '${id}')
+         redis.call('zadd', KEYS[3], 0, '0')`,
+        3,
+        ...[key(id), key('wait'), key('marker')],
+      );
+    const lines: string[] = [];
+    const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
+    const runner = startRunner(backend, [job], undefined, localClock, logger, () => {});
+    stack.defer(() => runner.stop(1_000));
+    await until(
+      'they are deleted',
+      async () => (await redis.admin.exists(key('1'), key('2'), key('3'))) === 0,
+    );
+    expect(ran).toEqual([]);
+    expect(lines).toHaveLength(3);
+    for (const line of lines)
+      expect(JSON.parse(line)).toMatchObject({ job: 'deliver-event', msg: LARGE_JOB });
+  },
+);
+
+test.skipIf(inject('redisUrl') === null)(
+  'keys of another type in a queue of the media process stop no chore of the workers, and hide its counts alone',
+  async () => {
+    const fleet = await startTestFleet('redis');
+    await using stack = new AsyncDisposableStack();
+    stack.defer(fleet.stop);
+    for (const state of ['delayed', 'wait'])
+      await fleet.backend.redis?.set(`${fleet.prefix}:${fetchPictures.name}:${state}`, 'no list');
+    await fleet.sql`
+      insert into workers (worker_id, host, pid, seen_at) values (gen_random_uuid(), 'h', 1, now() - interval '1 day')`;
+    const lines: string[] = [];
+    const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+    await reconcile({ ...fleet, logger }, new AbortController().signal);
+    expect(await fleet.sql`select from workers`).toEqual([]);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { queue: fetchPictures.name, error: 'Redis WRONGTYPE' },
+    ]);
+    const registry = new Registry();
+    addQueueMetrics(registry, fleet.producer.queues(), fleet.backend);
+    const text = await registry.metrics();
+    expect(text).toContain(`bullmq_job_count{queue="${deliverEvent.name}",state="waiting"} 0`);
+    expect(text).not.toContain(fetchPictures.name);
   },
 );
 

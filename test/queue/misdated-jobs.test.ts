@@ -38,7 +38,7 @@ onBothBackends('A job that was delayed by a process whose clock was an hour ahea
     });
     const run = (clock: typeof localClock) =>
       startRunner(fleet.backend, [job], undefined, clock, logger, () => {});
-    const look = () => redateDelayedJobs(fleet.backend, producer, ticks, Date.now(), live);
+    const look = () => redateDelayedJobs(fleet.backend, producer, ticks, Date.now(), live, logger);
     return { producer, queue: producer.queue(flaky), run, runs: () => runs, look };
   };
 

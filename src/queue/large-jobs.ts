@@ -1,0 +1,42 @@
+import type { Job, JobJson, Worker } from 'bullmq';
+
+/** Characters of a job, as JSON. Our largest has 50,000. */
+const JOB_MAX = 100_000;
+
+/** Why a job failed that is larger than any of ours, or no JSON: somebody else wrote it. */
+export const LARGE_JOB =
+  'a job was larger than any of ours, and was deleted: see who else writes to the queues (docs/security.md)';
+
+/** @returns the characters of a value as JSON; infinity if it is nested too deeply */
+export const jsonLength = (value: unknown): number => {
+  try {
+    return JSON.stringify(value).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+};
+
+type Reader = { createJob: (data: JobJson, job_id: string) => Job };
+
+/**
+ * Has a worker fail each job that is larger than any of ours, and delete it, before its data are parsed: Redis sends up to
+ * 8 MB, which would take 90 MB for as long as the job runs.
+ */
+export const refuseLargeJobs = (worker: Worker): void => {
+  const reader = worker as unknown as Reader;
+  const createJob = reader.createJob.bind(worker);
+  reader.createJob = (data, job_id) => {
+    if (jsonLength(data) <= JOB_MAX) return createJob(data, job_id);
+    return createJob({ ...EMPTY_JOB, id: job_id } as JobJson, job_id);
+  };
+};
+
+const EMPTY_JOB: Partial<JobJson> = {
+  name: 'a job larger than any of ours',
+  data: 'null',
+  opts: { removeOnFail: true },
+  progress: 0,
+  attemptsMade: 0,
+  timestamp: 0,
+  deferredFailure: LARGE_JOB,
+};
