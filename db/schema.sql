@@ -1404,8 +1404,8 @@ AS $function$
     select count(*)::int as records, min(greatest(r.received_at, (
              select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
              where v.application_id = r.application_id))) as since
-    from kyc_records r join applications a using (application_id)
-    where a.status <> 'removed' and not exists (
+    from kyc_records r join applications a using (application_id) join content_providers p using (cp_id)
+    where a.status <> 'removed' and p.replaced_at is null and not exists (
       select from kyc_verdicts v
       where v.application_id = r.application_id and v.ended_at is null and v.expires_at > now())
   ) as waits
@@ -3074,7 +3074,7 @@ grant select (public_key, purpose) on kyc_keys to catalogue_console;
 grant select on kyc_keys to catalogue_kyc_desk;
 grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
 grant select, update (data_keys) on kyc_keys to catalogue_operator;
-grant select (application_id, changed_fields, received_at, record_id, tax_id_fingerprint) on kyc_records to catalogue_operator_api;
+grant select (application_id, changed_fields, cp_id, received_at, record_id, tax_id_fingerprint) on kyc_records to catalogue_operator_api;
 grant select, delete on kyc_records to catalogue_kyc_desk;
 grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;

@@ -232,7 +232,7 @@ const OPERATOR_API: Readonly<Record<string, string | null>> = {
   kyc_keys: null,
   // Officers give verdicts in person.
   kyc_verdicts: 'select',
-  kyc_records: 'select (record_id, application_id, received_at, changed_fields, tax_id_fingerprint)',
+  kyc_records: 'select (record_id, application_id, cp_id, received_at, changed_fields, tax_id_fingerprint)',
   operators:
     'select (login, name, roles, held_roles, status, created_at, counts_at, last_sign_in_at, oidc_subject, has_password), update (status)',
   sign_in_links: 'select, delete',

@@ -1953,7 +1953,7 @@ as $$
 $$;
 
 -- What the metrics tell of verdicts. The function runs with the rights of its owner, so that a process that counts need
--- not read verdicts. `waiting`: records on which no verdict stands.
+-- not read verdicts. `waiting`: records of a current cp_id on which no verdict stands.
 create function count_verdicts()
 returns table (unverified integer, ending integer, waiting integer, oldest_waiting timestamptz, held integer)
 language sql stable security definer
@@ -1969,8 +1969,8 @@ as $$
     select count(*)::int as records, min(greatest(r.received_at, (
              select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
              where v.application_id = r.application_id))) as since
-    from kyc_records r join applications a using (application_id)
-    where a.status <> 'removed' and not exists (
+    from kyc_records r join applications a using (application_id) join content_providers p using (cp_id)
+    where a.status <> 'removed' and p.replaced_at is null and not exists (
       select from kyc_verdicts v
       where v.application_id = r.application_id and v.ended_at is null and v.expires_at > now())
   ) as waits

@@ -14,6 +14,8 @@ export type Developer = KycStateRow & {
   application_cp_id: string | null;
   /** The version of the record; null without one. */
   record_id: string | null;
+  /** The application's cp_id that the record is of: a former one until an accepted one is answered with its record. */
+  record_cp_id: string | null;
   received_at: Date | null;
   /** Fields that the current record changed: empty for a first record, null without a record. */
   changed_fields: string[] | null;
@@ -30,7 +32,7 @@ export type Developer = KycStateRow & {
 /** The columns of a developer. Fingerprints are compared in the database and do not leave it. */
 const columns = (sql: Queryable) => sql`
   a.application_id, a.name, a.status, coalesce(s.state, 'pending') as state, s.reason, s.pulled_at, s.refused_cp_id,
-  p.cp_id, p.application_cp_id, r.record_id, r.received_at, r.changed_fields,
+  p.cp_id, p.application_cp_id, r.record_id, rp.application_cp_id as record_cp_id, r.received_at, r.changed_fields,
   v.verdict, v.state as verdict_state, v.until as verdict_until,
   (select count(*)::int from kyc_former_records f where f.application_id = a.application_id) as former_versions,
   array(select o.application_id from kyc_records o
@@ -41,6 +43,7 @@ const tables = (sql: Queryable) => sql`applications a
   left join kyc_states s using (application_id)
   left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
   left join kyc_records r on r.application_id = a.application_id
+  left join content_providers rp on rp.cp_id = r.cp_id
   left join lateral (
     select verdict, coalesce(ended_at, expires_at) as until, ended_at is null and expires_at > now() as stands,
            case when ended_at is not null then ended_as when expires_at <= now() then 'expired' else 'standing' end as state
@@ -53,7 +56,7 @@ export const findDeveloper = (sql: Queryable, application_id: string): Promise<D
     select ${columns(sql)} from ${tables(sql)} where a.application_id = ${application_id}`);
 
 export const DEVELOPER_SORTS = ['application_id', 'received_at', 'pulled_at'] as const;
-/** `waiting`: a record is stored, and no verdict on it stands. `changed`: because a change of it ended the last one. */
+/** `waiting`: the record of the current cp_id is stored, and no verdict on it stands. `changed`: because a change of it ended the last one. */
 export const VERDICT_CONDITIONS = ['waiting', 'changed', ...VERDICTS] as const;
 type VerdictCondition = (typeof VERDICT_CONDITIONS)[number];
 
@@ -61,7 +64,7 @@ type VerdictCondition = (typeof VERDICT_CONDITIONS)[number];
 const isVerdict = (sql: Queryable, verdict: VerdictCondition) => {
   if (verdict !== 'waiting' && verdict !== 'changed') return sql`v.stands and v.verdict = ${verdict}`;
   const why = verdict === 'changed' ? sql`v.state = 'changed'` : sql`v.stands is not true`;
-  return sql`a.status <> 'removed' and r.application_id is not null and ${why}`;
+  return sql`a.status <> 'removed' and r.cp_id = p.cp_id and ${why}`;
 };
 
 type DeveloperFilter = {

@@ -107,7 +107,7 @@ export const listUnverifiedPage = (sql: Queryable, page: ListPage<'application_i
     id: sql`application_id`,
   });
 
-/** What the metrics tell: `waiting` counts records on which no verdict stands. */
+/** What the metrics tell: `waiting` counts records of a current cp_id on which no verdict stands. */
 export const countVerdicts = (sql: Queryable) =>
   onlyRow(
     sql<

@@ -16,8 +16,11 @@ import { defineList } from '#src/lists/list.ts';
 const VERDICT_STATES = ['standing', ...VERDICT_ENDINGS] as const;
 
 /** What a person must look at. */
-const formatProblem = ({ reason, refused_cp_id, same_tax_id }: Developer): string => {
+const formatProblem = (developer: Developer): string => {
+  const { reason, refused_cp_id, same_tax_id, record_cp_id, application_cp_id } = developer;
   const parts = reason === null ? [] : [reason];
+  if (record_cp_id !== null && record_cp_id !== application_cp_id)
+    parts.push(`its record is of the former cp_id ${record_cp_id}`);
   if (refused_cp_id !== null) parts.push(`new cp_id ${refused_cp_id} waits for kyc accept-cp-id`);
   if (same_tax_id.length > 0) parts.push(`same tax_id as ${same_tax_id.join(', ')}`);
   return parts.join('; ');
@@ -66,7 +69,7 @@ export const developerList = defineList({
       name: 'verdict',
       title: 'Verdict',
       description:
-        'waiting: a record is stored and no verdict stands; changed: because the record changed; or only those with this standing verdict',
+        'waiting: the record of its cp_id is stored and no verdict stands; changed: because the record changed; or only those with this standing verdict',
     }),
     new_cp_id: flag({
       name: 'new-cp-id',

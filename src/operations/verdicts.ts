@@ -1,7 +1,8 @@
 /** A verdict on a developer: verified, refused, or incomplete. It is bound to the version of the record that was seen. */
 import { z } from 'zod';
 import { isRegistered } from '#db/queries/applications.ts';
-import { findKycRecord, lockKycState } from '#db/queries/kyc.ts';
+import { findVersion } from '#db/queries/approvals.ts';
+import { findContentProvider, findKycRecord, lockKycState } from '#db/queries/kyc.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
 import { duration } from '#src/contract/application-settings.ts';
 import { prose } from '#src/contract/text.ts';
@@ -56,7 +57,7 @@ export const giveVerdict = defineOperation({
     lockVersion: async (tx, { application_id }) => {
       if (!(await isRegistered(tx, application_id))) throw new NotFoundError('application', application_id);
       await lockKycState(tx, application_id);
-      return (await findKycRecord(tx, application_id))?.record_id ?? null;
+      return findVersion(tx, 'verdict', applicationSubject({ application_id }));
     },
   },
   run: async (tx, input, context) => {
@@ -69,6 +70,10 @@ export const giveVerdict = defineOperation({
     if (record.record_id !== record_id)
       throw new CatalogueError(
         `The KYC record of ${application_id} has changed since it was shown: look at it, then decide again.`,
+      );
+    if (record.cp_id !== (await findContentProvider(tx, application_id))?.cp_id)
+      throw new CatalogueError(
+        `The KYC record of ${application_id} is of its former cp_id: a verdict waits for the record of the one that was accepted.`,
       );
     const decided_by = context.caller.actor.actor;
     const terms = { verdict, text, expires_ms: expires };

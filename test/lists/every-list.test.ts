@@ -35,7 +35,9 @@ const TYPES = {
 };
 
 /** Fields of the command line alone: they are of KYC records. */
-const WITHHELD: Record<string, string[]> = { 'kyc.list': ['application_cp_id', 'refused_cp_id'] };
+const WITHHELD: Record<string, string[]> = {
+  'kyc.list': ['application_cp_id', 'record_cp_id', 'refused_cp_id'],
+};
 
 describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (name, list) => {
   const filtersOf = () => filters[name] ?? [{}];

@@ -125,6 +125,10 @@ export const register = (program: Command): void => {
       const { record, ...state } = await (reveal === true ? revealNow() : show());
       out.record({ ...state, record }, { ...state, ...record });
       if (record === null) out.line(`${application_id} has no KYC record.`);
+      if (record !== null && state.record_cp_id !== state.application_cp_id)
+        out.line(
+          `record_cp_id: the record is of this former cp_id. That of ${state.application_cp_id} is not stored yet.`,
+        );
       if (state.refused_cp_id !== null)
         out.line(
           `refused_cp_id: the application now sends this cp_id. Accept it: npx catalogue kyc accept-cp-id ${application_id} --by WHO`,

@@ -16,6 +16,7 @@ import {
   fieldNames,
   linkTo,
   readWaiting,
+  recordCpId,
   removedBadge,
   revealForm,
 } from '#src/kyc-desk/pages/parts.ts';
@@ -58,17 +59,21 @@ const readMasked = async (
   }
 };
 
-const recordBody = ({ changed_fields }: Developer, record: KycFields | string | null): SafeHtml => {
+const recordBody = (developer: Developer, record: KycFields | string | null): SafeHtml => {
   if (record === null) return html`<div class="empty"><p>No record is stored.</p></div>`;
   if (typeof record === 'string') return html`<div class="body"><p class="notice bad">${record}</p></div>`;
-  const isChanged = (field: string): boolean => changed_fields?.includes(field) === true;
+  const isChanged = (field: string): boolean => developer.changed_fields?.includes(field) === true;
+  const rows = [
+    ['cp_id', recordCpId(developer)] as const,
+    ...KYC_SEALED_FIELDS.map(
+      (field) => [field, html`<span class="mono">${record[field] || '(empty)'}</span>`] as const,
+    ),
+  ];
   // What changed is what an officer looks at.
-  const fields = KYC_SEALED_FIELDS.toSorted((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
   return facts(
-    fields.map((field) => [
-      field,
-      html`<span class="mono">${record[field] || '(empty)'}</span> ${isChanged(field) ? CHANGED : null}`,
-    ]),
+    rows
+      .toSorted(([a], [b]) => Number(isChanged(b)) - Number(isChanged(a)))
+      .map(([field, value]) => [field, html`${value} ${isChanged(field) ? CHANGED : null}`]),
   );
 };
 

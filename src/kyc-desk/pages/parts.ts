@@ -14,6 +14,10 @@ import { requestCard } from '#src/site/requests.ts';
 export const removedBadge = ({ status }: Developer): SafeHtml | null =>
   status === 'removed' ? badge('removed', 'warn') : null;
 
+/** The cp_id that the record is of, marked if another one was accepted since. */
+export const recordCpId = ({ record_cp_id, application_cp_id }: Developer): SafeHtml =>
+  html`<span class="mono">${record_cp_id}</span> ${record_cp_id === application_cp_id ? null : badge('former', 'warn')}`;
+
 /** The names of the fields that a version changed; null without a record. */
 export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml | null => {
   if (changed_fields === null) return null;

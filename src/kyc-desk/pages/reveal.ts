@@ -6,13 +6,14 @@
 import type { FastifyReply } from 'fastify';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import type { KycView } from '#src/kyc/read-record.ts';
+import { recordCpId } from '#src/kyc-desk/pages/parts.ts';
 import { sendPage } from '#src/site/answers.ts';
 import { facts, html, section } from '#src/site/html.ts';
 
 /** Sends the page. @param how where to go after `revealMs` */
 export const sendReveal = (
   reply: FastifyReply,
-  { application_id, record, application_cp_id }: KycView,
+  { record, ...developer }: KycView,
   { here, revealMs }: { here: string; revealMs: number },
 ): FastifyReply => {
   reply.header('refresh', `${Math.ceil(revealMs / 1_000)}; url=${here}`);
@@ -25,7 +26,7 @@ export const sendReveal = (
 <div data-revealed>${section(
           'Record, in clear',
           facts([
-            ['cp_id', application_cp_id],
+            ['cp_id', recordCpId(developer)],
             ...KYC_SEALED_FIELDS.map(
               (field) => [field, record[field] === '' ? '(empty)' : record[field]] as const,
             ),
@@ -33,7 +34,7 @@ export const sendReveal = (
         )}</div>
 <p><a class="button primary" href="${here}">Hide now</a></p>`;
   return sendPage(reply, {
-    title: `Record of ${application_id}`,
+    title: `Record of ${developer.application_id}`,
     at: '/',
     body,
     parent: ['Back to the masked record', here],

@@ -790,7 +790,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
-  ('{"id":2,"hash":"10e1d5d1b86e96bd057a870ec403f14223ba3ac2501bb8a61613fe579024c0c8","created_at":1795509822667}')
+  ('{"id":2,"hash":"a02ace05a8646ef0784ad9e8516c5dacef69e1416e7ff9ed3cd62c7176be9ccb","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1774,8 +1774,8 @@ AS $function$
     select count(*)::int as records, min(greatest(r.received_at, (
              select max(coalesce(v.ended_at, v.expires_at)) from kyc_verdicts v
              where v.application_id = r.application_id))) as since
-    from kyc_records r join applications a using (application_id)
-    where a.status <> 'removed' and not exists (
+    from kyc_records r join applications a using (application_id) join content_providers p using (cp_id)
+    where a.status <> 'removed' and p.replaced_at is null and not exists (
       select from kyc_verdicts v
       where v.application_id = r.application_id and v.ended_at is null and v.expires_at > now())
   ) as waits
@@ -3444,7 +3444,7 @@ grant select (public_key, purpose) on kyc_keys to catalogue_console;
 grant select on kyc_keys to catalogue_kyc_desk;
 grant select, insert, update (purpose) on kyc_keys to catalogue_worker;
 grant select, update (data_keys) on kyc_keys to catalogue_operator;
-grant select (application_id, changed_fields, received_at, record_id, tax_id_fingerprint) on kyc_records to catalogue_operator_api;
+grant select (application_id, changed_fields, cp_id, received_at, record_id, tax_id_fingerprint) on kyc_records to catalogue_operator_api;
 grant select, delete on kyc_records to catalogue_kyc_desk;
 grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
