@@ -1610,6 +1610,7 @@ CREATE OR REPLACE FUNCTION follow_removal()
 AS $function$
 begin
   perform end_verdict(old.application_id, 'removed');
+  delete from imported_games where application_id = old.application_id;
   return null;
 end
 $function$;

@@ -1879,13 +1879,14 @@ create trigger content_providers_verdict after update of replaced_at on content_
   when (old.replaced_at is null and new.replaced_at is not null)
   execute function follow_provider();
 
--- Its id may be given to another owner.
+-- What waits for the first pull was decided on content that is not known: it does not pass what comes back later.
 create function follow_removal() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 begin
   perform end_verdict(old.application_id, 'removed');
+  delete from imported_games where application_id = old.application_id;
   return null;
 end
 $$;

@@ -13,7 +13,8 @@ import { defineOperation } from '#src/operations/operation.ts';
 
 /**
  * Ends everything of an application: no more calls, its access token and the secrets of its events deleted, its open run
- * closed, its games withdrawn, its failures and requests deleted, its API tokens revoked. Games, revisions and decisions stay readable.
+ * closed, its games withdrawn, its failures and requests deleted, its API tokens revoked. A trigger ends its verdict, and
+ * deletes its imports that wait for a first pull. Games, revisions and decisions stay readable.
  *
  * The transaction locks run, application and games in this order, as every other one. A run that opens between the locks
  * on the run and on the application is not locked in this order, so the transaction starts again: afterwards no run can

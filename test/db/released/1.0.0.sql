@@ -790,7 +790,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
-  ('{"id":2,"hash":"a02ace05a8646ef0784ad9e8516c5dacef69e1416e7ff9ed3cd62c7176be9ccb","created_at":1795509822667}')
+  ('{"id":2,"hash":"f9294ff0e2455750aad553fa5bd85b123e93bcd3f44dce8e567d22507deb2cae","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1980,6 +1980,7 @@ CREATE OR REPLACE FUNCTION follow_removal()
 AS $function$
 begin
   perform end_verdict(old.application_id, 'removed');
+  delete from imported_games where application_id = old.application_id;
   return null;
 end
 $function$;
