@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
-import type { Job, JobType, Queue } from 'bullmq';
+import { Job, type JobJson, type JobType, type Queue } from 'bullmq';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
@@ -60,7 +60,7 @@ const JOB_MAX = 16 * 1024;
 /** Leaves out what somebody wrote who has taken over another process: a page has up to 1,400 jobs of a megabyte each. */
 const shorten = (job: Job): Job => {
   if (jsonLength(job.toJSON()) <= JOB_MAX) return job;
-  const name = job.name.slice(0, 100);
+  const name = String(job.name).slice(0, 100);
   return Object.assign(job, {
     name,
     data: 'This job is too large to be shown.',
@@ -72,19 +72,34 @@ const shorten = (job: Job): Job => {
   });
 };
 
+/** @returns a job without anything if its hash is no job of BullMQ: it can be removed */
+const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
+  queue.getJob(id).catch((error: unknown) => {
+    if (!(error instanceof SyntaxError)) throw error;
+    return Job.fromJSON(queue, { ...UNREADABLE, id } as JobJson, id);
+  });
+
+const UNREADABLE: Partial<JobJson> = {
+  name: 'This job cannot be read.',
+  data: '{}',
+  opts: {},
+  timestamp: 0,
+  attemptsMade: 0,
+};
+
 /** A queue on the board, whose jobs are read one after another. */
 const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
   const adapter = new BullMQAdapter(queue, { readOnlyMode });
   adapter.getJobs = async (statuses, start = 0, end = -1) => {
     const jobs: Job[] = [];
     for (const id of await queue.getRanges(statuses as JobType[], start, end)) {
-      const job = await queue.getJob(id);
+      const job = await readJob(queue, id);
       if (job !== undefined) jobs.push(shorten(job));
     }
     return jobs;
   };
   adapter.getJob = async (id) => {
-    const job = await queue.getJob(id);
+    const job = await readJob(queue, id);
     if (job === undefined) return job;
     // With a job, BullMQ would remove all those that it names as its children, of any queue.
     const remove = job.remove.bind(job, { removeChildren: false });

@@ -4,6 +4,7 @@ import type { Database } from '#db/client.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { areTicksDue, listWorkerPage } from '#db/queries/workers.ts';
 import { counts, time } from '#src/contract/documents.ts';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -30,18 +31,35 @@ export type QueueItem = Record<(typeof STATES)[number], number> & {
 /** Characters of the error of a job. Ours are shorter; others may write to Redis. */
 const ERROR_SHOWN = 200;
 
-const readQueue = async (queue: Queue): Promise<QueueItem> => {
+const countJobs = async (queue: Queue): Promise<Omit<QueueItem, 'name'>> => {
   const [counts, paused] = await Promise.all([queue.getJobCounts(...STATES), queue.isPaused()]);
-  const byState = Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0]));
   const [last] = (counts.failed ?? 0) > 0 ? await queue.getJobs(['failed'], 0, 0) : [];
   return {
-    name: queue.name,
+    ...countsOf(counts),
     paused,
-    ...(byState as Record<(typeof STATES)[number], number>),
     last_error: last?.failedReason?.slice(0, ERROR_SHOWN) ?? null,
     last_failed_at: last?.finishedOn === undefined ? null : new Date(last.finishedOn),
   };
 };
+
+const countsOf = (counts: Record<string, number>) =>
+  Object.fromEntries(STATES.map((state) => [state, counts[state] ?? 0])) as Record<
+    (typeof STATES)[number],
+    number
+  >;
+
+/** Of a queue whose keys or jobs somebody else wrote, so that they cannot be read. The others are shown. */
+const describeUnreadable = (thrown: unknown): Omit<QueueItem, 'name'> => {
+  const error = coerceError(thrown);
+  if (error.name !== 'ReplyError' && !(error instanceof SyntaxError)) throw error;
+  const last_error = `It cannot be read (${safeMessage(error)}): see who else writes to the queues.`;
+  return { ...countsOf({}), paused: false, last_error, last_failed_at: null };
+};
+
+const readQueue = async (queue: Queue): Promise<QueueItem> => ({
+  name: queue.name,
+  ...(await countJobs(queue).catch(describeUnreadable)),
+});
 
 const readQueues = async (
   _sql: Database,

@@ -85,7 +85,7 @@ test('an administrator retries every failed job, also those too large to be show
 });
 
 test.skipIf(inject('redisUrl') === null)(
-  'an administrator removes a job of the media process, and no job of others that it names as its child',
+  'an administrator removes a job of the media process, and no job of others that it names as its child, and sees what cannot be read',
   async () => {
     await using stack = new AsyncDisposableStack();
     const redis = stack.use(await startRedisWithUsers());
@@ -101,12 +101,24 @@ test.skipIf(inject('redisUrl') === null)(
     await media.hset(`${key}:forged`, { name: 'forged', data: '{}', opts: '{}', timestamp: '1' });
     await media.zadd(`${key}:failed`, 1, 'forged');
     await media.sadd(`${key}:forged:dependencies`, `{catalogue}:${deliverEvent.name}:${id}`);
-    const { status } = await fetch(
-      new URL(`/queues/api/queues/${fetchPictures.name}/forged/clean`, site.url),
-      { method: 'PUT', headers: { cookie: await signIn(site.url, 'olga') } },
-    );
+    const headers = { cookie: await signIn(site.url, 'olga') };
+    const ask = (path: string, method = 'GET') =>
+      fetch(new URL(path, site.url), { method, headers, signal: AbortSignal.timeout(20_000) });
+    const { status } = await ask(`/queues/api/queues/${fetchPictures.name}/forged/clean`, 'PUT');
     expect(status).toBe(204);
     expect(await media.exists(`${key}:forged`)).toBe(0);
     expect(await site.producer.queue(deliverEvent).getJobState(id ?? '')).toBe('waiting');
+
+    // A hash that is no job, and a key of another type.
+    await media.hset(`${key}:broken`, { data: '{', failedReason: 'x'.repeat(50_000) });
+    await media.zadd(`${key}:failed`, 1, 'broken');
+    const board = `/queues/api/queues?activeQueue=${fetchPictures.name}&status=failed&page=1`;
+    expect(await (await ask(board)).text()).toContain('This job cannot be read.');
+    const sentence = 'see who else writes to the queues';
+    expect(await (await ask('/queues')).text()).toContain(sentence);
+    expect((await ask(`/queues/api/queues/${fetchPictures.name}/broken/clean`, 'PUT')).status).toBe(204);
+    expect(await (await ask('/queues')).text()).not.toContain(sentence);
+    await media.set(`${key}:delayed`, 'no list');
+    expect(await (await ask('/queues')).text()).toContain(sentence);
   },
 );
