@@ -51,8 +51,9 @@ export const couldTwoOperators = (
            or exists (select from approvals where kind = ${kind})`);
 
 /**
- * What a request is about, as it is now: the id of the current record (of an erasure before the first: `none`), the refused cp_id, how many games would be
- * withdrawn, or the roles of an operator. Null: there is nothing left to do.
+ * What a request is about, as it is now: the id of the current record (for a verdict also that of the last one; for an
+ * erasure before the first record `none`), the refused cp_id, how many games would be withdrawn, or the roles of an
+ * operator. Null: there is nothing left to do.
  */
 export const findVersion = async (
   sql: Queryable,
@@ -75,7 +76,8 @@ export const findVersion = async (
     reviewer: ofOperator,
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
     verdict: sql`
-      select record_id::text as version from kyc_records r join content_providers p using (cp_id)
+      select concat_ws('/', r.record_id, (select max(verdict_id) from kyc_verdicts where application_id = ${id})) as version
+      from kyc_records r join content_providers p using (cp_id)
       where r.application_id = ${id} and p.replaced_at is null`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     // Without a record, an erasure still stops the pulls of the application.
@@ -88,6 +90,9 @@ export const findVersion = async (
   };
   return (await readValue(sql<{ version: string | null }[]>`${version[kind]}`)) ?? null;
 };
+
+/** The record of what a verdict is requested on: its version names the last verdict too, which the new one replaces. */
+export const recordOf = (version: string): string => version.replace(/\/.*/, '');
 
 type NewApproval = Pick<
   ApprovalRow,

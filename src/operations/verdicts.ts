@@ -49,6 +49,8 @@ export const giveVerdict = defineOperation({
     ...verdictTerms.shape,
     /** The version of the record that the officer saw. */
     record_id: z.guid().toLowerCase(),
+    /** The version that the page showed, as a request has it: it names the verdict before too. Absent: any verdict. */
+    seen: z.string().optional(),
   }),
   subject: applicationSubject,
   secondPerson: {
@@ -61,7 +63,7 @@ export const giveVerdict = defineOperation({
     },
   },
   run: async (tx, input, context) => {
-    const { application_id, record_id } = input;
+    const { application_id, record_id, seen } = input;
     const reason = requireReason(input, context);
     const { verdict, text = null, expires = VERDICT_LIFETIME_MS } = agreeTerms(input, context);
     const record = await findKycRecord(tx, application_id);
@@ -74,6 +76,10 @@ export const giveVerdict = defineOperation({
     if (record.cp_id !== (await findContentProvider(tx, application_id))?.cp_id)
       throw new CatalogueError(
         `The KYC record of ${application_id} is of its former cp_id: a verdict waits for the record of the one that was accepted.`,
+      );
+    if (seen !== undefined && seen !== (await findVersion(tx, 'verdict', applicationSubject(input))))
+      throw new CatalogueError(
+        `Another verdict on ${application_id} was given since it was shown: look at it, then decide again.`,
       );
     const decided_by = context.caller.actor.actor;
     const terms = { verdict, text, expires_ms: expires };

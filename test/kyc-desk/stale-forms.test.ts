@@ -1,6 +1,7 @@
 // Forms of the desk that were shown before the record, its verdict or its cp_id changed.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findKycRecord, findKycState } from '#db/queries/kyc.ts';
+import { findLastVerdict } from '#db/queries/verdicts.ts';
 import { addTestOperator, signIn } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { fieldsOf } from '#test/support/form-fields.ts';
@@ -55,6 +56,29 @@ test('a form erases the version that its page showed, not a later one', async ()
   expect(await send(erase, form)).toContain('The KYC record of acme has changed since it was shown');
   expect(await findKycRecord(database.sql, 'acme')).toBeDefined();
   expect(await send(erase, withReason(fieldsOf(await show('acme'), erase)))).toContain('Erased: 2 versions.');
+});
+
+test('a form replaces the verdict that its page showed, not that of a colleague', async () => {
+  await addWith('judged', {});
+  const path = '/developers/judged/verdict';
+  const give = (form: URLSearchParams, verdict: string, by?: string) => {
+    form.set('verdict', verdict);
+    return send(path, withReason(form), by);
+  };
+  const shown = async (by?: string) => fieldsOf(await show('judged', by), path);
+  const [first, stale] = [await shown('lee'), await shown()];
+  expect(await give(first, 'refused', 'lee')).toContain('judged: refused.');
+  const refused = 'Another verdict on judged was given since it was shown';
+  expect(await give(stale, 'verified')).toContain(refused);
+  const late = await shown();
+  expect(await give(await shown('lee'), 'incomplete', 'lee')).toContain('judged: incomplete.');
+  expect(await give(late, 'verified')).toContain(refused);
+  expect(await findLastVerdict(database.sql, 'judged')).toMatchObject({
+    verdict: 'incomplete',
+    decided_by: 'lee',
+    state: 'standing',
+  });
+  expect(await give(await shown(), 'verified')).toContain('judged: verified.');
 });
 
 test('two officers erase before a first record; once it is erased, nothing is offered', async () => {

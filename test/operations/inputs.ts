@@ -64,7 +64,7 @@ export const inputsOf = (suspect: string, game = ID): Inputs => ({
   'kyc.pull': acme,
   'kyc.reveal': { ...acme, reason },
   'kyc.erase': { ...acme, reason, seen: ID },
-  'kyc.verdict': { ...acme, reason, record_id: ID, verdict: 'verified' },
+  'kyc.verdict': { ...acme, reason, record_id: ID, seen: ID, verdict: 'verified' },
   'kyc.accept_cp_id': { ...acme, reason, cp_id: 'cp-other' },
   'kyc.reseal': {},
   'kyc.expire': { keep_ms: 0, limit: 9 },

@@ -119,6 +119,29 @@ describe('a verdict', () => {
     });
   });
 
+  it('of two that were approved beforehand replaces no other one: the second approval is void', async () => {
+    const { sql } = database;
+    await addOperators(sql, { kim: ['kyc_officer'], lee: ['kyc_officer'] });
+    const record_id = await recordId();
+    const terms = { kind: 'verdict', subject: 'application:acme', reason: 'why' } as const;
+    const [kims, lees] = [
+      await askBy(sql, 'kim', { ...terms, verdict: 'refused' }),
+      await askBy(sql, 'lee', { ...terms, verdict: 'verified' }),
+    ];
+    await answerBy(sql, 'lee', approve, kims.approval_id);
+    await answerBy(sql, 'kim', approve, lees.approval_id);
+    const give = (by: string, verdict: Verdict, { approval_id }: { approval_id: string }) =>
+      operateAs(sql, { actor: by, actor_kind: 'operator' }, giveVerdict, {
+        ...acme,
+        record_id,
+        verdict,
+        approval_id,
+      });
+    expect(await give('kim', 'refused', kims)).toMatchObject({ verdict: 'refused' });
+    await expect(give('lee', 'verified', lees)).rejects.toThrow('so the approval is void');
+    expect(await findLastVerdict(sql, 'acme')).toMatchObject({ verdict: 'refused', state: 'standing' });
+  });
+
   it('that was approved for another version is void', async () => {
     const { sql } = database;
     await addOperators(sql, { kim: ['kyc_officer'], lee: ['kyc_officer'] });

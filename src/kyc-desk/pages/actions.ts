@@ -64,9 +64,10 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
 
   app.post<ById<'application_id'>>('/developers/:application_id/verdict', officer, (request, reply) =>
     redirectAfter(reply, developerPath(request.params.application_id), async () => {
-      const { given, record_id, terms } = readForm(request);
+      const { given, record_id, seen, terms } = readForm(request);
       const { verdict = 'incomplete', ...rest } = terms;
-      const row = await operateFor(request, options, giveVerdict, { ...given, record_id, verdict, ...rest });
+      const judged = { ...given, record_id, seen, verdict, ...rest };
+      const row = await operateFor(request, options, giveVerdict, judged);
       return `${given.application_id}: ${row.verdict}.`;
     }),
   );

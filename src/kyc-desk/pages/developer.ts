@@ -9,6 +9,7 @@ import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.t
 import { showKyc } from '#src/kyc/read-record.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
+import { actForm } from '#src/kyc-desk/pages/act-form.ts';
 import {
   deskRequest,
   developerLinks,
@@ -18,9 +19,8 @@ import {
   readWaiting,
   recordCpId,
   removedBadge,
-  revealForm,
 } from '#src/kyc-desk/pages/parts.ts';
-import { verdictFacts, verdictFields } from '#src/kyc-desk/pages/verdict.ts';
+import { verdictFacts } from '#src/kyc-desk/pages/verdict.ts';
 import { auditList } from '#src/lists/audit.ts';
 import { kycVersionList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
@@ -28,18 +28,8 @@ import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
-import { type ProofView, readProof } from '#src/site/confirm.ts';
-import {
-  ago,
-  badge,
-  facts,
-  hiddenFields,
-  html,
-  input,
-  mono,
-  type SafeHtml,
-  section,
-} from '#src/site/html.ts';
+import { readProof } from '#src/site/confirm.ts';
+import { ago, badge, facts, html, mono, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -78,71 +68,6 @@ const recordBody = (developer: Developer, record: KycFields | string | null): Sa
 };
 
 const CHANGED = badge('changed', 'info');
-
-type ActForm = { label: string; button: string; path: string; hint: string };
-
-const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
-  verdict: {
-    label: 'Give a verdict',
-    button: 'Request to give it',
-    path: 'verdict',
-    hint: 'On this version of the record. It ends when a field that matters changes, and at its time.',
-  },
-  reveal: {
-    label: 'Reveal',
-    button: 'Request to reveal it',
-    path: 'reveal',
-    hint: 'Shows the record in clear, once, for two minutes.',
-  },
-  'cp-id': {
-    label: 'Accept the new cp_id',
-    button: 'Request to accept it',
-    path: 'accept-cp-id',
-    hint: 'The new cp_id gets its own platform cp_id, and its record is pulled.',
-  },
-  erase: {
-    label: 'Erase',
-    button: 'Request to erase it',
-    path: 'erase',
-    hint: 'Deletes every version of the record, and stops its pulls. Backups keep it until they expire.',
-  },
-};
-
-const reasonField = input('Reason, for the audit log', {
-  ...{ name: 'reason', required: true, maxlength: 1_000 },
-  grow: true,
-});
-
-/** How the form of an act names the version that the page showed. */
-const VERSION_FIELDS: Partial<Record<ApprovalKind, string>> = { 'cp-id': 'cp_id', verdict: 'record_id' };
-
-type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeof readNeed>> };
-
-/** What an officer may request, or do alone where the rule lets one person do it. */
-const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
-  const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
-  const isVerdict = kind === 'verdict';
-  const more = isVerdict ? verdictFields : null;
-  const title = html`${isVerdict ? null : html`<h3>${label}</h3>`}<p class="hint">${hint}</p>`;
-  const url = `${developerPath(application_id)}/${path}`;
-  const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
-    html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${more}${button}</form>`;
-  if (need === 'needed') {
-    const fields = { kind, subject: `application:${application_id}`, seen: version };
-    return html`<div class="request">${title}
-${form('/requests', fields, html`<button class="button ${isVerdict ? 'primary' : ''}">${requestLabel}</button>`)}</div>`;
-  }
-  const why =
-    need === 'off'
-      ? 'FOUR_EYES lets one person do this alone.'
-      : 'No second person is needed: there are no two KYC officers.';
-  const fields = { [VERSION_FIELDS[kind] ?? 'seen']: version };
-  const act =
-    kind === 'reveal'
-      ? revealForm(url, view, reasonField)
-      : form(url, fields, html`<button class="button ${isVerdict ? 'primary' : 'danger'}">${label}</button>`);
-  return html`<div class="request">${title}<p class="notice warn">${why}</p>${act}</div>`;
-};
 
 const verdictPanel = (form: SafeHtml): SafeHtml =>
   html`<div id="decision"><details id="verdict">

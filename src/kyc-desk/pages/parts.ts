@@ -1,5 +1,5 @@
 /** Parts of several pages of the desk. */
-import type { ApprovalRow } from '#db/queries/approvals.ts';
+import { type ApprovalRow, recordOf } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-list.ts';
 import type { ApprovalKind } from '#src/contract/approvals.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
@@ -74,7 +74,8 @@ export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {
     reveal: () => revealForm(`${at}/reveal`, proof, approval),
     erase: () => button('erase', 'Erase now'),
     'cp-id': () => button('accept-cp-id', 'Accept now', { cp_id: row.version }),
-    verdict: () => button('verdict', `Give the verdict ${verdict}`, { record_id: row.version, verdict }),
+    verdict: () =>
+      button('verdict', `Give the verdict ${verdict}`, { record_id: recordOf(row.version), verdict }),
   };
   const use = uses[row.kind]?.() ?? html``;
   return requestCard(row, { login, mayApprove: true, what: describeRequest(row), use });
