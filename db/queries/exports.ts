@@ -1,6 +1,7 @@
 /** What leaves the catalogue as a whole: games with their decisions, and every decision. */
 import type { Queryable } from '#db/client.ts';
 import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
+import { isReleased } from '#db/queries/holds.ts';
 import { where } from '#db/where.ts';
 import type { AppealOutcome, AuditStatus } from '#src/contract/words.ts';
 import { CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
@@ -22,7 +23,7 @@ export type ExportedGame = Pick<
 const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
 const NO_CONTENT = CONTENT_COLUMNS.map((name) => `null as ${name}`).join(', ');
 
-/** Reads the next games of an application, by its own ids. */
+/** Reads the next games of an application, by its own ids. A game that a hold returned to pending is as after the release. */
 export const listExportedGames = (
   sql: Queryable,
   {
@@ -36,6 +37,15 @@ export const listExportedGames = (
     sql`application_id = ${application_id} and application_game_id > ${after}`,
     status && sql`audit_status = ${status}`,
   ]);
+  const games = sql`
+    select g.application_id, g.application_game_id, g.game_id, ${sql.unsafe(CONTENT_NAMES)}, g.game_package_url,
+           g.withdrawn_at, coalesce(released.audit_status, g.audit_status) as audit_status,
+           coalesce(released.decided_at, g.audit_time) as audit_time
+    from games g left join lateral (
+      select d.audit_status, d.decided_at
+      from held_games h cross join lateral standing_decision(h.game_id) s join game_audits d on d.audit_id = s.audit_id
+      where h.game_id = g.game_id and ${isReleased(sql)}
+    ) as released on true`;
   return sql<ExportedGame[]>`
     select e.application_id, e.application_game_id, e.game_id, ${sql.unsafe(CONTENT_NAMES)}, e.game_package_url,
            e.audit_status, e.audit_time, coalesce(e.decided_by, d.decided_by) as decided_by,
@@ -43,7 +53,7 @@ export const listExportedGames = (
     from (
       (select application_id, application_game_id, game_id, ${sql.unsafe(CONTENT_NAMES)}, game_package_url, audit_status,
               audit_time, null as decided_by, null as reason, null as text, withdrawn_at
-       from games ${next} order by application_game_id limit ${limit})
+       from (${games}) as g ${next} order by application_game_id limit ${limit})
       union all
       (select application_id, application_game_id, game_id, ${sql.unsafe(NO_CONTENT)}, game_package_url, audit_status,
               audit_time, decided_by, reason, text, null

@@ -29,6 +29,12 @@ export const lockForHold = (tx: Queryable, application_id: string): Promise<bool
 export const findHold = (sql: Queryable, application_id: string): Promise<HoldRow | undefined> =>
   firstRow(sql<HoldRow[]>`select * from application_holds where application_id = ${application_id}`);
 
+/** Which of these applications an operator holds. */
+export const listHeld = (sql: Queryable, application_ids: readonly string[]): Promise<string[]> =>
+  readColumn(sql<{ application_id: string }[]>`
+    select application_id from application_holds
+    where application_id = any(${application_ids as string[]}::text[]) order by 1`);
+
 /** @returns false when the application is held already */
 export const insertHold = (
   tx: Queryable,
@@ -70,14 +76,20 @@ export const findPassObstacle = async (
     select pass_obstacle(${application_id}) as obstacle`)
   )[0] ?? null;
 
-/** Passes the games again that a hold returned to pending, if their content and their decision are the same. @returns how many */
+/**
+ * Does a release pass this game again? Its content and its decision are the same. It compares `games g`, `held_games h`
+ * and `standing_decision(h.game_id) s`.
+ */
+export const isReleased = (sql: Queryable) => sql`
+  g.audit_status = 'pending' and s.audit_id = h.audit_id and s.audit_status = 'passed' and s.revision = g.revision`;
+
+/** Passes the games again that a hold returned to pending. @returns how many */
 export const releaseGames = async (tx: Queryable, application_id: string): Promise<number> => {
   await lockGamesOf(tx, application_id, 'pending');
   const released = await tx`
     update games g set audit_status = 'passed', audit_time = d.decided_at, updated_at = now()
     from held_games h cross join lateral standing_decision(h.game_id) s join game_audits d on d.audit_id = s.audit_id
-    where h.application_id = ${application_id} and g.game_id = h.game_id and g.audit_status = 'pending'
-      and s.audit_id = h.audit_id and s.audit_status = 'passed' and s.revision = g.revision`;
+    where h.application_id = ${application_id} and g.game_id = h.game_id and ${isReleased(tx)}`;
   await tx`delete from held_games where application_id = ${application_id}`;
   return released.count;
 };

@@ -2,6 +2,7 @@ import { type CommandUnknownOpts, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { listApplications } from '#db/queries/applications.ts';
 import { type ExportedGame, listExportedGames } from '#db/queries/exports.ts';
+import { listHeld } from '#db/queries/holds.ts';
 import { listImported, listTakenIds } from '#db/queries/imports.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
@@ -220,7 +221,7 @@ export const registerTransfer = (game: CommandUnknownOpts): void => {
   defineCommand(game, 'export', {
     summary: 'print games with their decisions, one JSON object a line',
     details:
-      'As game import reads them: of every game the current content and the decision that stands. Withdrawn games have withdrawn_at.',
+      'As game import reads them: of every game the current content and the decision that stands. Withdrawn games have withdrawn_at. A game that a hold returned to pending is exported as after the release: the file has no hold.',
     examples: ['game export > games.ndjson', 'game export --application acme --status passed'],
     parameters: (command) =>
       command
@@ -235,6 +236,10 @@ export const registerTransfer = (game: CommandUnknownOpts): void => {
         application === undefined
           ? (await listApplications(sql)).map((row) => row.application_id)
           : [application];
+      for (const held of await listHeld(sql, ids))
+        out.note(
+          `An operator holds ${held}: its games are exported with the decisions that stand, as after a release.`,
+        );
       await writeRows(out, 'ndjson', [], exportPages(sql, ids, status));
     },
   });
