@@ -1,5 +1,6 @@
 /** What the store of pictures has, and what it should have. Hashes are in hex. */
 import type { Database, Queryable } from '#db/client.ts';
+import { listPinnedPictures } from '#db/queries/picture-pins.ts';
 import { firstRow, isOneRow, onlyValue, readColumn } from '#db/rows.ts';
 import type { StoreArea } from '#src/contract/pictures.ts';
 import type { ImageFormat } from '#src/rules/pictures.ts';
@@ -75,14 +76,17 @@ export const dropUnnamed = async (tx: Queryable, sha256: string): Promise<boolea
       select from picture_pins p join game_audits a using (audit_id) where p.sha256 = c.sha256 and ${isLast(tx)})`);
 };
 
+type StoredPage = { after: string; limit: number; keepMs: number };
+/** `last`: after what the next page begins; null: there is none. */
+type Stored = { contents: Content[]; last: string | null };
+
 /** What the store has, by hash. */
-export const listStored = (
-  sql: Queryable,
-  { after, limit, keepMs }: { after: string; limit: number; keepMs: number },
-): Promise<Content[]> =>
-  sql<Content[]>`
+export const listStored = async (sql: Queryable, { after, limit, keepMs }: StoredPage): Promise<Stored> => {
+  const contents = await sql<Content[]>`
     select ${contentColumns(sql, keepMs)} from picture_contents c
     where c.stored is not null and c.sha256 > decode(${after}, 'hex') order by c.sha256 limit ${limit}`;
+  return { contents, last: contents.length === limit ? (contents.at(-1)?.sha256 ?? null) : null };
+};
 
 /** What the store has of these pictures: of their last bytes, and of those that decisions name. */
 export const listStoredOf = (
@@ -95,6 +99,21 @@ export const listStoredOf = (
     where c.stored is not null and c.sha256 in (
       select sha256 from pictures where picture_id = any(${picture_ids as string[]}::uuid[])
       union select sha256 from picture_pins where picture_id = any(${picture_ids as string[]}::uuid[]))`;
+
+/** What the store has of the pictures that decisions on the next `limit` games of an application name. */
+export const listStoredOfApplication = async (
+  sql: Queryable,
+  application_id: string,
+  { after, limit, keepMs }: StoredPage,
+): Promise<Stored> => {
+  const games = await sql<{ game_id: string; application_game_id: string }[]>`
+    select game_id, application_game_id from games
+    where application_id = ${application_id} and application_game_id > ${after}
+    order by application_game_id limit ${limit}`;
+  const game_ids = games.map(({ game_id }) => game_id);
+  const contents = await listStoredOf(sql, await listPinnedPictures(sql, game_ids), keepMs);
+  return { contents, last: games.at(-1)?.application_game_id ?? null };
+};
 
 /** How many pictures the store should have. */
 export const countStored = (sql: Queryable): Promise<number> =>

@@ -129,14 +129,18 @@ export const carryOverDecisions = defineSpec({
   title: () => 'carry over decisions',
 });
 
-/** Games of one decision at most, or none: then the whole store. */
+/** Games of one decision at most, all games of an application, or neither: then the whole store. */
 export const tidyPictureStore = defineSpec({
   name: 'tidy-picture-store',
-  payload: z.object({ game_ids: z.array(z.uuid()).min(1).max(1_000).optional() }),
+  payload: z.object({
+    game_ids: z.array(z.uuid()).min(1).max(1_000).optional(),
+    application_id: application_id.optional(),
+  }),
   // Not retried: the check of these pictures, and the next job for the whole store, do what this one left. A job for the
   // whole store leaves room for others.
   options: { attempts: 1, backoffMs: 0, concurrency: 2 },
-  title: ({ game_ids }) => (game_ids === undefined ? 'the whole store' : `${game_ids.length} games`),
+  title: ({ game_ids, application_id: of = 'the whole store' }) =>
+    game_ids === undefined ? of : `${game_ids.length} games`,
 });
 
 /** Jobs of the workers. */

@@ -155,10 +155,7 @@ export const placeDecided = async (
   platform: Context,
 ): Promise<DecidedBatch> => {
   const decided = batch.games.filter(({ result }) => result === 'decided');
-  await placePictures(
-    platform,
-    decided.map(({ game_id }) => game_id),
-  );
+  await placePictures(platform, { game_ids: decided.map(({ game_id }) => game_id) });
   return batch;
 };
 

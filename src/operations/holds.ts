@@ -16,6 +16,7 @@ import { reasonText } from '#src/contract/text.ts';
 import { CatalogueError, NotFoundError } from '#src/errors.ts';
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
 import { defineOperation } from '#src/operations/operation.ts';
+import { placePicturesOf } from '#src/operations/place-pictures.ts';
 
 /** Locks run, application and games in this order, as every other transaction. @throws NotFoundError */
 const lockApplication = async (tx: Queryable, application_id: string): Promise<void> => {
@@ -43,6 +44,7 @@ export const holdApplication = defineOperation({
     return { application_id, games: await holdGames(tx, application_id) };
   },
   log: ({ games }, { reason }) => ({ reason, details: { games } }),
+  after: placePicturesOf,
 });
 
 export const releaseApplication = defineOperation({
@@ -71,4 +73,5 @@ export const releaseApplication = defineOperation({
     return { application_id, games: await releaseGames(tx, application_id) };
   },
   log: ({ games }) => ({ details: { games } }),
+  after: placePicturesOf,
 });

@@ -1,18 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tidyPictureStore } from '#src/ingest/specs.ts';
-import type { Platform } from '#src/operations/operation.ts';
+import type { Context, Platform } from '#src/operations/operation.ts';
 
 const QUEUE_MS = 2_000;
 
 /**
- * Has the pictures of decided games moved in the store now. If the queue does not answer, their next check moves them: the
- * decision stands, and a check of its pictures is due at once.
+ * Has the pictures of games, or of all games of an application, moved in the store now. If the queue does not answer, the
+ * change stands, and what next looks at these pictures moves them: the check that is due after a decision or a release, or
+ * the hourly look at the whole store.
  */
 export const placePictures = async (
   { keepsPictures, producer }: Pick<Platform, 'keepsPictures' | 'producer'>,
-  game_ids: string[],
+  of: { game_ids: string[] } | { application_id: string },
 ): Promise<void> => {
-  if (!keepsPictures || game_ids.length === 0) return;
-  const add = async () => (await producer()).add(tidyPictureStore, { game_ids });
+  if (!keepsPictures || ('game_ids' in of && of.game_ids.length === 0)) return;
+  const add = async () => (await producer()).add(tidyPictureStore, of);
   await Promise.race([add(), sleep(QUEUE_MS, undefined, { ref: false })]).catch(() => {});
+};
+
+/** The end of an operation on an application that changes which of its games are live. */
+export const placePicturesOf = async <Result extends { application_id: string }>(
+  result: Result,
+  _: unknown,
+  platform: Context,
+): Promise<Result> => {
+  await placePictures(platform, { application_id: result.application_id });
+  return result;
 };

@@ -10,6 +10,7 @@ import { NotFoundError } from '#src/errors.ts';
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
 import { closeOpenRun } from '#src/operations/open-run.ts';
 import { defineOperation } from '#src/operations/operation.ts';
+import { placePicturesOf } from '#src/operations/place-pictures.ts';
 
 /**
  * Ends everything of an application: no more calls, its access token and the secrets of its events deleted, its open run
@@ -40,4 +41,5 @@ export const removeApplication = defineOperation({
     await deleteRefreshesOf(tx, application_id);
     return { application_id, status: 'removed' as const };
   },
+  after: placePicturesOf,
 });

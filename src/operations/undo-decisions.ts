@@ -76,10 +76,7 @@ export const undoGameDecisions = defineOperation({
         details: { revision, audit_id, ...(batch_id !== null && { batch_id }) },
       })),
   after: async (games, _, platform): Promise<GameUndo[]> => {
-    await placePictures(
-      platform,
-      games.map(({ game_id }) => game_id),
-    );
+    await placePictures(platform, { game_ids: games.map(({ game_id }) => game_id) });
     return games.map(({ batch_id: _batch, ...undone }) => undone);
   },
 });

@@ -6,6 +6,7 @@ import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
 import { noteVoid, voidOpenRequests } from '#src/operations/approvals.ts';
 import { defineOperation } from '#src/operations/operation.ts';
+import { placePictures } from '#src/operations/place-pictures.ts';
 import { runSubject } from '#src/operations/runs.ts';
 
 const SELECTED_MAX = 10_000;
@@ -64,5 +65,8 @@ export const acceptWithdrawals = defineOperation({
     const named = { games: game_ids.length, game_ids: game_ids.slice(0, LOGGED_IDS_MAX) };
     return [{ details: { application_id, ...named } }, ...voided.map(noteVoid)];
   },
-  after: async ({ game_ids }, { run_id }) => ({ run_id, game_ids }),
+  after: async ({ application_id, game_ids }, { run_id }, platform) => {
+    if (game_ids.length > 0) await placePictures(platform, { application_id });
+    return { run_id, game_ids };
+  },
 });

@@ -9,6 +9,7 @@ import {
   dropUnnamed,
   listStored,
   listStoredOf,
+  listStoredOfApplication,
   setStored,
   withContent,
 } from '#db/queries/picture-store.ts';
@@ -29,10 +30,11 @@ export type PictureKeeper = {
   place: (picture_ids: readonly string[]) => Promise<void>;
   /**
    * The same for every picture, and deletes what no decision names.
+   * @param application_id of the pictures that decisions on its games name; absent: of the whole store
    * @returns how many it moved or deleted
    * @throws the first StoreError, after the pictures behind it
    */
-  tidy: (signal: AbortSignal) => Promise<{ moved: number; deleted: number }>;
+  tidy: (signal: AbortSignal, application_id?: string) => Promise<{ moved: number; deleted: number }>;
 };
 
 export const createPictureKeeper = ({
@@ -109,11 +111,17 @@ export const createPictureKeeper = ({
         }
       }
     },
-    tidy: async (signal) => {
+    tidy: async (signal, application_id) => {
       const done = { moved: 0, deleted: 0 };
       let failure: StoreError | undefined;
-      for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
-        const contents = await listStored(sql, { after, limit: BATCH, keepMs });
+      const readPage = (after: string) => {
+        const page = { after, limit: BATCH, keepMs };
+        return application_id === undefined
+          ? listStored(sql, page)
+          : listStoredOfApplication(sql, application_id, page);
+      };
+      for (let after: string | null = ''; after !== null && !signal.aborted; ) {
+        const { contents, last } = await readPage(after);
         for (const content of contents.filter(isMisplaced)) {
           try {
             const what = await placeOne(content);
@@ -126,7 +134,7 @@ export const createPictureKeeper = ({
           }
           signal.throwIfAborted();
         }
-        after = contents.length === BATCH ? contents.at(-1)?.sha256 : undefined;
+        after = last;
       }
       if (failure !== undefined) throw failure;
       return done;

@@ -45,8 +45,8 @@ export async function* findDamaged(
   const check = async (listed: Content): Promise<StoreFinding | undefined> =>
     (await problemOf(store, listed)) &&
     withContent(sql, listed.sha256, 0, async (_, now) => now && problemOf(store, now));
-  for (let after: string | undefined = ''; after !== undefined; ) {
-    const contents = await listStored(sql, { after, limit: BATCH, keepMs: 0 });
+  for (let after: string | null = ''; after !== null; ) {
+    const { contents, last } = await listStored(sql, { after, limit: BATCH, keepMs: 0 });
     for (let from = 0; from < contents.length; from += READS) {
       signal.throwIfAborted();
       const some = contents.slice(from, from + READS);
@@ -54,7 +54,7 @@ export async function* findDamaged(
       onChecked(some.length);
       yield found.filter((each) => each !== undefined);
     }
-    after = contents.length === BATCH ? contents.at(-1)?.sha256 : undefined;
+    after = last;
   }
 }
 

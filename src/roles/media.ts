@@ -50,7 +50,8 @@ export const startMedia: StartRole = async (config, databaseUrl, logger) => {
   await requireConfined(decoder, { isEmbedded: config.databaseUrl === undefined, logger });
   const egress = createEgressPolicy(config.webhooks);
   const isNew =
-    location?.kind === 'file' && (await listStored(sql, { after: '', limit: 1, keepMs })).length === 0;
+    location?.kind === 'file' &&
+    (await listStored(sql, { after: '', limit: 1, keepMs })).contents.length === 0;
   if (isNew) await createFileStore(location.directory);
   const store = location && (await openPictureStore(location));
   started.defer(() => store?.close());

@@ -3,8 +3,16 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { closeRun } from '#db/queries/runs.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
+import type { Platform } from '#src/operations/operation.ts';
+import { removeApplication } from '#src/operations/remove-application.ts';
+import { acceptWithdrawals } from '#src/operations/withdrawals.ts';
 import { openFileStore } from '#src/picture-store/file-store.ts';
 import { openStoreWorld, type StoreWorld } from '#test/pictures/store-world.ts';
+import { anOpenRun, KIM } from '#test/support/factories.ts';
+import { operateAs } from '#test/support/operate.ts';
+import { useTestProducer } from '#test/support/queue.ts';
 
 let directory: string;
 let world: StoreWorld;
@@ -15,6 +23,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await rm(directory, { recursive: true });
+});
+const producer = useTestProducer({
+  get databaseUrl() {
+    return world.api.databaseUrl;
+  },
 });
 
 const filesIn = async (area: string): Promise<string[]> =>
@@ -178,6 +191,36 @@ test('a pass and the deletion of its pictures at one moment leave no passed game
   }
 });
 
+const platform: Partial<Platform> = { keepsPictures: true, producer };
+const acme = { application_id: 'acme' };
+const gone = [404, 404, 404];
+/** Downloads pictures after an operation and the jobs that it has added. */
+const downloadAfter = async (act: Promise<unknown>, addresses: readonly string[]) => {
+  await act;
+  await world.drain(await producer());
+  return Promise.all(addresses.map(download));
+};
+
+test('a hold and an accepted withdrawal take pictures back at once, and a release makes them public again', async () => {
+  const { sql } = world.api;
+  const bytes = await passGame('g-n', [70, 71, 72]);
+  const addresses = await world.addressesOf('g-n');
+  const after = (act: Promise<unknown>) => downloadAfter(act, addresses);
+  const hold = { ...acme, reason: 'a complaint' };
+  expect(await after(operateAs(sql, KIM, holdApplication, hold, platform))).toEqual(gone);
+  expect(await after(operateAs(sql, KIM, releaseApplication, acme, platform))).toEqual(bytes);
+  const run = await anOpenRun(sql, 'acme');
+  await closeRun(sql, run, { outcome: 'suspect', reason: 'all games are gone' });
+  await sql`
+    insert into vanishing_games (run_id, game_id)
+    select ${run.run_id}, game_id from games where application_game_id = 'g-n'`;
+  const accepted = operateAs(sql, KIM, acceptWithdrawals, { run_id: run.run_id }, platform);
+  expect(await after(accepted)).toEqual(gone);
+  await sql`update games set withdrawn_at = null where application_game_id = 'g-n'`;
+  await world.tidy('g-n');
+  expect(await Promise.all(addresses.map(download))).toEqual(bytes);
+});
+
 test('an application that goes away leaves its passed games whole, and a reader reads no address of it', async () => {
   const bytes = await passGame('g-z', [50, 51, 52]);
   await world.stopServer();
@@ -186,4 +229,11 @@ test('an application that goes away leaves its passed games whole, and a reader 
   const addresses = await world.addressesOf('g-z');
   expect(JSON.stringify(await world.detail('g-z'))).not.toContain(world.server.url);
   expect(await Promise.all(addresses.map(download))).toEqual(bytes);
+});
+
+test('an application that is removed takes its pictures back at once', async () => {
+  const addresses = await world.addressesOf('g-z');
+  expect(await Promise.all(addresses.map(download))).not.toContain(404);
+  const removed = operateAs(world.api.sql, KIM, removeApplication, acme, platform);
+  expect(await downloadAfter(removed, addresses)).toEqual(gone);
 });

@@ -7,6 +7,7 @@ import { PICTURES_PATH } from '#src/api/pictures.ts';
 import type { GameDetail } from '#src/contract/platform.ts';
 import type { Decision } from '#src/contract/words.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
+import { tidyPictureStore } from '#src/ingest/specs.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createFileStore } from '#src/picture-store/file-store.ts';
@@ -14,6 +15,7 @@ import type { PictureStore } from '#src/picture-store/store.ts';
 import { createDecoder } from '#src/pictures/decoder.ts';
 import { createPictureKeeper, type PictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import type { DecisionResult } from '#src/rules/verdicts.ts';
 import { DETAIL, post, startApi, type TestApi } from '#test/support/api.ts';
 import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
@@ -45,6 +47,8 @@ export type StoreWorld = {
   check: () => Promise<unknown>;
   /** As after a decision on a game, or once an hour. */
   tidy: (id?: string) => Promise<unknown>;
+  /** Does the jobs of the store that wait in the queue. */
+  drain: (producer: Producer) => Promise<void>;
   /** What group A answers. */
   detail: (id: string) => Promise<GameDetail>;
   addressesOf: (id: string) => Promise<string[]>;
@@ -155,6 +159,11 @@ export const openStoreWorld = async (
         id === undefined ? {} : { game_ids: [(await gameOf(id)).game_id] },
         context,
       ),
+    drain: async (producer) => {
+      const queue = producer.queue(tidyPictureStore);
+      for (const { data } of await queue.getWaiting()) await tidyPictureStoreJob.handler(data, context);
+      await queue.drain();
+    },
     detail,
     addressesOf: async (id) => {
       const { game_icon, game_store_pic } = await detail(id);
