@@ -163,10 +163,11 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     kycDesk: { host: e.KYC_DESK_HOST, port: e.KYC_DESK_PORT, url: e.KYC_DESK_URL },
     kycRetention: { formerMs: e.KYC_KEEP_FORMER, removedMs: e.KYC_KEEP_REMOVED },
     fourEyes: e.FOUR_EYES,
-    /** `migrate` writes it into the database: it holds for every process. */
-    gamesNeedVerdict: e.GAMES_NEED_VERDICT,
-    /** `migrate` writes it into the database too. */
-    reviewTargetMs: e.REVIEW_TARGET,
+    /** `migrate` writes them into the database: they hold for every process. Absent ones stay as they are there. */
+    decisionRules: {
+      games_need_verdict: present.GAMES_NEED_VERDICT === undefined ? undefined : e.GAMES_NEED_VERDICT,
+      review_target_ms: present.REVIEW_TARGET === undefined ? undefined : e.REVIEW_TARGET,
+    },
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
     telemetry: {
       traces: isSent(e, 'TRACES'),

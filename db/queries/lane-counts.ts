@@ -53,11 +53,6 @@ export const countDueGames = async (sql: Queryable): Promise<DueCounts> => {
 
 export type DueCounts = Record<Lane | 'appeals', number>;
 
-/** Sets REVIEW_TARGET, for every process. */
-export const setReviewTarget = async (sql: Queryable, targetMs: number): Promise<void> => {
-  await sql`update decision_rules set review_target_ms = ${targetMs} where review_target_ms <> ${targetMs}`;
-};
-
 /** Decisions that the median wait is taken from. */
 const RECENT_DECISIONS = 500;
 

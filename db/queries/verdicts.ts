@@ -49,11 +49,6 @@ export const findLastVerdict = (sql: Queryable, application_id: string): Promise
     select v.*, ${state(sql)} as state from kyc_verdicts v
     where v.application_id = ${application_id} order by verdict_id desc limit 1`);
 
-/** Switches GAMES_NEED_VERDICT on or off, for every process. */
-export const setNeedsVerdict = async (sql: Queryable, isOn: boolean): Promise<void> => {
-  await sql`update decision_rules set games_need_verdict = ${isOn} where games_need_verdict <> ${isOn}`;
-};
-
 /** Writes down which verdicts have ended at their time. @returns how many */
 export const endExpiredVerdicts = (sql: Queryable): Promise<number> =>
   onlyValue(sql<{ ended: number }[]>`select end_expired_verdicts() as ended`);

@@ -47,7 +47,7 @@ export const startEverything = async (
   }
   for (const warning of plainConnectionWarnings(databaseUrl, config.redisUrl)) logger.warn(warning);
   await migrateAll(config, databaseUrl, logger);
-  await checkDatabase(databaseUrl, logger);
+  await checkDatabase(config, databaseUrl, logger);
   await beforeRoles(databaseUrl);
   const roles: FleetPart[] = [];
   const fault = () =>

@@ -3,9 +3,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { Database } from '#db/client.ts';
+import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { findKycRecord, reopenErased } from '#db/queries/kyc.ts';
-import { findLastVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
+import { findLastVerdict } from '#db/queries/verdicts.ts';
 import type { Verdict } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
@@ -152,11 +153,11 @@ const play = async (sql: Database, steps: readonly Step[]): Promise<void> => {
         model.held = false;
     },
     'gate on': async () => {
-      await setNeedsVerdict(sql, true);
+      await setDecisionRules(sql, { games_need_verdict: true });
       model.gate = true;
     },
     'gate off': async () => {
-      await setNeedsVerdict(sql, false);
+      await setDecisionRules(sql, { games_need_verdict: false });
       model.gate = false;
     },
     pass: async ({ game: n }) => {
@@ -181,7 +182,7 @@ const play = async (sql: Database, steps: readonly Step[]): Promise<void> => {
     },
   };
 
-  await setNeedsVerdict(sql, false);
+  await setDecisionRules(sql, { games_need_verdict: false });
   await addApplication(sql, application_id);
   await store(sql, keys.current, application_id, record);
   for (let n = 0; n < GAMES; n += 1) await list(n);

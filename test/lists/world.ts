@@ -2,8 +2,9 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
 import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { recordAudit } from '#db/queries/audit.ts';
+import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
-import { insertVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
+import { insertVerdict } from '#db/queries/verdicts.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
 import { operate } from '#src/operations/operate.ts';
@@ -71,7 +72,7 @@ const fillVerdicts = async (sql: Database): Promise<void> => {
       order by application_id, application_game_id desc)`;
   await sql`
     update kyc_verdicts set expires_at = now() where application_id = 'lantern-works' and ended_at is null`;
-  await setNeedsVerdict(sql, true);
+  await setDecisionRules(sql, { games_need_verdict: true });
 };
 
 /** Reports of checks: with a case that failed, without a report, and of a check that runs. */

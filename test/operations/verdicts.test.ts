@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
-import { endExpiredVerdicts, findLastVerdict, setNeedsVerdict } from '#db/queries/verdicts.ts';
+import { endExpiredVerdicts, findLastVerdict } from '#db/queries/verdicts.ts';
 import type { Verdict } from '#src/contract/words.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { approve } from '#src/operations/requests.ts';
@@ -47,7 +48,7 @@ const events = () =>
 beforeEach(async () => {
   const { sql } = database;
   await sql`truncate applications, games, game_revisions, game_audits, events, operators, approvals, held_games cascade`;
-  await setNeedsVerdict(sql, false);
+  await setDecisionRules(sql, { games_need_verdict: false });
   await addApplication(sql, 'acme');
   await pull();
   const game = fetchedGame();
@@ -158,7 +159,7 @@ describe('a verdict', () => {
 });
 
 describe('while games need a verdict', () => {
-  beforeEach(() => setNeedsVerdict(database.sql, true));
+  beforeEach(() => setDecisionRules(database.sql, { games_need_verdict: true }));
 
   it('a game is passed with a standing verdict "verified" alone', async () => {
     expect(await pass()).toBe('needs_verdict');
@@ -234,7 +235,7 @@ describe('a hold', () => {
   it('is not released while games need a verdict that does not stand', async () => {
     await pass();
     await hold();
-    await setNeedsVerdict(database.sql, true);
+    await setDecisionRules(database.sql, { games_need_verdict: true });
     await expect(release()).rejects.toThrow('a KYC officer gives one first');
     await verdictOn(await recordId());
     expect(await release()).toMatchObject({ games: 1 });

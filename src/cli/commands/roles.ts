@@ -6,6 +6,7 @@ import { formatCount } from '#src/cli/kit/format.ts';
 import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
 import { type Config, configFor } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
+import { formatDuration } from '#src/lib/duration.ts';
 import { createLogger } from '#src/logger.ts';
 import type { FleetPart } from '#src/roles/role.ts';
 import type { StartRole } from '#src/roles/single-role.ts';
@@ -112,13 +113,14 @@ export const register = (program: Command): void => {
       const logger = createLogger('silent', { pretty: false, role: 'migrate' });
       const databaseUrl = await findDatabaseUrl(config);
       await using _ = noteBlockers(databaseUrl, ['catalogue migrate', 'catalogue migrate lock'], out.note);
-      const { applied, notes } = await migrateAll(config, databaseUrl, logger);
+      const { applied, notes, rules } = await migrateAll(config, databaseUrl, logger);
       for (const note of notes) out.note(note);
       const done = applied === 0 ? 'no migration was due' : `${formatCount(applied, 'migration')} applied`;
       const rights = 'Each role has the rights and settings of this version, and the password of its URL.';
       out.answer(
-        { migrated: true, applied },
+        { migrated: true, applied, ...rules },
         `The database is up to date: ${done}.`,
+        `Rules of every process: GAMES_NEED_VERDICT=${rules.games_need_verdict}, REVIEW_TARGET=${formatDuration(rules.review_target_ms)}.`,
         ...(notes.length === 0 ? [rights] : []),
       );
     },
