@@ -59,17 +59,20 @@ export const switchAddressOff = (
 /** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
 export const NOT_SIGNED = 'not_signed';
 
-/** Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted. */
+/**
+ * Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted.
+ * @param options.secret the one that does not open: an address that has another one since is due
+ */
 export const postponeNextAttempt = async (
   sql: Queryable,
   receiver: Receiver,
-  error: string,
-  ms: number,
+  { secret, error, wait_ms }: { secret: Uint8Array; error: string; wait_ms: number },
 ): Promise<void> => {
   const { table, is } = rowOf(sql, receiver);
   await sql`
-    update ${table} set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${ms} * interval '1 millisecond'
-    where ${is}`;
+    update ${table}
+    set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'
+    where ${is} and secret = ${secret}`;
 };
 
 /**

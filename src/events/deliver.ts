@@ -30,6 +30,9 @@ const SLICE_MS = 10_000;
 const RESPONSE_MAX_BYTES = 16_384;
 const SECRETS_MAX = 10_000;
 
+/** The key service may serve again, or another worker has the key. */
+const KEY_WAIT_MS = 60_000;
+
 const GONE = 410;
 
 export type EventSender = {
@@ -147,7 +150,8 @@ export const createEventSender = (options: Options): EventSender => {
         if (address?.is_due !== true) break;
         const secrets = await openSecrets(address).catch(async (error: unknown) => {
           const code = isKeyError(error) ? error.code : 'internal';
-          await postponeNextAttempt(sql, receiver, code, DELIVERY.probeMaxMs);
+          const wait_ms = code === 'does_not_open' ? DELIVERY.probeMaxMs : KEY_WAIT_MS;
+          await postponeNextAttempt(sql, receiver, { secret: address.secret, error: code, wait_ms });
           throw error;
         });
         const claimed = await outbox.claim(address.failures > 0 ? 1 : outbox.atOnce);

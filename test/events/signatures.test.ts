@@ -2,7 +2,9 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { findSendingAddress } from '#db/queries/event-webhooks.ts';
 import { eventSchema } from '#src/contract/events.ts';
+import { KeyError } from '#src/sealing/errors.ts';
 import { openEventSecrets } from '#src/sealing/event-secret.ts';
+import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import {
   aReceiver,
@@ -101,6 +103,38 @@ it('a secret is sealed, and opens for the address that it was made for alone', a
   expect(webhook).toEqual({ status: 'active', failing_since: null, last_error: 'not_signed: does_not_open' });
   await giveAddress(sql, application_id, attacker.url);
   expect(await sender.deliverNow(application_id)).toMatchObject({ delivered: 1 });
+});
+
+it('a key service that fails delays events by a minute, and not those of an address that was set meanwhile', async () => {
+  const { sql } = database;
+  const { url } = await aReceiver();
+  const { application_id } = await withEvents(sql, url);
+  const failing = (before: () => Promise<unknown>): KeyRing => ({
+    ...testKeys,
+    records: testKeys.records.map((provider) => ({
+      ...provider,
+      unwrap: async () => {
+        await before();
+        throw new KeyError('key_service', 'It does not answer.');
+      },
+    })),
+  });
+  const deliver = (before: () => Promise<unknown>) =>
+    keyErrorOf(() => aSender(sql, { keys: failing(before) }).deliverNow(application_id));
+  const find = async () => {
+    const [row] = await sql<{ wait_s: number; last_error: string | null }[]>`
+      select extract(epoch from next_attempt_at - now())::float8 as wait_s, last_error from event_webhooks
+      where application_id = ${application_id}`;
+    return row ?? { wait_s: Number.NaN, last_error: null };
+  };
+  expect((await deliver(async () => {})).code).toBe('key_service');
+  const { wait_s, last_error } = await find();
+  expect(last_error).toBe('not_signed: key_service');
+  expect(wait_s).toBeLessThanOrEqual(60);
+  await sql`update event_webhooks set next_attempt_at = now() where application_id = ${application_id}`;
+  await deliver(() => giveAddress(sql, application_id, url));
+  expect(await find()).toMatchObject({ last_error: null });
+  expect(await aSender(sql).deliverNow(application_id)).toMatchObject({ delivered: 1 });
 });
 
 it('kyc reseal wraps the secrets by the new key', async () => {
