@@ -1,5 +1,6 @@
 import { readFreshOutcome } from '#db/queries/picture-fetches.ts';
 import { type DuePicture, scheduleCheck, takeDuePictures } from '#db/queries/picture-pins.ts';
+import { correctChecksAhead } from '#db/queries/times-ahead.ts';
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
@@ -37,6 +38,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     drifted += games.length;
   };
   const began = performance.now();
+  await correctChecksAhead(sql, recheckMs);
   const identified = await identifyPins(sql, signal);
   for (let count = BATCH; count === BATCH && performance.now() - began < WORK_MS; ) {
     const { due, taken } = await takeDuePictures(sql, BATCH, LEASE_MS);

@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
-import type { PictureAddress } from '#db/queries/pictures.ts';
+import { isFresh, type PictureAddress } from '#db/queries/pictures.ts';
 import { firstRow } from '#db/rows.ts';
 import type { ContentOutcome, PictureOutcome } from '#src/contract/pictures.ts';
 import { pictureId } from '#src/rules/pictures.ts';
@@ -38,7 +38,7 @@ export const claimPicture = async (
       insert into pictures as p (picture_id, url, fresh_until)
       values (${pictureId(application_id, url, rule)}, ${url}, now() + ${LEASE}::interval)
       on conflict (picture_id) do update set url = excluded.url, fresh_until = excluded.fresh_until
-      where coalesce(p.fresh_until < now(), true)
+      where not ${isFresh(sql)}
         -- Later than a lease: a fresh result, and no running request.
         or (${hasStore} and p.fresh_until > now() + ${LEASE}::interval and exists (
           select from picture_contents c where c.sha256 = p.sha256 and c.outcome = 'shown' and c.stored is null))
@@ -113,8 +113,8 @@ export const readFreshOutcome = async (
   picture_id: string,
 ): Promise<PictureOutcome | undefined> => {
   const row = await firstRow(sql<{ outcome: PictureOutcome }[]>`
-    select outcome from pictures
-    where picture_id = ${picture_id} and outcome is not null and fresh_until > now() + ${LEASE}::interval`);
+    select outcome from pictures p
+    where picture_id = ${picture_id} and outcome is not null and fresh_until > now() + ${LEASE}::interval and ${isFresh(sql)}`);
   return row?.outcome;
 };
 

@@ -2,7 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
 import { firstRow } from '#db/rows.ts';
 import type { PictureOutcome, ThumbnailWidth } from '#src/contract/pictures.ts';
-import { pictureId } from '#src/rules/pictures.ts';
+import { FRESH_MS, pictureId } from '#src/rules/pictures.ts';
 
 /** A picture as pages show it. Hashes are in hex. */
 export type PictureView = {
@@ -47,6 +47,13 @@ export const addressesOf = (game: {
     url,
   }));
 
+/**
+ * The last result of the picture `p` is fresh, or it is requested now. A time further ahead was written before the clock of
+ * Postgres was set back.
+ */
+export const isFresh = (sql: Queryable) => sql`
+  coalesce(p.fresh_until between now() and now() + interval '1 minute' + ${FRESH_MS} * interval '1 millisecond', false)`;
+
 /** Reads pictures by their addresses. */
 export const findPictures = async (
   sql: Queryable,
@@ -61,7 +68,7 @@ export const findPictures = async (
     pictureId(application_id, url, ruleOf(application_id));
   const rows = await sql<PictureView[]>`
     select p.picture_id, p.url, encode(p.sha256, 'hex') as sha256, p.outcome, p.http_status, p.note, p.fetched_at,
-           coalesce(p.fresh_until < now(), true) as stale, coalesce(c.outcome = 'shown', false) as has_thumbnail,
+           not ${isFresh(sql)} as stale, coalesce(c.outcome = 'shown', false) as has_thumbnail,
            coalesce(c.whole, false) as whole, c.stored is not null as is_stored, c.bytes, c.format, c.width, c.height, c.frames
     from pictures p left join picture_contents c using (sha256)
     where p.picture_id = any(${[...new Set(addresses.map(idOf))]}::uuid[])`;

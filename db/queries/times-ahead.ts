@@ -1,15 +1,20 @@
 import type { Queryable } from '#db/client.ts';
 import { countRows } from '#db/rows.ts';
+import { CARRY_AGAIN_MAX_MS } from '#src/rules/carry-over.ts';
+import { FRESH_MS } from '#src/rules/pictures.ts';
 import { WAITING } from '#src/rules/waiting.ts';
+
+/** More than a minute ahead. */
+const AHEAD = "now() + interval '1 minute'";
 
 /**
  * Corrects times of the past that lie more than a minute ahead: the clock of Postgres was set back since they were
  * written. Until then, what waits for such a time to pass would wait as much longer. Games are compared where they are
- * written (db/queries/games.ts), because no index finds them.
+ * written (db/queries/games.ts), and results of pictures where they are read (`isFresh`), because no index finds them.
  * @returns the number of rows
  */
 export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
-  const ahead = sql`now() + interval '1 minute'`;
+  const ahead = sql.unsafe(AHEAD);
   const counts = [
     // A run without progress is recovered.
     await countRows(sql`
@@ -27,12 +32,33 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
       update event_deliveries
       set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
       where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead})`),
-    // A time of the future: a Retry-After is as long at most.
+    // Times of the future: a Retry-After is as long at most, and so is the wait for another look at a game.
     await countRows(sql`
       update refresh_turns set next_at = now()
       where next_at > ${ahead} + ${WAITING.retryAfterMaxMs} * interval '1 millisecond'`),
+    await countRows(sql`
+      update changed_games set carry_at = now()
+      where carry_at > ${ahead} + ${CARRY_AGAIN_MAX_MS} * interval '1 millisecond'`),
+    await countRows(sql`update refresh_turns set day_started_at = now() where day_started_at > ${ahead}`),
     // A worker that lives writes its row again.
     await countRows(sql`delete from workers where seen_at > ${ahead}`),
   ];
   return counts.reduce((sum, count) => sum + count, 0);
+};
+
+/** Pictures of one statement. */
+const CHECKS_MAX = 10_000;
+
+/**
+ * Corrects checks of pictures that are due later than any that a media process schedules. They spread over the interval,
+ * as they did before.
+ * @param recheckMs PICTURE_RECHECK
+ */
+export const correctChecksAhead = async (sql: Queryable, recheckMs: number): Promise<void> => {
+  const latestMs = Math.max(recheckMs, FRESH_MS);
+  await sql`
+    update pictures set next_check_at = now() + random() * ${recheckMs}::float8 * interval '1 millisecond'
+    where picture_id in (
+      select picture_id from pictures where next_check_at > ${sql.unsafe(AHEAD)} + ${latestMs} * interval '1 millisecond'
+      order by next_check_at desc limit ${CHECKS_MAX} for update skip locked)`;
 };

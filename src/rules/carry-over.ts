@@ -4,6 +4,8 @@ import type { GameContent } from '#src/rules/mapping.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
+/** Between two looks at a game. */
+export const CARRY_AGAIN_MAX_MS = 6 * HOUR_MS;
 /** Games are looked at again for this long: a file may be moved after its address. */
 const WAIT_MAX_MS = 7 * 24 * HOUR_MS;
 
@@ -24,4 +26,4 @@ export const mayCarryOver = (decided: GameContent, now: GameContent, rule: Ident
  * @returns undefined: not again
  */
 export const nextCarryMs = (waitedMs: number): number | undefined =>
-  waitedMs > WAIT_MAX_MS ? undefined : Math.min(Math.max(waitedMs / 2, MINUTE_MS), 6 * HOUR_MS);
+  waitedMs > WAIT_MAX_MS ? undefined : Math.min(Math.max(waitedMs / 2, MINUTE_MS), CARRY_AGAIN_MAX_MS);

@@ -16,8 +16,8 @@ export const PICTURE_BOUNDS = {
   decodeMs: 10_000,
 } as const;
 
-/** How long the result of a request stands before a look causes the next one. */
-const FRESH_MS = 60 * MINUTE_MS;
+/** How long the result of a request stands at most before a look causes the next one. */
+export const FRESH_MS = 60 * MINUTE_MS;
 const FRESH_FAILURE_MS = 5 * MINUTE_MS;
 
 /** @param recheckMs `PICTURE_RECHECK` */

@@ -31,7 +31,7 @@ export const addLanePictures = async (sql: Database, game_ids: readonly string[]
       return { game_id, url, picture_id, sha256: createHash('sha256').update(url).digest() };
     }),
   );
-  const fresh_until = new Date(Date.now() + 86_400_000);
+  const fresh_until = new Date(Date.now() + 3_000_000);
   for (const { picture_id, url, sha256 } of pictures) {
     const picture = { picture_id, url, sha256, outcome: 'shown', fetched_at: new Date(), fresh_until };
     const content = { sha256, outcome: 'shown', bytes: 50_000, format: 'png', width: 1_280, height: 720 };

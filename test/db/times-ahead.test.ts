@@ -1,14 +1,23 @@
 // The clock of Postgres was an hour ahead, and was set back: rows that were written before have times that lie ahead.
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
+import { takeCarryCandidates } from '#db/queries/carried-decisions.ts';
 import { listDueApplications } from '#db/queries/event-deliveries.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { saveKycState } from '#db/queries/kyc.ts';
-import { insertRefreshes, listDueRefreshes, postponeRefreshes } from '#db/queries/refreshes.ts';
+import { claimPicture } from '#db/queries/picture-fetches.ts';
+import { findPictures } from '#db/queries/pictures.ts';
+import {
+  addPulledBytes,
+  insertRefreshes,
+  listDueRefreshes,
+  postponeRefreshes,
+} from '#db/queries/refreshes.ts';
 import { findRun } from '#db/queries/runs.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
+import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { storeKycRecord } from '#src/kyc/store-record.ts';
 import { workerList } from '#src/lists/queues.ts';
@@ -97,6 +106,57 @@ it('Events are sent, pings are pulled and dead workers are forgotten, although t
   expect(await correctTimesAhead(fleet.sql)).toBe(4);
   expect(await due()).toEqual([['waits'], ['waits'], []]);
   expect(await correctTimesAhead(fleet.sql)).toBe(0);
+});
+
+it('Pictures are requested and compared, decisions are carried over and pulls are counted anew, although their times lie ahead', async () => {
+  const { sql } = fleet;
+  const at = (n: number) => ({ application_id: 'pictured', url: `https://cdn.example/${n}.png` });
+  const [decided, address] = [at(1), at(2)];
+  await addApplication(sql, 'pictured');
+  const game = fetchedGame({ game_icon: [], game_store_pic: [decided.url] });
+  await upsertGames(sql, 'pictured', [game]);
+  await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
+  await upsertGames(sql, 'pictured', [
+    fetchedGame({ game_icon: [], game_store_pic: [address.url] }, new Date(Date.now() + 1_000)),
+  ]);
+  const day = 86_400_000;
+  await addPulledBytes(sql, 'pictured', 500);
+  await insertRefreshes(sql, 'pictured', ['g-1']);
+  const isDue = async () =>
+    (await listDueRefreshes(sql, 9, 400)).some(
+      ({ has_games, application_id }) => has_games && application_id === 'pictured',
+    );
+  const carried = async () =>
+    (await takeCarryCandidates(sql, 9, 60_000)).map(({ application_id }) => application_id);
+  const isStale = async () => (await findPictures(sql, [address])).get(address)?.stale;
+  const check = () =>
+    recheckPicturesJob.handler({}, { deps: { sql, recheckMs: day }, signal: live } as never);
+  const nextCheckMs = async () => {
+    const [row] = await sql<{ ms: number }[]>`
+      select (extract(epoch from next_check_at - now()) * 1000)::float8 as ms from pictures where url = ${decided.url}`;
+    return row?.ms;
+  };
+  // As late as they may be: nothing is due, and nothing is corrected.
+  expect(await claimPicture(sql, address, false)).toBeDefined();
+  await sql`update pictures set next_check_at = case when url = ${decided.url} then now() + interval '1 day' end`;
+  await sql`update pictures set fresh_until = now() + interval '1 hour' where url = ${address.url}`;
+  await sql`update changed_games set carry_at = now() + interval '6 hours'`;
+  await check();
+  expect(await correctTimesAhead(sql)).toBe(0);
+  expect([await isDue(), await carried(), await isStale()]).toEqual([false, [], false]);
+  expect(await claimPicture(sql, address, false)).toBeUndefined();
+  expect(await nextCheckMs()).toBeGreaterThan(0.99 * day);
+  // Written while the clock was a week ahead.
+  await sql`update pictures set next_check_at = next_check_at + interval '7 days', fresh_until = fresh_until + interval '7 days'`;
+  await sql`update changed_games set carry_at = carry_at + interval '7 days'`;
+  await sql`update refresh_turns set day_started_at = now() + interval '7 days' where application_id = 'pictured'`;
+  await check();
+  expect(await correctTimesAhead(sql)).toBe(2);
+  expect([await carried(), await isStale()]).toEqual([['pictured'], true]);
+  expect(await claimPicture(sql, address, false)).toBeDefined();
+  expect(await nextCheckMs()).toBeLessThan(day);
+  await sql`update refresh_turns set day_started_at = day_started_at - interval '25 hours' where application_id = 'pictured'`;
+  expect(await isDue()).toBe(true);
 });
 
 it('The longest Retry-After of an application is waited for', async () => {
