@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { CallError } from '#src/egress/errors.ts';
 import { connectError } from '#src/egress/transport-errors.ts';
@@ -55,16 +55,23 @@ export const watchConnection = (
 export const wrapConnector =
   (
     connect: buildConnector.connector,
-    nameError: (error: Error, isTls: boolean) => CallError,
+    nameError: (error: Error, isTls: boolean, isConnected: boolean) => CallError,
     prepare: (socket: Socket) => void = () => {},
   ): buildConnector.connector =>
-  (options, callback) =>
-    connect(options, (...result) => {
+  (options, callback) => {
+    let isConnected = false;
+    // undici returns the socket, which its types do not say.
+    const connecting: unknown = connect(options, (...result) => {
       const [error, socket] = result;
-      if (error !== null) return callback(nameError(error, options.protocol === 'https:'), null);
+      if (error !== null) return callback(nameError(error, options.protocol === 'https:', isConnected), null);
       prepare(socket);
       return callback(...result);
     });
+    if (connecting instanceof Socket)
+      connecting.once('connect', () => {
+        isConnected = true;
+      });
+  };
 
 /**
  * A client of undici with one connection at a time. Requests read the connection that serves them here, because undici

@@ -66,6 +66,8 @@ export type CallErrorDetails = {
   retryAfterMs?: number | undefined;
   /** The response named no length, so its body may have been cut: the same call may succeed later. */
   mayBeCut?: boolean | undefined;
+  /** A TLS handshake began, and failed. */
+  handshakeFailed?: boolean | undefined;
 };
 
 /**
@@ -81,6 +83,7 @@ export class CallError extends Error {
   readonly reasons: Reason[];
   readonly retryAfterMs: number | undefined;
   readonly mayBeCut: boolean;
+  readonly handshakeFailed: boolean;
 
   constructor(code: CallErrorCode, message: string, details: CallErrorDetails = {}) {
     super(message);
@@ -91,6 +94,7 @@ export class CallError extends Error {
     this.reasons = details.reasons ?? [];
     this.retryAfterMs = details.retryAfterMs;
     this.mayBeCut = details.mayBeCut ?? false;
+    this.handshakeFailed = details.handshakeFailed ?? false;
   }
 
   /** May the same call succeed later? */

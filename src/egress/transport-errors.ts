@@ -32,8 +32,12 @@ const reachedLimit = (): string | undefined => {
 const noSocket = (code: string): CallError =>
   new CallError('no_socket', `this machine opened no connection (${code})`);
 
-/** The error of a connection that was not made. @param isTls whether a handshake follows the connection */
-export const connectError = (error: Error, isTls: boolean): CallError => {
+/**
+ * The error of a connection that was not made.
+ * @param isTls whether a handshake follows the connection
+ * @param isConnected whether the handshake had begun; false if that is not known
+ */
+export const connectError = (error: Error, isTls: boolean, isConnected = false): CallError => {
   if (isCallError(error)) return error;
   const code = codeOf(error);
   if (code === NO_ALLOWED_ADDRESS) {
@@ -47,13 +51,17 @@ export const connectError = (error: Error, isTls: boolean): CallError => {
   }
   if (isTls && isHandshakeError(error, code)) {
     const reasons = [{ path: '', code: code.toLowerCase() }];
-    return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`, { reasons });
+    return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`, {
+      reasons,
+      handshakeFailed: true,
+    });
   }
   const status = tunnelStatus(error);
   if (status === 407) return new CallError('proxy_failed', `the proxy refuses its password (HTTP ${status})`);
   return new CallError(
     'connect_failed',
     status === undefined ? `no connection (${code})` : `the proxy made no connection (HTTP ${status})`,
+    { handshakeFailed: isTls && isConnected },
   );
 };
 

@@ -78,6 +78,7 @@ export const createWebhookClient = (
     const { admit, release } = memory.createAdmission(applicationId, maxBytes);
     const watch = createStopwatch();
     let bytes = 0;
+    let handshakeMs = 0;
     const charge = (size: number) => {
       bytes = size;
     };
@@ -109,11 +110,12 @@ export const createWebhookClient = (
       // The connection exceeded a limit of `WIRE`. Not all that it received is in `traffic` (session tickets are not):
       // charge the most that a call may receive.
       if (bytes === 0 && isCallError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
+      if (isCallError(error) && error.handshakeFailed) handshakeMs = WIRE.handshakeMs;
       throw error;
     } finally {
       release();
       bytes = Math.max(bytes, traffic.bytes);
-      pace.charge(applicationId, { bytes, ms: watch.ms() + traffic.pieces * WIRE.pieceMs });
+      pace.charge(applicationId, { bytes, ms: watch.ms() + traffic.pieces * WIRE.pieceMs + handshakeMs });
     }
   };
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { CERTIFICATE, KEY, trustCertificate } from '#test/support/self-signed.ts';
 import { startTicketServer } from '#test/support/ticket-server.ts';
-import { aClient, askDetail, errorOf, meteredClient } from '#test/support/webhooks.ts';
+import { aClient, askDetail, errorOf, loopback, meteredClient } from '#test/support/webhooks.ts';
 
 test('a server that sends too many session tickets is cut, and its application pays for the most that it can have sent', async () => {
   trustCertificate();
@@ -16,6 +16,26 @@ test('a server that sends too many session tickets is cut, and its application p
     message: 'more than 16 TLS session tickets came with it',
   });
   expect(costs).toMatchObject([{ bytes: 8 * 1024 * 1024 }]);
+});
+
+test('an application pays for each handshake that fails: its certificates can take 0.3 s of a turn', async () => {
+  const presented = createServer({ cert: CERTIFICATE, key: KEY });
+  const silent = createTcpServer((socket) => void socket.on('error', () => {}));
+  for (const [server, code] of [
+    [presented, 'tls_failed'],
+    [silent, 'connect_failed'],
+  ] as const) {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const { client, costs } = meteredClient(loopback, undefined, 200);
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    expect((await errorOf(askDetail(client, url))).code).toBe(code);
+    expect(costs).toEqual([{ bytes: 0, ms: 300 }]);
+  }
+  const { client, costs } = meteredClient();
+  expect((await errorOf(askDetail(client, 'https://127.0.0.1:1'))).code).toBe('connect_failed');
+  expect(costs).toEqual([{ bytes: 0, ms: 0 }]);
 });
 
 test('a server cannot renegotiate', async () => {

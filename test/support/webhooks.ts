@@ -34,10 +34,10 @@ export const aClient = (
 };
 
 /** A client that is closed with its test, and what each of its calls cost. */
-export const meteredClient = (egress = loopback, callTimeoutMs?: number) => {
+export const meteredClient = (egress = loopback, callTimeoutMs?: number, connectTimeoutMs?: number) => {
   const costs: Cost[] = [];
   const pace = { wait: async () => {}, charge: (_id: string, cost: Cost) => void costs.push(cost) };
-  const client = createWebhookClient({ egress, pace, callTimeoutMs });
+  const client = createWebhookClient({ egress, pace, callTimeoutMs, connectTimeoutMs });
   onTestFinished(() => client.close());
   return { client, costs };
 };
