@@ -89,6 +89,15 @@ export const insertTestEvent = (tx: Queryable, application_id: string): Promise<
 /** Events of one request for deliveries, at most: the oldest ones. */
 export const DELIVERIES_MAX = 10_000;
 
+/** Counts the events of an application that only a request sends, since its first address was set; at most `DELIVERIES_MAX`. */
+export const countUndelivered = (sql: Queryable, application_id: string): Promise<number> =>
+  onlyValue(sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from events e join event_webhooks w using (application_id) left join event_deliveries d using (event_id)
+      where e.application_id = ${application_id} and e.created_at >= w.created_at and coalesce(d.state, 'failed') = 'failed'
+      limit ${DELIVERIES_MAX}
+    ) as undelivered`);
+
 /**
  * Sends events of an application again, from now on for another 24 hours.
  * @param wanted these events; or every event since a time, delivered ones too; or every event since the first

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import {
+  countUndelivered,
   DELIVERIES_MAX,
   failDeliveries,
   insertTestEvent,
@@ -138,7 +139,13 @@ export const retryEvents = defineOperation({
 export const sendTestEvent = defineOperation({
   name: 'event.test',
   title: 'Send a test event to the address of an application',
-  answer: z.object({ event_id: z.string(), switched_on: z.boolean() }),
+  answer: z.object({
+    event_id: z.string(),
+    switched_on: z.boolean(),
+    undelivered: count.describe(
+      'Earlier events that no further attempt sends, for example of the time when the address was off: event/retry sends them. Counted up to 10,000.',
+    ),
+  }),
   right: 'manage_applications',
   byApplication: true,
   input: oneApplication,
@@ -149,7 +156,7 @@ export const sendTestEvent = defineOperation({
     const switched_on = await switchEventWebhookOn(tx, application_id);
     const event_id = await insertTestEvent(tx, application_id);
     await endAddressDelay(tx, application_id);
-    return { event_id, switched_on };
+    return { event_id, switched_on, undelivered: await countUndelivered(tx, application_id) };
   },
   log: ({ event_id, switched_on }): AuditNote[] => [
     ...(switched_on ? [{ action: 'event_webhook.on' } as const] : []),

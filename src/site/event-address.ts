@@ -6,7 +6,7 @@ import { rotateEventSecret, sendTestEvent } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { readSealingRing } from '#src/sealing/event-box.ts';
-import { action, clock, copyable, html, input, type SafeHtml, section } from '#src/site/html.ts';
+import { action, clock, copyable, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -85,8 +85,13 @@ export const changeAddress = async (
     return { text: 'The address is removed: no event is sent.' };
   }
   if (given.act === 'test') {
-    await operate(sendTestEvent, { application_id }, caller, platform);
-    return { text: 'A test is sent now: its delivery is the first one below.' };
+    const { switched_on, undelivered } = await operate(sendTestEvent, { application_id }, caller, platform);
+    const on = switched_on ? ' The address is switched on.' : '';
+    const again =
+      undelivered > 0
+        ? ` Events that were not delivered: ${number(undelivered)}. Send them again on this page.`
+        : '';
+    return { text: `A test is sent now: its delivery is the first one below.${on}${again}` };
   }
   const ring = await readSealingRing(options.sql);
   const sealing = { ...platform, keys: async () => ring };

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { arrive } from '#test/portal/developer.ts';
+import { runCli } from '#test/support/cli.ts';
 import { useTestConsole } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
 import { decideGame } from '#test/support/operate.ts';
+import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -53,4 +55,32 @@ test('a developer sends own events again since a time, delivered ones too, and s
   const log = await listAudit(sql, { action: 'event.retry', limit: 100 });
   expect(log.length).toBeLessThanOrEqual(20);
   expect(log[0]).toMatchObject({ actor: 'elm', actor_kind: 'application', subject: 'application:elm' });
+});
+
+test('a test that switches an address on says how many events it did not get, which Send again sends', async () => {
+  const { sql, databaseUrl } = database;
+  const events = ['g-1', 'g-2'].map((game_id) => ({ game_id }));
+  const { said } = await arrive(sql, portal.url, 'yew', [...events, { game_id: 'g-3' }]);
+  await giveAddress(sql, 'yew', 'http://127.0.0.1:9/events');
+  const games = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'yew'`;
+  const pass = (game_id = '') => decideGame(sql, { game_id, audit_status: 'passed' });
+  await pass(games[0]?.game_id);
+  await sql`update event_deliveries set state = 'delivered', delivered_at = now() where application_id = 'yew'`;
+  await sql`update event_webhooks set status = 'off' where application_id = 'yew'`;
+  await pass(games[1]?.game_id);
+  await pass(games[2]?.game_id);
+  const send = { act: 'test' };
+  expect(await said('/portal/events/address', send)).toBe(
+    'good A test is sent now: its delivery is the first one below. The address is switched on. Events that were not delivered: 2. Send them again on this page.',
+  );
+  const test = (...args: string[]) => runCli(['event', 'test', 'yew', ...args], asOperator(databaseUrl));
+  // The first test is on its way.
+  expect(JSON.parse((await test('--json')).stdout)).toMatchObject({ switched_on: false, undelivered: 2 });
+  expect((await test()).stdout).toMatch(
+    /^It is sent now: .*\nEvents that were not delivered: 2\. event retry --application yew sends them\.\n$/,
+  );
+  expect(await said('/portal/events', { since: '' })).toBe('good Events to be sent now: 5.');
+  expect(await said('/portal/events/address', send)).toBe(
+    'good A test is sent now: its delivery is the first one below.',
+  );
 });

@@ -191,12 +191,10 @@ export const register = (program: Command): void => {
       }
       const on = switched_on.length === 0 ? [] : [`Switched on again: ${switched_on.join(', ')}.`];
       const first = events < 2 ? [] : failing.map(explainFirst);
-      const sent =
-        events === 0
-          ? since === undefined
-            ? 'Every event since the first address was set is delivered.'
-            : 'There is no event since then.'
-          : `${formatCount(events, 'event')} ${events === 1 ? 'is' : 'are'} sent now.`;
+      const all = 'Every event since the first address was set is delivered.';
+      const none = since === undefined ? all : 'There is no event since then.';
+      const now = `${formatCount(events, 'event')} ${events === 1 ? 'is' : 'are'} sent now.`;
+      const sent = events === 0 ? none : now;
       out.answer({ events, switched_on }, sent, ...first, ...on);
     },
   });
@@ -204,12 +202,14 @@ export const register = (program: Command): void => {
   defineCommand(event, 'test', {
     summary: 'send a test event to the address of an application',
     details:
-      'It has the form of every event, and is about no game. An address that was switched off is switched on.',
+      'It has the form of every event, and is about no game. An address that was switched off is switched on; the answer says how many events were not delivered, which event retry sends.',
     examples: ['event test acme'],
     parameters: (command) => command.argument(...APPLICATION),
     run: async ({ operate, out }, application_id) => {
       const sent = await operate(sendTestEvent, { application_id });
-      out.answer(sent, `It is sent now: see event show ${sent.event_id}.`);
+      const again = `Events that were not delivered: ${sent.undelivered}. event retry --application ${application_id} sends them.`;
+      const shown = `It is sent now: see event show ${sent.event_id}.`;
+      out.answer(sent, shown, ...(sent.undelivered > 0 ? [again] : []));
     },
   });
 
