@@ -17,7 +17,7 @@ const readVariables = (example: string): { name: string; value: string; comment:
       comment = [];
     } else {
       if (!isComment) comment = [];
-      comment.push(line.replace(/^# */, ''));
+      comment.push(line.replace(/^# {3}(\S.*?) {3,}(\S+)/, '$1: `$2`;').replace(/^# */, ''));
       isComment = true;
     }
   }

@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { openDatabase } from '#db/client.ts';
 import { TABLE_RIGHTS } from '#db/table-rights.ts';
 import { createProgram } from '#src/cli/program.ts';
+import { WHYS } from '#src/contract/events.ts';
 import { CODES, OWN_KINDS } from '#src/contract/failure-words.ts';
 import { PLATFORM_FAILURES } from '#src/contract/platform-codes.ts';
 import { RIGHTS, ROLES } from '#src/contract/roles.ts';
@@ -13,6 +14,7 @@ import { KINDS } from '#src/site/explain-failure.ts';
 import { budgets } from '#test/ops/reference/budgets.ts';
 import { readEnvironment } from '#test/ops/reference/environment.ts';
 import { code, type Table } from '#test/ops/reference/table.ts';
+import { ATTACKS } from '#test/privilege/attacks.ts';
 
 const inWords = (name: string): string => name.replaceAll('_', ' ');
 
@@ -65,6 +67,13 @@ const apiCodes: Table = {
   rows: Object.values(PLATFORM_FAILURES).map(({ ret_code, meaning }) => [String(ret_code), meaning]),
 };
 
+const events: Table = {
+  title: 'Reasons of events',
+  intro: '`why` of an event of a game.',
+  head: ['why', 'what happened'],
+  rows: Object.entries(WHYS).map(([why, meaning]) => [code(why), meaning]),
+};
+
 const operators: Table = {
   title: 'Roles of operators',
   intro: 'Everybody who signs in may change their own password and end their own sessions.',
@@ -82,6 +91,14 @@ const rights: Table = {
   rows: Object.entries(TABLE_RIGHTS).flatMap(([table, ofRoles]) =>
     Object.entries(ofRoles).map(([role, verbs]) => [code(table), role, code(verbs)]),
   ),
+};
+
+const attacks: Table = {
+  title: 'What database roles may do',
+  intro:
+    'Of what an attacker would try with the login of a process, `test/privilege/matrix.test.ts` tries each.',
+  head: ['statement', 'roles that may'],
+  rows: ATTACKS.map(({ what, allowed }) => [what, allowed.join(', ') || 'none']),
 };
 
 /** The metrics of a process, without Node's own. Nothing is collected, so nothing connects. */
@@ -120,8 +137,10 @@ export const readTables = async (): Promise<Table[]> => [
   await readEnvironment(),
   failures,
   apiCodes,
+  events,
   budgets,
   operators,
   rights,
+  attacks,
   await readMetrics(),
 ];
