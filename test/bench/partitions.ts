@@ -1,5 +1,5 @@
 // What hash partitions by application gain and cost: node test/bench/partitions.ts [games] [partitions]. Two tables with
-// the columns and indexes of `games`, one of them partitioned; each measure runs on both in turn. See docs/scaling.md.
+// the columns and indexes of `games`, one of them partitioned; each measure runs on both in turn. See docs/performance.md.
 import { randomUUID } from 'node:crypto';
 import { openDatabase } from '#db/client.ts';
 import { say } from '#test/bench/api-database.ts';

@@ -1,4 +1,4 @@
-// Keeps the schema fit to be distributed by `application_id` (docs/scaling.md): each table, unique key, foreign key and
+// Keeps the schema fit to be distributed by `application_id` (docs/performance.md): each table, unique key, foreign key and
 // join of a query has that column, or stands here with what a distribution does about it.
 import { glob, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';

@@ -43,3 +43,32 @@ test('every file and heading that the pages link to or name exists', async () =>
       await expect(stat(path), `${page}: ${path}`).resolves.toBeDefined();
   }
 });
+
+/** The parts of a page that people write: `npm run docs` writes the rest, and says so at its beginning. */
+const handWritten = (page: string): string[] => {
+  const sections = page.split(/^(?=## )/m);
+  if (sections[0]?.includes('`npm run docs` writes this page')) return [];
+  return sections.filter((section) => !section.includes('`npm run docs` writes this section'));
+};
+
+test('the pages hold at most 1,300 lines besides what npm run docs writes, and no longer ones instead', async () => {
+  // The interface document is another owner's, word for word.
+  const names = (await readdir('docs')).filter((name) => name.endsWith('.md') && name !== 'interface.md');
+  const pages = await Promise.all(
+    ['README.md', ...names.map((name) => `docs/${name}`)].map((path) => readFile(path, 'utf8')),
+  );
+  const written = pages.flatMap(handWritten).join('');
+  expect(written.split('\n').length - 1).toBeLessThanOrEqual(1_300);
+  expect(written.match(/\S+/g)?.length).toBeLessThan(27_500);
+});
+
+test('what npm run docs writes is no part of what people write', async () => {
+  const [reference = '', runbook = ''] = await Promise.all(
+    ['docs/reference.md', 'docs/runbook.md'].map((path) => readFile(path, 'utf8')),
+  );
+  expect(handWritten(reference)).toEqual([]);
+  expect(handWritten(runbook).map((section) => section.split('\n', 1)[0])).toEqual([
+    '# Runbook',
+    '## Faults by their first sign',
+  ]);
+});
