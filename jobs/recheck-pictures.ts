@@ -4,7 +4,7 @@ import { correctChecksAhead } from '#db/queries/times-ahead.ts';
 import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
-import { identifyPins } from '#src/pictures/identify-pins.ts';
+import { identifyPins, setAsideMisidentified } from '#src/pictures/identify-pins.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { nextCheckMs } from '#src/rules/pictures.ts';
 
@@ -45,7 +45,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
     count = taken.length;
     // Before the checks, because pictures of games that were just decided are among them; and after, for new bytes.
     await keeper?.place(taken);
-    await Promise.all(due.map(check));
+    await Promise.all((await setAsideMisidentified(sql, due)).map(check));
     await keeper?.place(due.map(({ picture_id }) => picture_id));
     signal.throwIfAborted();
   }

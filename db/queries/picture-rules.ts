@@ -42,6 +42,18 @@ export const saveRule = async (
     where application_id = ${application_id}`;
 };
 
+/** Has the pins of these pictures identified again, and those of later decisions. */
+export const identifyAgain = async (sql: Queryable, picture_ids: readonly string[]): Promise<void> => {
+  await sql`
+    update picture_rules r set after = least(r.after, s.after)
+    from (
+      select g.application_id, min(p.audit_id) - 1 as after
+      from picture_pins p join game_audits a using (audit_id) join games g using (game_id)
+      where p.picture_id = any(${picture_ids as string[]}::uuid[]) group by 1
+    ) s
+    where r.application_id = s.application_id`;
+};
+
 /** A pin of a decision that stands, or will after an undo, with the address that it is bound to. */
 export type StandingPin = {
   audit_id: number;

@@ -4,7 +4,16 @@
  * that their bytes are watched as before.
  */
 import type { Database } from '#db/client.ts';
-import { listStaleRules, listStandingPins, lockRule, movePins, saveRule } from '#db/queries/picture-rules.ts';
+import { readIdentityRules } from '#db/queries/addresses.ts';
+import type { DuePicture } from '#db/queries/picture-pins.ts';
+import {
+  identifyAgain,
+  listStaleRules,
+  listStandingPins,
+  lockRule,
+  movePins,
+  saveRule,
+} from '#db/queries/picture-rules.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
 
@@ -45,4 +54,24 @@ export const identifyPins = async (sql: Database, signal: AbortSignal): Promise<
     }
   }
   return moved;
+};
+
+/**
+ * Finds pictures that another rule identifies than the one of their application: a process that knew the former rule decided
+ * after the pins were identified. The next `identifyPins` moves their pins.
+ * @returns the other pictures
+ */
+export const setAsideMisidentified = async (
+  sql: Database,
+  due: readonly DuePicture[],
+): Promise<DuePicture[]> => {
+  const ruleOf = await readIdentityRules(
+    sql,
+    due.map(({ application_id }) => application_id),
+  );
+  const isRight = ({ application_id, url, picture_id }: DuePicture): boolean =>
+    pictureId(application_id, url, ruleOf(application_id)) === picture_id;
+  const wrong = due.filter((picture) => !isRight(picture)).map(({ picture_id }) => picture_id);
+  if (wrong.length > 0) await identifyAgain(sql, wrong);
+  return due.filter(isRight);
 };

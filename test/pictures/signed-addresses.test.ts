@@ -205,3 +205,27 @@ test('a decision that stands again after an undo is bound to its bytes, though t
   expect(await recheck()).toMatchObject({ drifted: 1 });
   expect(await gameOf('g-f')).toMatchObject({ audit_status: 'pending' });
 });
+
+test('a decision of a process that knew the former rule is bound to its bytes', async () => {
+  const names = ['g-g', 'g-h'];
+  const urls = names.map((name) => `${server.url}/${name}.png?t=1`);
+  for (const [index, name] of names.entries()) {
+    server.files.set(`/${name}.png?t=1`, { bytes: await aPicture(20 + index) });
+    await land(name, [urls[index] ?? ''], 1, 'acme', ['t']);
+  }
+  await setRule([]);
+  for (const url of urls) await look(url);
+  await setRule(['t']);
+  await recheck();
+  for (const url of urls) await look(url);
+  // The rule changes while a process decides.
+  await setRule([]);
+  for (const name of names) await pass(name);
+  await setRule(['t']);
+  await recheck();
+  await recheck();
+  for (const [index, name] of names.entries())
+    server.files.set(`/${name}.png?t=1`, { bytes: await aPicture(30 + index) });
+  expect(await recheck()).toMatchObject({ identified: 0, drifted: 2 });
+  for (const name of names) expect(await gameOf(name)).toMatchObject({ audit_status: 'pending' });
+});
