@@ -1734,20 +1734,21 @@ as $$
 $$;
 
 -- Ends the sessions that are to end, and returns how many. Among them are those whose advisory lock outlives a transaction,
--- as none of our locks does, although they run one statement after another: they have a lock at each look within two
--- seconds, and are in no transaction or in a later one.
+-- as none of our locks does, although they run one statement after another: they have the same lock at each look within
+-- two seconds, and are in no transaction or in a later one.
 create function end_overdue_sessions() returns integer
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
   began constant timestamptz := clock_timestamp();
-  holders integer[];
+  -- What each has.
+  holders text[];
 begin
   for look in 1 .. 10 loop
     holders := array(
-      select distinct pid from pg_locks
-      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or pid = any(holders)));
+      select holder from pg_locks, concat_ws(' ', pid, classid, objid, objsubid) as holder
+      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or holder = any(holders)));
     exit when holders = '{}';
     perform pg_sleep(0.2);
   end loop;
@@ -1756,7 +1757,7 @@ begin
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
     where is_overdue
-      or pid = any(holders) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+      or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $$;
 

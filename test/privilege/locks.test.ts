@@ -134,6 +134,23 @@ it('a session that keeps the lock of a chore is ended, although it runs one stat
   await ended;
 });
 
+it('a session stays that takes one lock after another, each until its transaction ends', async () => {
+  const honest = openDatabase(urlOfRole(database.databaseUrl, 'operator'), { max: 1 });
+  const pid = await pidOf(honest);
+  let isDone = false;
+  const working = (async () => {
+    for (let key = 1; !isDone; key += 1)
+      await honest.begin((tx) => tx`select pg_advisory_xact_lock(${key}), pg_sleep(0.1)`);
+  })();
+  working.catch(() => {});
+  // Each call looks ten times within two seconds.
+  for (let call = 1; call <= 4; call += 1) await endOverdueSessions(worker);
+  isDone = true;
+  await working;
+  expect(await isOpen(pid)).toBe(true);
+  await honest.end();
+});
+
 it('a transaction that blocks others is ended, although it runs one statement after another', async () => {
   const pid = await pidOf(stolen);
   const locked = Promise.withResolvers<void>();

@@ -790,7 +790,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
-  ('{"id":2,"hash":"f9294ff0e2455750aad553fa5bd85b123e93bcd3f44dce8e567d22507deb2cae","created_at":1795509822667}')
+  ('{"id":2,"hash":"c557dc639f50a3796d36e36b74810e3d1098ff6f728125f606dcbb5bf91871a0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1822,12 +1822,13 @@ CREATE OR REPLACE FUNCTION end_overdue_sessions()
 AS $function$
 declare
   began constant timestamptz := clock_timestamp();
-  holders integer[];
+  -- What each has.
+  holders text[];
 begin
   for look in 1 .. 10 loop
     holders := array(
-      select distinct pid from pg_locks
-      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or pid = any(holders)));
+      select holder from pg_locks, concat_ws(' ', pid, classid, objid, objsubid) as holder
+      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or holder = any(holders)));
     exit when holders = '{}';
     perform pg_sleep(0.2);
   end loop;
@@ -1836,7 +1837,7 @@ begin
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
     where is_overdue
-      or pid = any(holders) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+      or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $function$;
 
