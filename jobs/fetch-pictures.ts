@@ -26,7 +26,8 @@ export const fetchPicturesJob = defineJob(
       failure?.outcome === 'busy' ? [failure.retryAfterMs ?? 0] : [],
     );
     const requested = results.filter(({ outcome }) => outcome !== undefined);
-    const later = postpone(busy.length === 0 ? undefined : Math.max(...busy), requested.length > busy.length);
+    const hasProgressed = requested.some(({ outcome }) => outcome !== 'busy');
+    const later = postpone(busy.length === 0 ? undefined : Math.max(...busy), hasProgressed);
     if (later !== undefined) throw later;
     return {
       pictures: different.size,

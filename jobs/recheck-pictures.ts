@@ -5,11 +5,12 @@ import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
 import { identifyPins, setAsideMisidentified } from '#src/pictures/identify-pins.ts';
+import { workThrough } from '#src/pictures/work-through.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { nextCheckMs } from '#src/rules/pictures.ts';
 
-/** Pictures of one step. */
-const BATCH = 200;
+/** Pictures at once. */
+const PICTURES = 200;
 /** A picture whose process was killed is due again after this time. */
 const LEASE_MS = 15 * 60_000;
 /** The job ends after it; the next one, a minute after this one began, continues. */
@@ -21,6 +22,13 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   const { sql, pictures, keeper, recheckMs } = deps;
   let requested = 0;
   let drifted = 0;
+  const take = async (limit: number) => {
+    signal.throwIfAborted();
+    const { due, taken } = await takeDuePictures(sql, limit, LEASE_MS);
+    // Before the checks, because pictures of games that were just decided are among them.
+    await keeper?.place(taken);
+    return { items: await setAsideMisidentified(sql, due), isMore: taken.length === limit };
+  };
   const check = async ({ picture_id, lease, ...picture }: DuePicture): Promise<void> => {
     const result = await pictures.refresh(picture, 'check', signal);
     // Without a request, the bytes may have changed since the decision all the same: another look saw it.
@@ -34,20 +42,13 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
       { picture_id, lease },
       pauseMs ?? nextCheckMs(isFailure, recheckMs, Math.random()),
     );
+    // For new bytes.
+    await keeper?.place([picture_id]);
     if (result.outcome !== undefined) requested += 1;
     drifted += games.length;
   };
-  const began = performance.now();
   await correctChecksAhead(sql, recheckMs);
   const identified = await identifyPins(sql, signal);
-  for (let count = BATCH; count === BATCH && performance.now() - began < WORK_MS; ) {
-    const { due, taken } = await takeDuePictures(sql, BATCH, LEASE_MS);
-    count = taken.length;
-    // Before the checks, because pictures of games that were just decided are among them; and after, for new bytes.
-    await keeper?.place(taken);
-    await Promise.all((await setAsideMisidentified(sql, due)).map(check));
-    await keeper?.place(due.map(({ picture_id }) => picture_id));
-    signal.throwIfAborted();
-  }
+  await workThrough({ places: PICTURES, workMs: WORK_MS, take, work: check });
   return { requested, drifted, identified };
 });

@@ -1,7 +1,7 @@
 /** Decisions that may stand for a later revision of their games. */
 import type { Queryable } from '#db/client.ts';
 import type { Place } from '#db/queries/picture-pins.ts';
-import { onlyValue } from '#db/rows.ts';
+import { onlyValue, readColumn } from '#db/rows.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
 
 /** A game that changed after its last decision. */
@@ -72,6 +72,13 @@ export const carryOver = async (
     select carry_over_decision(${game_id}, ${revision}, ${audit_id}, ${JSON.stringify(places)}::text::jsonb) as audit_id`);
   return carried !== null;
 };
+
+/** Which of these pictures were fetched in the last `ms`, and not in vain since. */
+export const listFetched = (sql: Queryable, picture_ids: readonly string[], ms: number): Promise<string[]> =>
+  readColumn(sql<{ picture_id: string }[]>`
+    select picture_id from pictures
+    where picture_id = any(${picture_ids as string[]}::uuid[]) and http_status in (200, 304)
+      and fetched_at > now() - ${ms}::float8 * interval '1 millisecond'`);
 
 /** The last bytes of pictures, in hex. */
 export const readPictureHashes = async (

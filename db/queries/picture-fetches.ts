@@ -23,8 +23,29 @@ export type ClaimedPicture = {
 };
 
 /**
- * Leases a picture, so that only one process requests it, and stores its present URL.
+ * A request for the picture `p` is due.
  * @param hasStore is there a store of pictures? Then a result is not fresh whose bytes the store does not have
+ */
+const due = (sql: Queryable, hasStore: boolean) => sql`
+  (not ${isFresh(sql)}
+    -- Later than a lease: a fresh result, and no running request.
+    or (${hasStore} and p.fresh_until > now() + ${LEASE}::interval and exists (
+      select from picture_contents c where c.sha256 = p.sha256 and c.outcome = 'shown' and c.stored is null)))`;
+
+/** Would `claimPicture` lease this picture? */
+export const isDue = async (
+  sql: Queryable,
+  { application_id, url }: PictureAddress,
+  hasStore: boolean,
+): Promise<boolean> => {
+  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+  const fresh = await sql`
+    select from pictures p where picture_id = ${pictureId(application_id, url, rule)} and not ${due(sql, hasStore)}`;
+  return fresh.length === 0;
+};
+
+/**
+ * Leases a picture, so that only one process requests it, and stores its present URL.
  * @returns undefined when its last result is fresh, or another process requests it now
  */
 export const claimPicture = async (
@@ -38,10 +59,7 @@ export const claimPicture = async (
       insert into pictures as p (picture_id, url, fresh_until)
       values (${pictureId(application_id, url, rule)}, ${url}, now() + ${LEASE}::interval)
       on conflict (picture_id) do update set url = excluded.url, fresh_until = excluded.fresh_until
-      where not ${isFresh(sql)}
-        -- Later than a lease: a fresh result, and no running request.
-        or (${hasStore} and p.fresh_until > now() + ${LEASE}::interval and exists (
-          select from picture_contents c where c.sha256 = p.sha256 and c.outcome = 'shown' and c.stored is null))
+      where ${due(sql, hasStore)}
       returning picture_id, url, etag, sha256, outcome
     )
     select claimed.*, c.sha256 is not null as has_content, coalesce(c.whole, false) as whole,

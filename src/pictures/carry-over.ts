@@ -8,6 +8,7 @@ import { readIdentityRules } from '#db/queries/addresses.ts';
 import {
   type CarryCandidate,
   carryOver,
+  listFetched,
   readPictureHashes,
   scheduleCarry,
 } from '#db/queries/carried-decisions.ts';
@@ -37,13 +38,15 @@ export const carryOverOne = async (
     await scheduleCarry(sql, candidate, null);
     return false;
   }
+  const ids = places.map(({ picture_id }) => picture_id);
+  // A slow host gives one game after another some of its pictures: they stay, and are checked after the decision.
+  const fetched = await listFetched(sql, ids, candidate.waited_ms);
   const results = await Promise.all(
-    places.map(({ url }) => pictures.refresh({ application_id, url }, 'check', signal)),
+    places
+      .filter(({ picture_id }) => !fetched.includes(picture_id))
+      .map(({ url }) => pictures.refresh({ application_id, url }, 'check', signal)),
   );
-  const hashes = await readPictureHashes(
-    sql,
-    places.map(({ picture_id }) => picture_id),
-  );
+  const hashes = await readPictureHashes(sql, ids);
   const differs = places.some(({ picture_id }, index) => {
     const sha256 = hashes.get(picture_id);
     return sha256 !== undefined && sha256 !== wanted[index];
@@ -53,6 +56,7 @@ export const carryOverOne = async (
     results.some(({ failure }) => failure !== undefined);
   if (!differs && !isIncomplete && (await carryOver(sql, candidate, places))) return true;
   const again = differs ? undefined : nextCarryMs(candidate.waited_ms);
-  await scheduleCarry(sql, candidate, again ?? null);
+  const pauses = results.flatMap(({ failure }) => (failure?.isPause ? [failure.retryAfterMs ?? 0] : []));
+  await scheduleCarry(sql, candidate, again === undefined ? null : Math.min(again, ...pauses));
   return false;
 };

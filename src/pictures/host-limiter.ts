@@ -3,7 +3,7 @@ import { shareConcurrency } from '#src/lib/share-concurrency.ts';
 
 /**
  * Why a request brought no picture. `retryAfterMs`: the server is busy for this time. `isPause`: the application waits for
- * our decoder, so this says nothing of the picture or its server.
+ * our decoder, or for its turn, so this says nothing of the picture.
  */
 export type RequestFailure = {
   outcome: FetchFailure;
@@ -34,6 +34,10 @@ export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
 const SLOW_MS = 2_000;
 const SLOW_PAUSE = 9;
 const PAUSE: RequestFailure = { outcome: 'busy', http_status: null, isPause: true };
+/** A host that answers within the patience divided by this serves a whole crowd in time. */
+const CROWD = 200;
+/** After a turn that was given up, the next attempt is not before this time. */
+const AGAIN_MIN_MS = 1_000;
 /** Requests of this process at once, until their pictures are decoded. Each may have PICTURE_MAX_BYTES in memory. */
 export const REQUESTS_MAX = 3;
 /** Hosts in memory. At this number, the half whose backoff ends first (or has ended) is forgotten. */
@@ -49,25 +53,43 @@ type Backoff = {
   /** The failure that began the backoff; undefined before the first. */
   backoffReason: RequestFailure | undefined;
 };
-/** `earlier` resolves when the earlier requests have ended. In backoff only while the server says that it is busy. */
-type Host = Backoff & { earlier: Promise<unknown> };
+/** In backoff only while the server says that it is busy. */
+type Host = Backoff & {
+  /** Resolves when the earlier requests have ended. */
+  earlier: Promise<unknown>;
+  /** What the last request took. */
+  lastMs: number;
+  /** A turn was given up, and no answer since was quick. */
+  isBehind: boolean;
+  /** When the last turn that was given up might come. */
+  nextTurnAt: number;
+};
+
+/** How long a request waits for the earlier ones to its host, and when it is attempted again at the latest if it gave up. */
+export type Patience = { waitMs: number; againMs: number };
 
 /**
  * Limits requests: one at a time to a host, three at a time in all, shared by the applications, and none to a host that is
  * busy, or for an application in backoff. Failures at a host count for the application of the picture: on a CDN, broken
- * addresses of one application would hide the pictures of others.
+ * addresses of one application would hide the pictures of others. A request whose turn does not come in time gives it up;
+ * from then on, a request that would wait as long does not wait at all, until the host answers quickly.
  */
 export type HostLimiter = {
   /**
    * Runs a request after the earlier ones to its host.
-   * @param onBackoff called instead of `request` during a backoff, with its cause and what is left of it
+   * @param onBackoff called instead of `request` during a backoff, with its cause and what is left of it; and when it gives
+   *   up its turn, as a pause
    */
   run: <Result extends RequestResult>(
-    from: { url: string; application_id: string },
+    from: { url: string; application_id: string; patience: Patience },
     request: () => Promise<Result>,
     onBackoff: (reason: RequestFailure) => Promise<Result>,
   ) => Promise<Result>;
+  /** Do requests to the host of this address give up their turns? */
+  isBehind: (url: string) => boolean;
 };
+
+const hostOf = (url: string): string => URL.parse(url)?.host ?? '';
 
 const forgetHosts = (hosts: Map<string, Backoff>): void => {
   const idle = [...hosts].filter(([, { pending }]) => pending === 0);
@@ -108,10 +130,29 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
     });
   const noBackoff = (): Backoff => ({ pending: 0, failures: 0, backoffUntil: 0, backoffReason: undefined });
 
+  /** @returns when the turn is attempted again, in milliseconds from now */
+  const giveUp = (host: Host, { againMs }: Patience): number => {
+    const now = clock();
+    const turnAt = Math.max(host.nextTurnAt, now + AGAIN_MIN_MS) + host.lastMs;
+    const againAt = Math.min(turnAt, now + againMs);
+    host.isBehind = true;
+    host.nextTurnAt = Math.max(host.nextTurnAt, againAt);
+    return againAt - now;
+  };
+
   return {
-    run: ({ url, application_id }, request, onBackoff) => {
-      const name = URL.parse(url)?.host ?? '';
-      const host = findOrAdd(hosts, name, () => ({ ...noBackoff(), earlier: Promise.resolve() }));
+    isBehind: (url) => hosts.get(hostOf(url))?.isBehind ?? false,
+    run: ({ url, application_id, patience }, request, onBackoff) => {
+      const name = hostOf(url);
+      const host = findOrAdd(hosts, name, () => ({
+        ...noBackoff(),
+        earlier: Promise.resolve(),
+        lastMs: 0,
+        isBehind: false,
+        nextTurnAt: 0,
+      }));
+      const isTooLate = (waitMs: number) => waitMs > patience.waitMs;
+      const since = clock();
       const pair = findOrAdd(pairs, `${application_id} ${name}`, noBackoff);
       const application = findOrAdd(applications, application_id, noBackoff);
       const slow = findOrAdd(decoding, application_id, noBackoff);
@@ -127,8 +168,11 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
         share(application_id, async () => {
           const refused = refuse();
           if (refused !== undefined) return await refused;
+          const began = clock();
           const result = await request();
           if (result.outcome === undefined) return result;
+          host.lastMs = clock() - began;
+          if (!isTooLate(host.lastMs * CROWD)) host.isBehind = false;
           const { failure, decodeMs = 0 } = result;
           if (decodeMs > SLOW_MS) {
             slow.backoffUntil = clock() + SLOW_PAUSE * decodeMs;
@@ -146,9 +190,11 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
             });
           return result;
         });
+      const postpone = () => onBackoff({ ...PAUSE, retryAfterMs: giveUp(host, patience) });
+      if (host.isBehind && isTooLate(host.pending * host.lastMs)) return refuse() ?? postpone();
       for (const state of states) state.pending += 1;
       const result = host.earlier
-        .then(() => refuse() ?? runNow())
+        .then(() => refuse() ?? (isTooLate(clock() - since) ? postpone() : runNow()))
         .finally(() => {
           for (const state of states) state.pending -= 1;
         });

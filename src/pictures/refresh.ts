@@ -8,6 +8,7 @@ import {
   type ClaimedPicture,
   claimPicture,
   findContent,
+  isDue,
   recordResult,
   releasePicture,
   saveContent,
@@ -18,7 +19,7 @@ import type { EgressPolicy } from '#src/egress/egress.ts';
 import { comparePins, type ReopenGames } from '#src/pictures/compare-pins.ts';
 import type { Decoder } from '#src/pictures/decoder.ts';
 import { createPictureAgent, fetchPicture, type PictureAnswer } from '#src/pictures/fetch-picture.ts';
-import { createHostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
+import { createHostLimiter, type Patience, type RequestResult } from '#src/pictures/host-limiter.ts';
 import type { PictureKeeper } from '#src/pictures/keeper.ts';
 import { type PictureRequested, pictureRequested } from '#src/pictures/picture-requested.ts';
 import { freshMs, sniffImage } from '#src/rules/pictures.ts';
@@ -30,6 +31,12 @@ const TOO_LARGE = Buffer.from([0]);
 const UNKEPT_MS = 60_000;
 
 type Purpose = PictureRequested['purpose'];
+
+/** The places of jobs are free again after the wait. Checks leave looks half of the time that those may wait. */
+const PATIENCE: Record<Purpose, Patience> = {
+  look: { waitMs: 20_000, againMs: 5_000 },
+  check: { waitMs: 10_000, againMs: 15 * 60_000 },
+};
 
 /**
  * `outcome` is undefined if no request was necessary: the last result is fresh, or another process requests the picture.
@@ -46,6 +53,7 @@ export type PictureOptions = {
   maxBytes: number;
   recheckMs: number;
   requestMs?: number;
+  patience?: Record<Purpose, Patience>;
   reopenGames: ReopenGames;
 };
 
@@ -72,7 +80,7 @@ const noteOf = (contentType: string, format: string): string | null => {
 };
 
 export const createPictures = (options: PictureOptions): Pictures => {
-  const { sql, decoder, keeper, recheckMs, reopenGames } = options;
+  const { sql, decoder, keeper, recheckMs, reopenGames, patience = PATIENCE } = options;
   const hosts = createHostLimiter();
   const agent = createPictureAgent(options.egress);
 
@@ -181,9 +189,12 @@ export const createPictures = (options: PictureOptions): Pictures => {
   };
 
   return {
-    refresh: (address, purpose, signal) =>
-      hosts.run(
-        address,
+    refresh: async (address, purpose, signal) => {
+      // It takes no turn from those that need one.
+      if (hosts.isBehind(address.url) && !(await isDue(sql, address, keeper !== undefined)))
+        return NOT_NEEDED;
+      return hosts.run(
+        { ...address, patience: patience[purpose] },
         () => request(address, purpose, signal),
         async (failure) => {
           if (failure.isPause) return { ...NOT_NEEDED, failure };
@@ -194,7 +205,8 @@ export const createPictures = (options: PictureOptions): Pictures => {
             failure.outcome === 'busy' ? {} : ({ outcome: 'not_requested', http_status: null } as const);
           return finish(claimed, { kind: 'failed', ...failure, ...own });
         },
-      ),
+      );
+    },
     compare,
     close: agent.close,
   };

@@ -3,6 +3,7 @@ import type { FetchFailure } from '#src/contract/pictures.ts';
 import { createHostLimiter, type HostLimiter, type RequestResult } from '#src/pictures/host-limiter.ts';
 
 const MINUTE_MS = 60_000;
+const patience = { waitMs: 10_000, againMs: 15 * MINUTE_MS };
 let nowMs: number;
 let hosts: HostLimiter;
 beforeEach(() => {
@@ -21,7 +22,7 @@ const request = async (
   application_id = 'acme',
 ): Promise<unknown> => {
   const result = await hosts.run<RequestResult>(
-    { url: `https://${host}/icon.png`, application_id },
+    { url: `https://${host}/icon.png`, application_id, patience },
     async () => {
       if (end === 'unnecessary') return { outcome: undefined };
       if (end === 'shown') return { outcome: end };
@@ -92,7 +93,7 @@ const openRequests = () => {
   const started: string[] = [];
   const open = (host: string) =>
     hosts.run<RequestResult>(
-      { url: `https://${host}/icon.png`, application_id: host === 'other.test' ? 'other' : 'acme' },
+      { url: `https://${host}/icon.png`, application_id: host === 'other.test' ? 'other' : 'acme', patience },
       async () => {
         started.push(host);
         await new Promise<void>((resolve) => ends.push(resolve));
@@ -143,7 +144,7 @@ test('an application whose picture is decoded slowly waits nine times as long, w
   const decode = async (decodeMs: number, application_id = 'acme') =>
     (
       await hosts.run<RequestResult>(
-        { url: `https://${decodeMs}.test/icon.png`, application_id },
+        { url: `https://${decodeMs}.test/icon.png`, application_id, patience },
         async () => ({ outcome: 'shown', decodeMs }),
         async ({ outcome, retryAfterMs }) => ({ outcome: `${outcome} for ${retryAfterMs} ms` }),
       )
@@ -153,4 +154,36 @@ test('an application whose picture is decoded slowly waits nine times as long, w
   expect(await decode(10, 'other')).toBe('shown');
   nowMs += 36_000;
   expect(await decode(10)).toBe('shown');
+});
+
+test('a request whose turn does not come in time gives it up, and later ones do not wait, until the host is quick', async () => {
+  let sent = 0;
+  const ask = (tookMs: number, waitMs = patience.waitMs) =>
+    hosts.run<RequestResult>(
+      { url: 'https://slow.test/icon.png', application_id: 'acme', patience: { ...patience, waitMs } },
+      async () => {
+        sent += 1;
+        nowMs += tookMs;
+        return { outcome: 'shown' };
+      },
+      async (failure) => ({ outcome: undefined, failure }),
+    );
+  const pausesOf = async (results: Promise<RequestResult>[]) =>
+    (await Promise.all(results)).flatMap(({ failure }) => failure?.retryAfterMs ?? []);
+  const many = (count: number, tookMs: number) => Array.from({ length: count }, () => ask(tookMs));
+  expect(hosts.isBehind('https://slow.test/1')).toBe(false);
+  // They are to come back one after another, and within 15 minutes.
+  const pauses = await pausesOf(many(200, 9_000));
+  expect(sent).toBe(2);
+  expect(pauses.slice(0, 3)).toEqual([10_000, 19_000, 28_000]);
+  expect(Math.max(...pauses)).toBe(15 * MINUTE_MS);
+  expect(hosts.isBehind('https://slow.test/2')).toBe(true);
+  // As many wait as will have their turn in time. Who is more patient finds room.
+  const checks = many(4, 9_000);
+  const look = ask(9_000, 20_000);
+  expect(await pausesOf(checks)).toHaveLength(2);
+  expect(await look).toEqual({ outcome: 'shown' });
+  expect(await pausesOf(many(1, 40))).toEqual([]);
+  expect(hosts.isBehind('https://slow.test/3')).toBe(false);
+  expect(await pausesOf(many(200, 40))).toEqual([]);
 });
