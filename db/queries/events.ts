@@ -30,7 +30,8 @@ export const listEventsAfter = (sql: Queryable, application_id: string, position
     where application_id = ${application_id} and position > ${position} order by position limit ${limit}`;
 
 /**
- * Deletes events older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
+ * Deletes events older than `keepMs`, in their order: a place that is still there misses no event. The last of them stays:
+ * a reader who stopped there has missed nothing.
  * @returns how many were deleted
  */
 export const pruneEvents = (sql: Queryable, keepMs: number, limit: number) =>
@@ -41,4 +42,4 @@ export const pruneEvents = (sql: Queryable, keepMs: number, limit: number) =>
         select from events later
         where later.application_id = e.application_id and later.position > e.position
           and later.created_at < now() - ${keepMs} * interval '1 millisecond')
-      limit ${limit})`);
+      order by e.position limit ${limit})`);

@@ -89,7 +89,7 @@ export const resumeSubscription = defineOperation({
   run: async (tx, { subscription_id }) => {
     const { url, position, waiting } = await requireSubscription(tx, subscription_id);
     const { first } = await findStreamEnds(tx);
-    if (position > 0 && first !== null && position < first)
+    if (first !== null && position < first - 1)
       throw new CatalogueError(
         'Events that this subscription did not receive are deleted by now: end it (event unsubscribe), subscribe again, and copy the catalogue anew.',
       );

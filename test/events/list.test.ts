@@ -82,6 +82,23 @@ it('refuses a cursor of another application, one that was deleted, and an operat
   expect((await acme.list(second.event_id)).body.data.list[0].event_id).toBe(third.event_id);
 });
 
+it('deletes old events in their order: a place that is left misses none', async () => {
+  const acme = await withGames(4);
+  for (const game_id of acme.game_ids) await pass(game_id);
+  const all = (await acme.list('')).body.data.list;
+  // Postgres finds the first one last.
+  for (const { event_id } of all.toReversed())
+    await served.api.sql`
+      update events set created_at = now() - interval '91 days' where event_id = ${event_id}`;
+  for (const [n, { event_id }] of all.slice(0, 3).entries()) {
+    expect(await pruneEvents(served.api.sql, 90 * 86_400_000, 1)).toBe(1);
+    expect((await acme.list(event_id)).body).toMatchObject({ ret_code: 41001 });
+    expect((await acme.list('')).body.data.list).toMatchObject(
+      all.slice(n + 1).map((event: { event_id: string }) => ({ event_id: event.event_id })),
+    );
+  }
+});
+
 it('continues after an event that was sent and that no reader has listed yet', async () => {
   const acme = await withGames(2);
   const [first = '', second = ''] = acme.game_ids;
