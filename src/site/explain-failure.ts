@@ -20,9 +20,11 @@ type ApplicationKind =
 /** Every kind has words. */
 export const KINDS: Readonly<Record<ApplicationKind, string>> = FAILURE_KINDS;
 
-/** What is wrong, in words and with the fields. */
+/** What is wrong: the fields, or what the server said, and below it the call and what its failure means. */
 export const explainFailure = (failed: Failed): SafeHtml => {
-  const fields = OWN_KINDS[failed.kind] === undefined ? describeReasons(failed) : '';
-  const where = fields === '' ? failed.operation : `${failed.operation}: ${fields}`;
-  return html`${describeKind(failed.kind)}<br><small>${where}</small>`;
+  const { kind, operation } = failed;
+  const cause = OWN_KINDS[kind] === undefined ? describeReasons(failed) : '';
+  const meaning = describeKind(kind);
+  if (cause === '') return html`${meaning}<br><small>${operation}</small>`;
+  return html`${cause}<br><small>${operation} · ${meaning}</small>`;
 };

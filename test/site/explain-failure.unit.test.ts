@@ -8,8 +8,10 @@ test('a fault of the platform is no answer of the application', () => {
   );
 });
 
-test('a field of an answer is named with what is wrong', () => {
+test('the field of an answer and what is wrong with it come first, then the call and what its failure means', () => {
   const reasons = [{ path: 'game_icon', code: 'too_big' }];
-  const explained = explainFailure({ kind: 'invalid', reasons, operation: 'query_game_detail' });
-  expect(String(explained)).toContain('<small>query_game_detail: game_icon is too many</small>');
+  const explained = explainFailure({ kind: 'invalid_data', reasons, operation: 'query_game_detail' });
+  expect(String(explained)).toBe(
+    'game_icon is too many<br><small>query_game_detail · The answer does not match the interface document.</small>',
+  );
 });

@@ -15,21 +15,20 @@ import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
-import { NO_WORKER, readQueues, toBoard } from '#src/console/pages/queues.ts';
+import { NO_WORKER, queueSummary, readQueues } from '#src/console/pages/queues.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { LANES, type Lane } from '#src/contract/words.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
 import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { unverifiedList } from '#src/lists/kyc.ts';
-import { type QueueItem, queueList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
+import { appealList } from '#src/lists/threads.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
-import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
+import { summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
@@ -44,22 +43,18 @@ const TROUBLE_SHOWN = 8;
 const FAILURES_SHOWN = 6;
 const REQUESTS_MAX = 500;
 
+/** `due`: when the first one is. */
+type Waiting = { games: number; due: Date | null; overdue: number };
+
 const stat = (label: string, value: number, url: string, note: string, tone = ''): SafeHtml =>
   html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong>
 <span>${note}</span></a>`;
 
-/** How many games of a lane are due, or when the first one is. */
-const laneStat = (lane: Lane, { games, due }: LaneSummary[Lane], overdue: number): SafeHtml => {
-  const label = lane === 'new' ? 'New games' : 'Changed games';
+/** How many games of a lane wait, and how many of them are due or when the first one is. */
+const laneStat = (label: string, url: string, { games, due, overdue }: Waiting): SafeHtml => {
   const first = due === null ? 'nothing waits' : `first due in ${formatDuration(due.getTime() - Date.now())}`;
   const note = overdue > 0 ? `${number(overdue)} due` : first;
-  return stat(label, games, `/review?lane=${lane}`, note, overdue > 0 ? 'warn' : '');
-};
-
-const appealStat = ({ open, oldest }: Awaited<ReturnType<typeof countAppeals>>): SafeHtml => {
-  const note =
-    oldest === null ? 'nothing waits' : `the first waits ${formatDuration(Date.now() - oldest.getTime())}`;
-  return stat('Appeals to decide', open, '/review/appeals', note);
+  return stat(label, games, url, note, overdue > 0 ? 'warn' : '');
 };
 
 const charts = (hours: readonly HourRow[], decided: readonly { passed: number; rejected: number }[]) => {
@@ -96,6 +91,7 @@ const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
       only: ['application_id', 'status', 'trouble'],
       empty: 'Every application is well.',
       label: 'Applications in trouble',
+      stacked: true,
     }),
   );
 
@@ -115,6 +111,7 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
         reasons: explainFailure,
       },
       label: 'Failures by reason',
+      stacked: true,
     }),
   );
 
@@ -133,14 +130,14 @@ const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {
   const title = 'Waiting for a second person';
   return requests.length === 0
     ? null
-    : section(title, listTable(runRequestList, requests, { linkTo, label: title }));
+    : section(title, listTable(runRequestList, requests, { linkTo, label: title, stacked: true }));
 };
 
 /** Games that are live without the verdict that they need: an operator holds the application, or waits. */
 const unverifiedSection = (applications: readonly UnverifiedApplication[]): SafeHtml | null => {
   if (applications.length === 0) return null;
   const title = 'Live without a verdict on the developer';
-  return section(title, listTable(unverifiedList, applications, { linkTo, label: title }));
+  return section(title, listTable(unverifiedList, applications, { linkTo, label: title, stacked: true }));
 };
 
 const addressSection = (addresses: readonly AddressItem[]): SafeHtml | null => {
@@ -153,6 +150,7 @@ const addressSection = (addresses: readonly AddressItem[]): SafeHtml | null => {
     only: ['application_id', 'status', 'why'],
     cells: { application_id: toEvents, why: describeAddress },
     label: title,
+    stacked: true,
   });
   return section(title, shown);
 };
@@ -161,23 +159,10 @@ const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml |
   if (subscriptions.length === 0) return null;
   const title = 'Subscriptions of the stream that do not arrive';
   const only = ['url', 'status', 'why', 'waiting'];
-  return section(title, listTable(subscriptionList, subscriptions, { linkTo, only, label: title }));
-};
-
-/** One sentence, unless a queue is paused or has failed jobs: those are listed. */
-const queueSection = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
-  const running = `${number(workers)} ${workers === 1 ? 'worker' : 'workers'}`;
-  const aside = html`<span><span class="soft">${running},</span> <a href="/queues">all queues</a></span>`;
-  if (queues === null)
-    return section('Queues', html`<p class="body soft">The queues did not answer within 2 s.</p>`, { aside });
-  const troubled = queues.filter(({ paused, failed }) => paused || failed > 0);
-  if (troubled.length > 0)
-    return section('Queues', listTable(queueList, troubled, { linkTo, cells: { queue: toBoard } }), {
-      aside,
-    });
-  const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.prioritized, 0);
-  const sentence = `${queues.length} queues: none paused, none has a failed job. Jobs that wait: ${number(waiting)}.`;
-  return section('Queues', html`<p class="body soft">${sentence}</p>`, { aside });
+  return section(
+    title,
+    listTable(subscriptionList, subscriptions, { linkTo, only, label: title, stacked: true }),
+  );
 };
 
 /** Adds `/`. */
@@ -190,7 +175,8 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get('/', { config: { right: 'view' } }, async (request, reply) => {
     const [
       lanes,
-      appeals,
+      { open },
+      [appeal],
       overdue,
       listed,
       requests,
@@ -207,6 +193,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
     ] = await Promise.all([
       summariseLanes(sql),
       countAppeals(sql),
+      readFirst(appealList, sources, {}, 1, 'due'),
       countDueGames(sql),
       readFirst(applicationList, sources, { status: 'trouble' }, TROUBLE_SHOWN + 1, 'failing_since'),
       readFirst(runRequestList, sources, {}, REQUESTS_MAX),
@@ -232,13 +219,15 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
  hx-swap="outerHTML">
 ${workers === 0 ? NO_WORKER : null}
 <div class="stats">
-${LANES.map((lane) => laneStat(lane, lanes[lane], overdue[lane]))}${appealStat(appeals)}
+${laneStat('New games', '/review?lane=new', { ...lanes.new, overdue: overdue.new })}
+${laneStat('Changed games', '/review?lane=changed', { ...lanes.changed, overdue: overdue.changed })}
+${laneStat('Appeals to decide', '/review/appeals', { games: open, due: appeal?.due ?? null, overdue: overdue.appeals })}
 ${stat('In trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
 ${unverifiedSection(unverified)}${requestSection(requests)}${addressSection(addresses)}
-${subscriptionSection(streams)}${queueSection(queues, workers)}
+${subscriptionSection(streams)}${queueSummary(queues, workers)}
 </div>
 ${newReviewers(reviewers, operatorOf(request))}
 <h2 class="sub">Last 24 hours</h2>

@@ -34,11 +34,36 @@ const actsOf = ({ name, paused, failed }: QueueItem): SafeHtml =>
   html`<div class="actions">${paused ? act('resume', 'Resume', name) : act('pause', 'Pause', name)}
 ${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
 
-export const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
+const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
 
 /** Above everything else of a page. */
 export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
-Start one: <code>npx catalogue worker</code>. If one runs, its /readyz says what is wrong; no answer: restart it.</p>`;
+Start one: <code>npx catalogue worker</code>.<br>
+<small>If one should run, its /readyz says what is wrong; if it does not answer, restart it.</small></p>`;
+
+/** One sentence, unless a queue is paused or has failed jobs: those are listed. */
+export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
+  const running =
+    workers === 0
+      ? null
+      : html`<span class="soft">${number(workers)} ${workers === 1 ? 'worker' : 'workers'} ·</span> `;
+  const aside = html`<span>${running}<a href="/queues">All queues</a></span>`;
+  const said = (sentence: string): SafeHtml =>
+    section('Queues', html`<p class="body soft">${sentence}</p>`, { aside });
+  if (queues === null) return said(`The queues did not answer within ${WAIT_MS / 1_000} s.`);
+  const troubled = queues.filter(({ paused, failed }) => paused || failed > 0);
+  if (troubled.length > 0)
+    return section('Queues', listTable(queueList, troubled, { linkTo, cells: { queue: toBoard } }), {
+      aside,
+    });
+  const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.prioritized, 0);
+  const wait = waiting === 1 ? '1 job waits.' : `${number(waiting)} jobs wait.`;
+  return said(
+    workers === 0
+      ? `No worker runs. ${wait}`
+      : `${queues.length} queues: none paused, none has a failed job. ${wait}`,
+  );
+};
 
 /** The media process takes their jobs. It has no heartbeat, so nothing is known of it here. */
 const OF_MEDIA = new Set<string>(mediaSpecs.map(({ name }) => name));

@@ -1,0 +1,57 @@
+// What the overview says, as a reviewer reads it.
+import { randomUUIDv7 } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
+import { recordFailures } from '#db/queries/failures.ts';
+import { recordHeartbeat } from '#db/queries/workers.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
+import { addApplication, addGames } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const site = useTestConsole(database);
+let cookie: string;
+
+beforeAll(async () => {
+  await addTestOperator(database.sql, 'ada', 'viewer');
+  cookie = await signIn(site.url, 'ada');
+  await addApplication(database.sql, 'acme');
+});
+
+const read = async (): Promise<string> => (await fetch(site.url, { headers: { cookie } })).text();
+const part = (page: string, title: string): string =>
+  page.match(new RegExp(`<h2>${title}</h2>.*?</section>`, 's'))?.[0] ?? '';
+
+test('the queues say what the notice says: no worker runs, or how many do', async () => {
+  const without = part(await read(), 'Queues');
+  expect(without).toContain('No worker runs. 0 jobs wait.');
+  expect(without).not.toMatch(/none has|0 workers/);
+  await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1 });
+  const page = await read();
+  expect(page).not.toContain('No worker runs');
+  expect(part(page, 'Queues').replaceAll(/<[^>]*>/g, '')).toMatch(
+    /1 worker · All queues.*none paused, none has a failed job. 0 jobs wait./s,
+  );
+});
+
+test('appeals are due as games are', async () => {
+  const { sql } = database;
+  const [game_id = ''] = await addGames(sql, 'acme', 1);
+  const rejection = { audit_status: 'rejected', reason: 'other' } as const;
+  await decideGames(sql, [{ game_id, revision: 1 }], rejection, { actor: 'kim', actor_kind: 'operator' });
+  await insertAppeal(sql, { game_id, text: 'Why?' });
+  const stat = async () => (await read()).match(/<a class="stat (\w*)" href="\/review\/appeals">(.*?)<\/a>/s);
+  expect((await stat())?.[2]).toMatch(/first due in 47\sh/);
+  await sql`alter table game_appeals disable trigger user`;
+  await sql`update game_appeals set opened_at = opened_at - interval '50 hours'`;
+  await sql`alter table game_appeals enable trigger user`;
+  const [, tone, words] = (await stat()) ?? [];
+  expect([tone, words]).toEqual(['warn', expect.stringContaining('>1 due<')]);
+});
+
+test('tables with sentences are lists of their cells on a narrow screen', async () => {
+  const failure = { kind: 'invalid_data', reasons: [{ path: 'game_icon.3', code: 'not_http_url' }] };
+  await recordFailures(database.sql, 'acme', 'query_game_detail', [{ application_game_id: 'g', ...failure }]);
+  expect(part(await read(), 'Failures by reason')).toContain('<table class="stacked">');
+});
