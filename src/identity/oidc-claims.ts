@@ -31,7 +31,8 @@ const LOGIN = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
 
 /**
  * The login of a new operator: the email address if the provider has verified it, else the name, else the subject.
- * @returns undefined if it is no login as it is: another spelling could be another person
+ * @returns undefined if it is no login as it is, because another spelling could be another person; or if the name is an
+ * address and the provider says that it has not verified one, because the address could be another person's
  */
 export const loginOf = ({
   email,
@@ -42,7 +43,18 @@ export const loginOf = ({
   const named = [email_verified === true ? email : '', preferred_username, sub].find(
     (claim): claim is string => typeof claim === 'string' && claim !== '',
   );
-  return named !== undefined && LOGIN.test(named) ? named.toLowerCase() : undefined;
+  if (named === undefined || !LOGIN.test(named)) return undefined;
+  const isUnverified = String(email_verified) === 'false';
+  return isUnverified && named.includes('@') ? undefined : named.toLowerCase();
+};
+
+/** The claims of userinfo and, before them, of the ID token. `email_verified` is about the address that stands beside it. */
+export const joinClaims = (
+  userinfo: Record<string, unknown>,
+  idToken: Record<string, unknown>,
+): Record<string, unknown> => {
+  const { email_verified } = 'email' in idToken ? idToken : userinfo;
+  return { ...userinfo, ...idToken, email_verified };
 };
 
 /** The name of an operator, without characters that control a text or its direction; the login if there is none. */

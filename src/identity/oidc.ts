@@ -33,6 +33,7 @@ import { ANSWER_BOUNDS } from '#src/identity/oidc-answers.ts';
 import {
   isFresh,
   isSubject,
+  joinClaims,
   loginOf,
   nameOf,
   type RoleSettings,
@@ -61,7 +62,8 @@ const PROVIDER: Actor = { actor: 'OIDC provider', actor_kind: 'system' };
 const NOT_SIGNED_IN = 'The provider did not confirm the sign-in: sign in again.';
 
 const NO_SUBJECT = 'The provider did not say who you are in at most 255 letters, digits and signs of ASCII.';
-const LOGIN = 'a verified e-mail address, or a preferred_username, of at most 100 of a-z 0-9 . _ @ + - alone';
+const LOGIN =
+  'a verified e-mail address, or a preferred_username that is none, of at most 100 of a-z 0-9 . _ @ + - alone';
 const NO_LOGIN = `Your provider gives no login: ${LOGIN}. Ask who manages your account there.`;
 
 /** A provider that does not list its methods takes HTTP Basic (OpenID Connect Discovery 1.0, section 3). */
@@ -223,7 +225,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
             userinfo_endpoint === undefined
               ? {}
               : await fetchUserInfo(configuration, tokens.access_token, confirmed.sub);
-          return { claims: { ...more, ...confirmed } as Record<string, unknown>, issuer };
+          return { claims: joinClaims(more, confirmed), issuer };
         })
         .catch(async (error: unknown) => {
           await recordRefusal(sql, null, 'the OIDC provider did not confirm the sign-in', address);

@@ -78,6 +78,10 @@ test('an ID token that the provider signed for this console opens a session', as
 
 test.each<[what: string, claims: Claims]>([
   ['the address of somebody else, in Cyrillic', { email: '\u0430dmin@games.example', email_verified: true }],
+  [
+    'the address of somebody else as the name, and none that is verified',
+    { email: 'eve@games.example', email_verified: false, preferred_username: 'boss@games.example' },
+  ],
   ['a name with NUL', { preferred_username: 'ki\u0000m' }],
   ['a subject with NUL', { sub: 'ki\u0000m', preferred_username: 'kim' }],
   ['a subject of megabytes', { sub: 'x'.repeat(3_000_000), preferred_username: 'kim' }],

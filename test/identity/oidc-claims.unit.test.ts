@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { loginOf, nameOf } from '#src/identity/oidc-claims.ts';
+import { joinClaims, loginOf, nameOf } from '#src/identity/oidc-claims.ts';
 
 test('an address is a login only if the provider says that it is verified', () => {
   const claims = { email: 'Boss@example.com', preferred_username: 'eve', sub: '42' };
@@ -7,6 +7,23 @@ test('an address is a login only if the provider says that it is verified', () =
   for (const email_verified of [undefined, false, null, 'true', 1])
     expect(loginOf({ ...claims, email_verified })).toBe('eve');
   expect(loginOf({ email: 'boss@example.com', sub: '42' })).toBe('42');
+});
+
+test('a name that is an address is no login if the provider says that it has verified none', () => {
+  const claims = { preferred_username: 'boss@example.com', sub: '42' };
+  expect(loginOf({ ...claims, email: 'eve@example.com', email_verified: false })).toBeUndefined();
+  for (const email_verified of [false, 'false'])
+    expect(loginOf({ ...claims, email_verified })).toBeUndefined();
+  // Entra ID says nothing of it, and gives such names itself.
+  expect(loginOf(claims)).toBe('boss@example.com');
+});
+
+test('an address of the ID token is not verified because userinfo has verified another one, nor the reverse', () => {
+  const [boss, eve] = [{ email: 'boss@example.com' }, { email: 'eve@example.com', email_verified: true }];
+  expect(loginOf(joinClaims(eve, { ...boss, sub: '42' }))).toBe('42');
+  expect(loginOf(joinClaims(boss, { email_verified: true, sub: '42' }))).toBe('42');
+  expect(loginOf(joinClaims(eve, { sub: '42' }))).toBe('eve@example.com');
+  expect(loginOf(joinClaims(boss, { ...eve, sub: '42' }))).toBe('eve@example.com');
 });
 
 test.each([
