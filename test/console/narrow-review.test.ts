@@ -69,15 +69,40 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
     expect(form?.y).toBeGreaterThanOrEqual(0);
   });
 
-  test('the bar of a lane has its buttons once a game is selected', async () => {
-    await page.goto(`${served.url}/review`);
-    const pass = page.getByRole('button', { name: 'Pass' });
-    await page.getByLabel('Select all').waitFor();
-    expect(await pass.isVisible()).toBe(false);
-    await page
-      .getByLabel(/^Select [長W]/)
-      .first()
-      .check();
-    expect(await pass.isVisible()).toBe(true);
+  test.for([
+    [390, 700],
+    [1_280, 400],
+  ] as const)(
+    'at %i × %i pixels the bar of a lane covers games and has its buttons once one is selected, and stays as high',
+    async ([width, height]) => {
+      await page.setViewportSize({ width, height });
+      await page.goto(`${served.url}/review`);
+      const pass = page.getByRole('button', { name: 'Pass' });
+      const bar = page.locator('.bulk');
+      await page.getByLabel('Select all').waitFor();
+      expect(await pass.isVisible()).toBe(false);
+      const before = await bar.boundingBox();
+      expect(before?.y).toBeGreaterThan(height);
+      await page
+        .getByLabel(/^Select [長W]/)
+        .first()
+        .check();
+      expect(await pass.isVisible()).toBe(true);
+      const after = await bar.boundingBox();
+      expect((after?.y ?? 0) + (after?.height ?? 0)).toBeLessThanOrEqual(height);
+      expect(Math.abs((after?.height ?? 0) - (before?.height ?? 0))).toBeLessThan(1);
+    },
+  );
+
+  test.for([390, 1_280])('at %i pixels an icon is square, after the pictures and as high', async (width) => {
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(`${served.url}/games/${ids.fresh[0]}`);
+    const boxes = await Promise.all(
+      (await page.locator('.shot .frame').all()).map((each) => each.boundingBox()),
+    );
+    const [picture, icon] = [boxes[0], boxes.at(-1)];
+    expect(Math.abs((icon?.width ?? 0) - (icon?.height ?? 1))).toBeLessThan(1);
+    expect(Math.abs((icon?.height ?? 0) - (picture?.height ?? 0))).toBeLessThan(1);
+    expect(picture?.width ?? 0).toBeGreaterThan(picture?.height ?? 0);
   });
 });

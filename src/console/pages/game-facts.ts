@@ -5,7 +5,6 @@ import {
   applicationLink,
   copyable,
   facts,
-  formatDuration,
   html,
   input,
   mono,
@@ -14,20 +13,19 @@ import {
   section,
 } from '#src/site/html.ts';
 
-const describeWait = ({ waiting, appeal }: GameView): SafeHtml | string | null => {
-  if (appeal !== undefined) return html`for a decision on its appeal, due ${ago(appeal.due)}`;
-  if (waiting === null) return null;
-  const { place, games, lane, due, median_wait_ms, is_held } = waiting;
-  if (is_held) return 'in no lane: its application is held';
-  const median = median_wait_ms === null ? '' : `, median wait ${formatDuration(median_wait_ms)}`;
-  return html`due ${ago(due)}, number ${number(place)} of ${number(games)} in the ${lane} lane${median}`;
+/** Its place in the lane and when it is due; an appeal has no place. */
+export const waitLine = ({ waiting, appeal }: GameView): SafeHtml | null => {
+  if (waiting?.is_held) return html`<span>in no lane: its application is held</span>`;
+  const due = appeal?.due ?? waiting?.due;
+  if (due === undefined) return null;
+  const place = waiting === null ? 'appeal' : `${number(waiting.place)} of ${number(waiting.games)}`;
+  return html`<span${due.getTime() <= Date.now() ? html` class="late"` : null}>${place} · due ${ago(due)}</span>`;
 };
 
 export const gameFacts = (view: GameView): SafeHtml =>
   section(
     'Game',
     facts([
-      ['Waits', describeWait(view)],
       ['Application', applicationLink(view.game.application_id)],
       ['Their id', mono(view.game.application_game_id)],
       ['Our id', copyable(view.game.game_id)],

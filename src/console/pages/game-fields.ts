@@ -4,7 +4,7 @@ import { pictureList } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { scriptOf } from '#src/lib/scripts.ts';
 import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
-import { CONTENT, type ContentColumn } from '#src/rules/mapping.ts';
+import { CONTENT } from '#src/rules/mapping.ts';
 import { badge, html, type SafeHtml, section } from '#src/site/html.ts';
 
 /** A part of a text, marked if it was removed or added. @param content the part, as it is shown */
@@ -53,9 +53,9 @@ const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: Ga
 const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView, aside?: SafeHtml): SafeHtml =>
   section(CONTENT[field.field].title, fieldBody(field, isCompared, view), { aside });
 
-/** The pictures with the icon before them, in one part of the page. */
+/** The pictures and, after them, the icons, in one part of the page. */
 const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
-  const lists = diff.fields.filter((field) => field.kind === 'list');
+  const lists = diff.fields.filter((field) => field.kind === 'list').toReversed();
   if (lists.every(({ items }) => items.length === 0))
     return section('Pictures', html`<div class="body"><p class="soft">None.</p></div>`);
   return html`<section class="card" aria-label="Icon and pictures">
@@ -98,9 +98,6 @@ const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => 
   };
 };
 
-/** Of the changed lists. */
-const ORDER: readonly ContentColumn[] = ['game_store_pic', 'game_icon'];
-
 const changedContent = (
   view: GameView,
   changed: readonly FieldDiff[],
@@ -116,19 +113,21 @@ const changedContent = (
       ? []
       : [changed.includes(name) ? cardOf(name) : fieldCard(name, false, view)];
   const cards = changed.filter(({ kind, field }) => kind === 'text' && field !== 'game_name').map(cardOf);
-  const lists = changed
-    .filter(({ kind }) => kind === 'list')
-    .toSorted((one, other) => ORDER.indexOf(other.field) - ORDER.indexOf(one.field))
-    .map(cardOf);
+  const lists = changed.filter(({ kind }) => kind === 'list').map(cardOf);
   const titles = same.map(({ field }) => CONTENT[field].title.toLowerCase()).join(', ');
   const folded = html`<details class="card unchanged"><summary>Unchanged: ${titles}</summary>
 ${same.map((field) => fieldCard(field, false, view))}</details>`;
   return { wide: html`${lists}`, texts: [...names, ...cards, ...(same.length === 0 ? [] : [folded])] };
 };
 
+/** The fields that the page shows as changed. */
+export const changedFields = (view: GameView): FieldDiff[] => {
+  const isCompared = view.diff.from !== null && view.diff.from !== view.diff.to;
+  return view.diff.fields.filter((field) => isChanged(field, isCompared, view));
+};
+
 /** @returns what stands over the whole width, and what stands beside the facts */
 export const gameContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
-  const isCompared = view.diff.from !== null && view.diff.from !== view.diff.to;
-  const changed = view.diff.fields.filter((field) => isChanged(field, isCompared, view));
+  const changed = changedFields(view);
   return changed.length === 0 ? wholeContent(view) : changedContent(view, changed);
 };

@@ -1,7 +1,8 @@
 /** How the parts of the page of one game are arranged. */
 
+import { basisNote, formerBadge } from '#src/console/pages/game-basis.ts';
 import { decisionForms, steps } from '#src/console/pages/game-decision.ts';
-import { gameFacts, packageSection } from '#src/console/pages/game-facts.ts';
+import { gameFacts, packageSection, waitLine } from '#src/console/pages/game-facts.ts';
 import { gameContent, gameHeading } from '#src/console/pages/game-fields.ts';
 import { similarIcons, textHints } from '#src/console/pages/game-hints.ts';
 import { appealForms, appealSection, threadSection } from '#src/console/pages/game-thread.ts';
@@ -9,9 +10,8 @@ import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
 import { iconPlace, PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
 import { nameOr } from '#src/lib/printable.ts';
-import type { GameDiff } from '#src/review/compare-revisions.ts';
 import {
-  badge,
+  applicationLink,
   FILTERS,
   hiddenFields,
   html,
@@ -19,7 +19,6 @@ import {
   type SafeHtml,
   select,
   statusBadges,
-  toneOf,
 } from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
 import { timelineCard } from '#src/site/timeline.ts';
@@ -30,20 +29,6 @@ const compareForm = ({ game, diff, revisions, filters }: GameView): SafeHtml | n
   return html`<form method="get" action="/games/${game.game_id}" ${FILTERS}>${hiddenFields(filters)}
 ${select('from', 'Compare', options, String(diff.from ?? ''))}${select('to', 'with', options, String(diff.to))}
 <button class="button">Compare</button></form>`;
-};
-
-const comparedNote = ({ from, to }: GameDiff): SafeHtml | null =>
-  from === null
-    ? null
-    : html`<p class="soft compared">What is different in revision ${to} from revision ${from}.
-<del>Removed</del> and <ins>added</ins> words are marked.</p>`;
-
-/** What the game of the changed lane was before. */
-const formerBadge = ({ timeline: { waiting, entries } }: GameView): SafeHtml | null => {
-  const last = entries.findLast(({ kind }) => kind === 'passed' || kind === 'rejected');
-  return waiting?.lane === 'changed' && last !== undefined
-    ? badge(`was ${last.kind}`, toneOf(last.kind))
-    : null;
 };
 
 /** The decision on the game, or on the appeal against its rejection. */
@@ -60,13 +45,13 @@ const parentOf = ({ appeal, filters }: GameView): NonNullable<Page['parent']> =>
 
 /** The page of one game. */
 export const gamePage = (view: GameView): Page => {
-  const { game, diff, timeline, mayDecide, pictures, appeal } = view;
+  const { game, timeline, mayDecide, pictures, appeal, application_name } = view;
   const parent = parentOf(view);
   const { wide, texts } = gameContent(view);
   const title = nameOr(game.game_name.trim(), game.application_game_id);
-  const body = html`${appealSection(appeal, view.login)}${comparedNote(diff)}${wide}<div class="split"><div>
+  const body = html`${appealSection(appeal, view.login)}${basisNote(view)}${wide}<div class="split"><div>
 ${texts}</div><div class="stick">${similarIcons(view)}${textHints(view)}${gameFacts(view)}${packageSection(view)}
-</div><div>${threadSection(game, view.thread, mayDecide)}${timelineCard(timeline, compareForm(view))}
+</div><div>${threadSection(view)}${timelineCard(timeline, compareForm(view))}
 </div></div>${PICTURE_VIEWER}
 ${awaitIcons([game], pictures.pictures, 'large')}`;
   return {
@@ -77,7 +62,7 @@ ${awaitIcons([game], pictures.pictures, 'large')}`;
     parent,
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`<span>${statusBadges(game)} ${formerBadge(view)}</span>
-<a href="/applications/${game.application_id}">${game.application_id}</a> ${view.viewers}`,
+${applicationLink(game.application_id, application_name)} ${waitLine(view)} ${view.viewers}`,
     // The decision is last, at the edge: it stays where it is when there is no game before or after.
     actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decideForms(view) : null}`,
     body,

@@ -6,6 +6,7 @@ import type { ThreadEntry } from '#db/queries/threads.ts';
 import { isOwnRejection, leadToAppeal } from '#src/console/pages/appeals.ts';
 import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
 import { DECISION_FORMS } from '#src/console/pages/game-pictures.ts';
+import type { GameView } from '#src/console/pages/game-view.ts';
 import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
@@ -26,15 +27,14 @@ ${textArea('text', 'Write about this game')}
 <button class="button" name="act" value="message">Send to the developer</button></div></form>`;
 
 /** What operators and its developer wrote about a game, oldest first. */
-export const threadSection = (
-  { game_id, withdrawn_at }: { game_id: string; withdrawn_at: Date | null },
-  entries: readonly ThreadEntry[],
-  mayWrite: boolean,
-): SafeHtml => {
+export const threadSection = ({ game, application_name, thread, mayDecide }: GameView): SafeHtml => {
+  const { game_id, application_id, withdrawn_at } = game;
   const said =
     withdrawn_at === null ? null : html`<p class="body soft">It is withdrawn: it takes notes alone.</p>`;
-  const write = mayWrite ? html`${said}${writeForm(game_id)}` : null;
-  return section('Thread', html`${threadEntries(entries, ({ written_by }) => written_by)}${write}`, {
+  const nameOf = ({ kind, written_by }: ThreadEntry): string =>
+    written_by === application_id && (kind === 'answer' || kind === 'appeal') ? application_name : written_by;
+  const write = mayDecide ? html`${said}${writeForm(game_id)}` : null;
+  return section('Thread', html`${threadEntries(thread, nameOf)}${write}`, {
     id: 'thread',
   });
 };

@@ -14,6 +14,7 @@ import type { LaneFilters } from '#src/site/query.ts';
 
 export type GameView = {
   game: GameRow;
+  application_name: string;
   diff: GameDiff;
   timeline: Timeline;
   /** Its place in the lane as that is filtered; null if it is in none. */

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findOpenAppeal } from '#db/queries/appeals.ts';
+import { findApplication } from '#db/queries/applications.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
@@ -88,17 +89,19 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
     const shown = Math.min(to ?? game.revision, game.revision);
-    const [diff, timeline, revisions, reasons, hints, standing, thread, appeal, seen] = await Promise.all([
-      compareRevisions(sql, game_id, { from, to }),
-      readTimeline(sql, game.application_id, game.application_game_id),
-      listRevisionNumbers(sql, game_id),
-      listReasons(sql),
-      readGameHints(sql, game),
-      readStanding(sql, game.application_id),
-      readFirst(threadList, sources, { game_id }, THREAD_MAX),
-      game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
-      mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
-    ]);
+    const [diff, timeline, revisions, reasons, hints, standing, thread, appeal, seen, owner] =
+      await Promise.all([
+        compareRevisions(sql, game_id, { from, to }),
+        readTimeline(sql, game.application_id, game.application_game_id),
+        listRevisionNumbers(sql, game_id),
+        listReasons(sql),
+        readGameHints(sql, game),
+        readStanding(sql, game.application_id),
+        readFirst(threadList, sources, { game_id }, THREAD_MAX),
+        game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
+        mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
+        findApplication(sql, game.application_id),
+      ]);
     const { waiting } = timeline;
     const lane = opened ?? waiting?.lane;
     const place = application === undefined ? waiting : await findWaitingPlace(sql, game, application);
@@ -123,6 +126,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
       reply,
       gamePage({
         game: diff.game,
+        application_name: owner?.name ?? game.application_id,
         diff,
         timeline,
         waiting: place ?? null,

@@ -49,6 +49,8 @@ describe.runIf(hasBrowser())('the viewer of pictures in Chromium', () => {
     await shown(page, 'Picture 3 of 3');
     await page.keyboard.press('ArrowRight');
     await shown(page, 'Icon 1 of 1');
+    await page.keyboard.press('ArrowRight');
+    await shown(page, '1 of 4');
     await page.keyboard.press('ArrowLeft');
     await shown(page, '4 of 4');
     await page.keyboard.press('Escape');
