@@ -9,6 +9,7 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { prune } from '#src/ingest/specs.ts';
 import { expireFormerRecords, expireRemovedRecords } from '#src/operations/kyc-retention.ts';
 import { operateAsSystem } from '#src/operations/operate.ts';
+import { runEach } from '#src/operations/run-each.ts';
 import { defineJob } from '#src/queue/job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -25,9 +26,6 @@ const BATCH = 5_000;
 
 /** Pictures a statement: each has up to 0.3 MB of thumbnails. */
 const PICTURES_BATCH = 500;
-
-/** Removed applications a pass: each is a transaction. */
-const REMOVED_BATCH = 100;
 
 /** Repeats a statement that deletes at most `batch` rows until it finds fewer. @returns how many were deleted */
 const deleteAll = async (
@@ -59,30 +57,28 @@ const deleteFrom = async <Row>(
 };
 
 /**
- * Deletes what nothing needs any more: runs, pages, sums of days, failures, events, former secrets, thumbnails, KYC
- * records. Revisions are bounded where they are written (db/queries/games.ts).
+ * Deletes what nothing needs any more: KYC records, runs, pages, sums of days, failures, events, former secrets,
+ * thumbnails. A step that fails does not keep the others from running. Revisions are bounded where they are written
+ * (db/queries/games.ts).
  */
 export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobContext) => {
-  const { sql, kycRetention } = deps;
-  const pages = await deleteFrom(BEFORE_ALL_PAGES, signal, (after) =>
-    prunePages(sql, KEEP_RUNS_MS, BATCH, after),
-  );
-  const runs = await deleteFrom(BEFORE_ALL_RUNS, signal, (after) =>
-    pruneRuns(sql, KEEP_RUNS_MS, BATCH, after),
-  );
-  const days = await deleteAll(BATCH, signal, (limit) => pruneRunDays(sql, KEEP_DAYS, limit));
-  const failures = await deleteAll(BATCH, signal, (limit) => pruneFailures(sql, KEEP_FAILURES_MS, limit));
-  const stream = await deleteAll(BATCH, signal, (limit) => pruneStream(sql, KEEP_EVENTS_MS, limit));
-  const events = await deleteAll(BATCH, signal, (limit) => pruneEvents(sql, KEEP_EVENTS_MS, limit));
-  await deleteFormerSecrets(sql);
-  const pictures = await deleteAll(PICTURES_BATCH, signal, (limit) =>
-    pruneThumbnails(sql, deps.pictureKeepMs, limit),
-  );
-  const records = await deleteAll(BATCH, signal, (limit) =>
-    operateAsSystem(expireFormerRecords, { keep_ms: kycRetention.formerMs, limit }, 'prune', sql),
-  );
-  const removed = await deleteAll(REMOVED_BATCH, signal, (limit) =>
-    expireRemovedRecords(sql, kycRetention.removedMs, limit),
-  );
-  return { pages, runs, days, failures, stream, events, pictures, records, removed };
+  const { sql, kycRetention, pictureKeepMs } = deps;
+  const all = (deleteSome: (limit: number) => Promise<number>) => () => deleteAll(BATCH, signal, deleteSome);
+  const steps = {
+    // First: the law limits how long they are kept.
+    records: all((limit) =>
+      operateAsSystem(expireFormerRecords, { keep_ms: kycRetention.formerMs, limit }, 'prune', sql),
+    ),
+    removed: () => expireRemovedRecords(sql, kycRetention.removedMs, signal),
+    secrets: () => deleteFormerSecrets(sql),
+    pages: () => deleteFrom(BEFORE_ALL_PAGES, signal, (after) => prunePages(sql, KEEP_RUNS_MS, BATCH, after)),
+    runs: () => deleteFrom(BEFORE_ALL_RUNS, signal, (after) => pruneRuns(sql, KEEP_RUNS_MS, BATCH, after)),
+    days: all((limit) => pruneRunDays(sql, KEEP_DAYS, limit)),
+    failures: all((limit) => pruneFailures(sql, KEEP_FAILURES_MS, limit)),
+    stream: all((limit) => pruneStream(sql, KEEP_EVENTS_MS, limit)),
+    events: all((limit) => pruneEvents(sql, KEEP_EVENTS_MS, limit)),
+    pictures: () => deleteAll(PICTURES_BATCH, signal, (limit) => pruneThumbnails(sql, pictureKeepMs, limit)),
+  };
+  const counts = await runEach(Object.values(steps), signal);
+  return Object.fromEntries(Object.keys(steps).map((name, index) => [name, counts[index] ?? 0]));
 });

@@ -19,13 +19,13 @@ const wasRemoved = (sql: Queryable, keepMs: number) => sql`
   status = 'removed' and updated_at < ${before(sql, keepMs)}`;
 
 /** Applications that were removed before this time and still have records. A removal is the last change of its row. */
-export const listRemovedWithRecords = (sql: Queryable, keepMs: number, limit: number) =>
+export const listRemovedWithRecords = (sql: Queryable, keepMs: number) =>
   readColumn(sql<{ application_id: string }[]>`
     select application_id from applications a
     where ${wasRemoved(sql, keepMs)}
       and (exists (select from kyc_records r where r.application_id = a.application_id)
            or exists (select from kyc_former_records f where f.application_id = a.application_id))
-    order by application_id limit ${limit}`);
+    order by application_id`);
 
 /**
  * Locks an application against being registered again until the transaction ends.

@@ -1,6 +1,6 @@
 /** The health of the addresses that events are sent to: those of applications, and those of subscriptions. */
 import type { Queryable } from '#db/client.ts';
-import { isOneRow, readValue } from '#db/rows.ts';
+import { countRows, isOneRow, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
 
 /** Who receives events: an application its own, a subscription the platform's stream. */
@@ -95,8 +95,12 @@ export const replaceEventSecret = (
     returning former_until`);
 };
 
-/** Deletes former secrets that no longer sign. */
-export const deleteFormerSecrets = async (sql: Queryable): Promise<void> => {
+/** Deletes former secrets that no longer sign. @returns how many */
+export const deleteFormerSecrets = async (sql: Queryable): Promise<number> => {
+  let deleted = 0;
   for (const table of ['event_webhooks', 'event_subscriptions'])
-    await sql`update ${sql(table)} set former_secret = null, former_until = null where former_until <= now()`;
+    deleted += await countRows(
+      sql`update ${sql(table)} set former_secret = null, former_until = null where former_until <= now()`,
+    );
+  return deleted;
 };

@@ -10,6 +10,7 @@ import {
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
 import { operateAsSystem } from '#src/operations/operate.ts';
 import { defineOperation } from '#src/operations/operation.ts';
+import { runEach } from '#src/operations/run-each.ts';
 
 export const expireFormerRecords = defineOperation({
   name: 'kyc.expire',
@@ -50,16 +51,18 @@ export const expireRemovedRecord = defineOperation({
   log: (deleted) => (deleted === undefined ? [] : { reason: 'KYC_KEEP_REMOVED', details: deleted }),
 });
 
-/** Expires the records of at most `limit` applications. @returns of how many */
+/**
+ * Expires the records of removed applications, each in a transaction of its own: one that fails does not keep the others.
+ * @returns of how many
+ * @throws the first error, after the last application
+ */
 export const expireRemovedRecords = async (
   sql: Database,
   keep_ms: number,
-  limit: number,
+  signal: AbortSignal,
 ): Promise<number> => {
-  let expired = 0;
-  for (const application_id of await listRemovedWithRecords(sql, keep_ms, limit)) {
-    const deleted = await operateAsSystem(expireRemovedRecord, { application_id, keep_ms }, 'prune', sql);
-    if (deleted !== undefined) expired += 1;
-  }
-  return expired;
+  const steps = (await listRemovedWithRecords(sql, keep_ms)).map(
+    (application_id) => () => operateAsSystem(expireRemovedRecord, { application_id, keep_ms }, 'prune', sql),
+  );
+  return (await runEach(steps, signal)).filter((deleted) => deleted !== undefined).length;
 };

@@ -172,6 +172,7 @@ onBothBackends('A job', (kind) => {
       pictures: 0,
       records: 0,
       removed: 0,
+      secrets: 0,
       stream: 0,
     };
     await fleet.addApplication('pruned', 1);

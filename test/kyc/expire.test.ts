@@ -81,7 +81,7 @@ it('a removed application that is added again while prune runs keeps its new rec
     await gate.promise;
   });
   await isLocked.promise;
-  const pruning = expireRemovedRecords(sql, 86_400_000, 10);
+  const pruning = expireRemovedRecords(sql, 86_400_000, new AbortController().signal);
   await until('prune waits for the first application', async () => {
     const [waiting] = await sql`
       select from pg_stat_activity
@@ -97,6 +97,28 @@ it('a removed application that is added again while prune runs keeps its new rec
   expect(await versions(again)).toEqual({ current: 1, former: 1 });
   expect(await findKycState(sql, again)).toMatchObject({ state: 'sealed' });
   expect(await expired(again)).toEqual([]);
+});
+
+it('records expire although another step of prune fails, or the record of another application', async () => {
+  const [broken, old] = ['fails-a', 'fails-b'];
+  for (const id of [broken, old]) {
+    await addApplication(sql, id, {}, keys);
+    await store(sql, keys, id, PLANTED);
+    await removeApplication(sql, id);
+    await sql`update applications set updated_at = now() - interval '25 hours' where application_id = ${id}`;
+  }
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'refused' using errcode = tg_argv[0]; end $$;
+    create trigger refuse before delete on kyc_records for each row
+      when (old.application_id = '${broken}') execute function refuse('TS001');
+    create trigger refuse before delete on sync_run_pages execute function refuse('TS002')`);
+  expect(await runPrune()).toEqual({ failed: 'PostgresError TS001' });
+  expect([await versions(broken), await versions(old)]).toMatchObject([{ current: 1 }, { current: 0 }]);
+  await sql`drop trigger refuse on kyc_records`;
+  expect(await runPrune()).toEqual({ failed: 'PostgresError TS002' });
+  expect(await versions(broken)).toMatchObject({ current: 0 });
+  await sql`drop trigger refuse on sync_run_pages`;
+  expect(await runPrune()).toMatchObject({ result: { pages: 0, removed: 0 } });
 });
 
 it('a stored record is published with its ids alone, and an unchanged one is not', async () => {
