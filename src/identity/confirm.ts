@@ -7,6 +7,7 @@ import {
   forgetAttempts,
   takeConfirmation,
 } from '#db/queries/sign-in.ts';
+import { isFresh } from '#src/identity/oidc-claims.ts';
 import { verifyPassword } from '#src/identity/password.ts';
 import { recordRefusal } from '#src/identity/refusals.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
@@ -19,6 +20,13 @@ export const readConfirmationMethod = (
   sql: Queryable,
   session: string,
 ): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
+
+/**
+ * Has the provider just checked the credentials, and did no earlier session count that? Without asking for them, it says
+ * the same to each sign-in, at both sites. @param auth_time of the ID token
+ */
+export const takeFreshCheck = async (sql: Queryable, login: string, auth_time: unknown): Promise<boolean> =>
+  isFresh(auth_time) && (await countAttempt(sql, [`fresh:${login}:${auth_time}`], 1)) === 0;
 
 /**
  * Verifies the password of an operator who is signed in. Wrong ones count apart from sign-ins, so nobody without a session

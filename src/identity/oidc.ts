@@ -29,9 +29,9 @@ import {
 import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
+import { takeFreshCheck } from '#src/identity/confirm.ts';
 import { ANSWER_BOUNDS } from '#src/identity/oidc-answers.ts';
 import {
-  isFresh,
   isSubject,
   joinClaims,
   loginOf,
@@ -237,7 +237,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
         if (admitted.refusal === undefined) {
           const { login } = admitted;
           if ((await countSignIn(tx, login)) > 0) return { refusal: 'You sign in too often: retry later.' };
-          const confirmed = isFresh(claims.auth_time);
+          const confirmed = await takeFreshCheck(tx, login, claims.auth_time);
           return { session: await openSession(tx, { login, by: 'oidc', site, address, confirmed }) };
         }
         await recordRefusal(tx, admitted.login, admitted.refusal, address);

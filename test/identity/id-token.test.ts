@@ -1,5 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Site } from '#src/contract/roles.ts';
+import { confirmOperator } from '#src/identity/confirm.ts';
 import { createOidc } from '#src/identity/oidc.ts';
 import { startServer } from '#test/identity/token-server.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -52,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(() => provider?.stop());
 
-const signIn = async () => {
+const signIn = async (site: Site = 'console') => {
   const oidc = createOidc(
     database.sql,
     {
@@ -60,9 +62,9 @@ const signIn = async () => {
       clientId: 'catalogue',
       clientSecret: 'a secret',
       rolesClaim: 'groups',
-      roles: new Map([['team', ['reviewer']]]),
+      roles: new Map([['team', ['reviewer', 'kyc_officer']]]),
     },
-    'console',
+    site,
     CONSOLE,
   );
   const { url, flow } = await oidc.begin('/', '127.0.0.1');
@@ -146,4 +148,19 @@ test('metadata of another issuer is refused', async () => {
   metadata = { issuer: 'https://evil.example' };
   issue = (claims) => rs256(claims, ours?.privateKey);
   await expect(signIn()).rejects.toThrow('The OIDC provider does not answer');
+});
+
+test('credentials that the provider took once confirm once, however many sign-ins follow at either site', async () => {
+  metadata = {};
+  const auth_time = Math.floor(Date.now() / 1_000) - 60;
+  const confirm = async (site: Site, seconds: number): Promise<string> => {
+    issue = (claims) => rs256({ ...claims, auth_time: auth_time + seconds }, ours?.privateKey);
+    const { session } = await signIn(site);
+    const given = { session, login: 'mira', password: '' };
+    return (await confirmOperator(database.sql, given, '127.0.0.1')).kind;
+  };
+  expect(await confirm('console', 0)).toBe('confirmed');
+  expect(await confirm('kyc_desk', 0)).toBe('refused');
+  expect(await confirm('console', 0)).toBe('refused');
+  expect(await confirm('kyc_desk', 1)).toBe('confirmed');
 });
