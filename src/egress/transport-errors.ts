@@ -9,9 +9,10 @@ const codeOf = (error: unknown): string => {
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
 };
 
-/** Errors of the look-up and of the connection name their system call or are undici's; errors of a handshake are not. */
+/** Errors of the look-up and of the connection name their system call, or are undici's or the tunnel's; those of a handshake are not. */
 const isHandshakeError = (error: Error, code: string): boolean =>
   !code.startsWith('UND_ERR_') &&
+  code !== 'ERR_PROXY_TUNNEL' &&
   !(error instanceof AggregateError) &&
   !['getaddrinfo', 'connect'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 

@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createPictureAgent, fetchPicture } from '#src/pictures/fetch-picture.ts';
+import { startTunnelProxy } from '#test/support/tunnel-proxy.ts';
 
 /** A proxy that answers every plain request with bytes, and opens tunnels to a port of this machine. */
 const startProxy = async (tunnelPort: number) => {
@@ -42,4 +43,19 @@ test('with WEBHOOK_PROXY pictures are fetched through the proxy, which resolves 
     'GET http://pictures.internal.example/a.png',
     'CONNECT pictures.internal.example:443',
   ]);
+});
+
+test('a proxy that makes no tunnel is no fault of the certificate of a host of pictures', async () => {
+  const { port } = await startTunnelProxy('407 Proxy Authentication Required');
+  const egress = createEgressPolicy({
+    allowHttp: false,
+    allowNetworks: [],
+    proxy: `http://127.0.0.1:${port}`,
+  });
+  const agent = createPictureAgent(egress);
+  onTestFinished(agent.close);
+  const { signal } = new AbortController();
+  const asked = { url: 'https://pictures.example/a.png', etag: null };
+  const answer = await fetchPicture(asked, { egress, agent, maxBytes: 100 }, signal);
+  expect(answer).toMatchObject({ kind: 'failed', outcome: 'connect_failed' });
 });
