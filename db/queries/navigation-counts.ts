@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { openWithdrawalRequests } from '#db/queries/approvals.ts';
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { pendingHeld } from '#db/queries/lane-counts.ts';
 import { onlyRow } from '#db/rows.ts';
 
@@ -17,3 +18,20 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
            (select count(*)::int from (select from ingest_failures limit ${FAILURES_COUNTED + 1}) counted) as failures,
            (select count(*)::int from applications
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);
+
+/** What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. Without an address, its state is null. */
+export type PortalCounts = Record<'rejected' | 'failures', number> & {
+  [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
+};
+
+/** Counts for every page of a developer, from counters and primary keys. */
+export const readPortalCounts = (sql: Queryable, application_id: string): Promise<PortalCounts> =>
+  onlyRow(sql<PortalCounts[]>`
+    select (select coalesce(sum(games), 0)::int from game_totals(a.application_id)
+            where audit_status = 'rejected') as rejected,
+           (select count(*)::int from (
+              select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}
+            ) counted) as failures,
+           w.status, w.failing_since, w.last_error
+    from applications a left join event_webhooks w using (application_id)
+    where a.application_id = ${application_id}`);

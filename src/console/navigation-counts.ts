@@ -7,18 +7,15 @@ import {
 } from '#db/queries/navigation-counts.ts';
 import { countDecisionsToday } from '#db/queries/review-figures.ts';
 import { type Counter, createCounter } from '#src/site/counter.ts';
-import { number } from '#src/site/html.ts';
+import { number, numberUpTo } from '#src/site/html.ts';
 import type { PlaceCounts } from '#src/site/layout.ts';
 
-const toPlaces = ({ pending, requests, failures, applications }: NavigationCounts): PlaceCounts => {
-  const shown = failures > FAILURES_COUNTED ? `${number(FAILURES_COUNTED)}+` : number(failures);
-  return {
-    ...(pending > 0 && { '/review': number(pending) }),
-    ...(applications > 0 && { '/applications': number(applications) }),
-    ...(requests > 0 && { '/runs': number(requests) }),
-    ...(failures > 0 && { '/failures': shown }),
-  };
-};
+const toPlaces = ({ pending, requests, failures, applications }: NavigationCounts): PlaceCounts => ({
+  ...(pending > 0 && { '/review': number(pending) }),
+  ...(applications > 0 && { '/applications': number(applications) }),
+  ...(requests > 0 && { '/runs': number(requests) }),
+  ...(failures > 0 && { '/failures': numberUpTo(FAILURES_COUNTED, failures) }),
+});
 
 /** What waits, by place, and how many games each operator has decided today. */
 type Counts = { places: PlaceCounts; decided: Record<string, number> };

@@ -54,8 +54,7 @@ export const gameList = defineList({
     {
       ...APPLICATION,
       key: 'application_name',
-      kind: 'text',
-      value: (row) => row.application_name,
+      label: (row) => row.application_name,
       width: 'wide',
       on: 'page',
     },

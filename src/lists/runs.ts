@@ -44,6 +44,9 @@ const WIDTHS: Partial<Record<string, 'medium' | 'widest'>> = {
 };
 const TITLES: Partial<Record<string, string>> = { inserted: 'New', updated: 'Changed' };
 
+/** The word for a counter. Its key is that of the database. */
+export const counterWord = (counter: string): string => TITLES[counter]?.toLowerCase() ?? counter;
+
 const RUN_COUNTS = RUN_COUNTERS.map((counter): Column<RunRow> => {
   const sort = RUN_SORTS.find((each) => each === counter);
   return {
@@ -66,7 +69,9 @@ const BY_ATTENTION = [
 ] as const;
 
 const formatCounts = (run: RunRow): string =>
-  BY_ATTENTION.flatMap((counter) => (run[counter] === 0 ? [] : [`${run[counter]} ${counter}`])).join(', ');
+  BY_ATTENTION.flatMap((counter) =>
+    run[counter] === 0 ? [] : [`${run[counter]} ${counterWord(counter)}`],
+  ).join(', ');
 
 /** Why a run ended as it did, or what an open run waits for. */
 export const whyOf = ({ reason, finished_at, note }: RunRow): string | null =>

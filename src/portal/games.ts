@@ -9,7 +9,7 @@ import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
-import { clock, FILTERS, gameName, html, link, number, type SafeHtml } from '#src/site/html.ts';
+import { clock, FILTERS, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -18,10 +18,6 @@ import { sourcesOf } from '#src/site/sources.ts';
 const PAGE = 50;
 /** Withdrawn games that are counted. */
 export const WITHDRAWN_COUNTED = 1_000;
-
-/** @param games at most one more than are counted */
-export const formatWithdrawn = (games: number): string =>
-  games > WITHDRAWN_COUNTED ? `${number(WITHDRAWN_COUNTED)}+` : number(games);
 
 const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;
 type Tab = (typeof TABS)[number];
@@ -125,7 +121,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
         : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
     const countOf = (tab: Tab): string =>
-      tab === 'withdrawn' ? formatWithdrawn(withdrawn) : number(counts[tab]);
+      tab === 'withdrawn' ? numberUpTo(WITHDRAWN_COUNTED, withdrawn) : number(counts[tab]);
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',

@@ -16,7 +16,7 @@ import { runList, whyOf } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { describeSchedule } from '#src/portal/game.ts';
-import { findForm, formatWithdrawn, WITHDRAWN_COUNTED } from '#src/portal/games.ts';
+import { findForm, WITHDRAWN_COUNTED } from '#src/portal/games.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
@@ -35,6 +35,7 @@ import {
   html,
   link,
   number,
+  numberUpTo,
   type SafeHtml,
   section,
 } from '#src/site/html.ts';
@@ -143,7 +144,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       statusCard(status, number(games[status]), status === 'pending' ? wait : undefined),
     );
     const body = html`${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
-<div class="stats">${cards}${statusCard('withdrawn', formatWithdrawn(withdrawn))}</div>
+<div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
 ${findForm()}
 ${section(
   'State',

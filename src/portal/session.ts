@@ -1,6 +1,7 @@
 /** `/portal/sign-in`, `/portal/sign-out`, and who is signed in at the portal. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { FAILURES_COUNTED, type PortalCounts, readPortalCounts } from '#db/queries/navigation-counts.ts';
 import type { PortalUser } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
@@ -8,13 +9,17 @@ import { applicationCaller } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
-import { flawOf, html, input, type SafeHtml } from '#src/site/html.ts';
-import { framedPage, type Page } from '#src/site/layout.ts';
+import { mayMendAddress } from '#src/site/event-cells.ts';
+import { flawOf, html, input, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { framedPage, type Page, type PlaceCounts } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { changesState } from '#src/site/origin.ts';
 import { isPolling } from '#src/site/site.ts';
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    countForDeveloper: (application_id: string) => Promise<PortalCounts>;
+  }
   interface FastifyRequest {
     /** Who is signed in; null outside the portal and on its public pages. */
     holder: PortalUser | null;
@@ -59,18 +64,35 @@ const PLACES = [
   ['/portal/checks', 'Checks', 'M4 12l5 5L20 6'],
 ] as const;
 
+const EVENTS_FAIL = html`<span aria-hidden="true">!</span><span class="hidden">do not arrive</span>`;
+
+const toPlaces = (counted: PortalCounts): PlaceCounts => ({
+  ...(counted.rejected > 0 && { '/portal/games': number(counted.rejected) }),
+  ...(counted.failures > 0 && { '/portal/runs': numberUpTo(FAILURES_COUNTED, counted.failures) }),
+  ...(mayMendAddress(counted) && { '/portal/events': EVENTS_FAIL }),
+});
+
 /** Sends a page of the portal. */
-export const sendPortal = (reply: FastifyReply, page: Page): FastifyReply => {
+export const sendPortal = async (reply: FastifyReply, page: Page): Promise<FastifyReply> => {
   const notice = takeNotice(reply);
   const { name, application_id, token_name } = holderOf(reply.request);
+  const places = toPlaces(await reply.server.countForDeveloper(application_id));
   const who = html`<strong>${name}</strong><span>${application_id}, token ${token_name}</span>`;
-  const around = { name: 'Developer portal', base: '/portal', places: PLACES, who, warning: null };
+  const around = {
+    name: 'Developer portal',
+    base: '/portal',
+    places: PLACES,
+    who,
+    warning: null,
+    counts: () => places,
+  };
   return reply.type(HTML).send(String(framedPage({ ...page, notice }, around)));
 };
 
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */
 export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
   portal.decorateRequest('holder', null);
+  portal.decorate('countForDeveloper', (application_id: string) => readPortalCounts(sql, application_id));
   const requireHolder = async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.config.right !== 'application') return;
     request.holder = (await readPortalSession(sql, readCookie(request, COOKIE), !isPolling(request))) ?? null;

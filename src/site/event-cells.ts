@@ -4,7 +4,16 @@ import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { WHYS } from '#src/contract/events.ts';
 import { describeError } from '#src/contract/failure-words.ts';
-import { ago, badge, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
+import { ago, badge, copyable, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
+
+/** Why deliveries end without an answer. */
+const ENDED: Readonly<Record<string, string>> = {
+  address_removed: 'The address was removed.',
+  switched_off: 'The address was switched off.',
+};
+
+const describeResult = (error: string | null): string =>
+  error === null ? '' : ` ${ENDED[error] ?? describeError(error)}`;
 
 const delivery = (event: EventItem): SafeHtml => {
   const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;
@@ -13,10 +22,10 @@ const delivery = (event: EventItem): SafeHtml => {
   if (state === 'delivered')
     return html`${badge('delivered', 'good')}<br><small>${ago(delivered_at)}</small>`;
   // Without an attempt: why the delivery ended.
-  const result = last_status === null ? (last_error ?? '') : `HTTP ${last_status}`;
-  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}${result === '' ? '' : `: ${result}`}`;
+  const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
+  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
-  const next = attempts === 0 ? 'No attempt yet.' : html`${made}, next attempt ${due(next_attempt_at)}`;
+  const next = attempts === 0 ? 'No attempt yet.' : html`${made} Next attempt ${due(next_attempt_at)}.`;
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
 };
 
@@ -25,6 +34,7 @@ export const EVENT_CELLS = {
   type: ({ type, data, created_at }: EventItem): SafeHtml =>
     html`${badge(type)}<br><small>${WHYS[data.why]} ${ago(created_at)}</small>`,
   state: delivery,
+  event_id: ({ event_id }: EventItem): SafeHtml => copyable(event_id),
 };
 
 /** Describes the health of the address, in one to three sentences. */
@@ -43,8 +53,11 @@ the next event that waits is sent ${due(next_attempt_at)}. After three days of f
     : html`The last event arrived ${ago(last_success_at)}.`;
 };
 
+/** The health of an address; nulls without one. */
+type Health = { status: string | null } & Pick<EventWebhook, 'failing_since' | 'last_error'>;
+
 /** Whether events do not arrive for a cause that the owner of the address can mend. */
-export const mayMendAddress = ({ status, failing_since, last_error }: EventWebhook): boolean =>
+export const mayMendAddress = ({ status, failing_since, last_error }: Health): boolean =>
   (status === 'off' || failing_since !== null) && !last_error?.startsWith(NOT_SIGNED);
 
 export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>

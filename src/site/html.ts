@@ -40,6 +40,10 @@ export const clock = (time: Date): SafeHtml =>
 /** A whole number with thin groups, such as `12,034`. */
 export const number = (value: number): string => value.toLocaleString('en');
 
+/** A count that stops above `max`, such as `1,000+`. */
+export const numberUpTo = (max: number, value: number): string =>
+  value > max ? `${number(max)}+` : number(value);
+
 /** The meaning of a colour. Charts and badges use the same tone for the same word. */
 export type Tone = 'good' | 'warn' | 'doubt' | 'bad' | 'info' | 'plain';
 
@@ -88,7 +92,7 @@ export const mono = (text: string): SafeHtml => html`<span class="mono">${text}<
 export const copyable = (text: string): SafeHtml => html`<copy-text class="mono">${text}</copy-text>`;
 
 /** A link to an application's page. */
-export const applicationLink = (application_id: string, text = application_id): SafeHtml =>
+export const applicationLink = (application_id: string, text: SafeHtml | string = application_id): SafeHtml =>
   html`<a href="/applications/${application_id}">${text}</a>`;
 
 const NAMED_MAX = 60;

@@ -28,8 +28,8 @@ export type SiteFrame = {
   decidedToday?: (login: string) => number;
 };
 
-/** How many wait for a person, by the path of a place. */
-export type PlaceCounts = Readonly<Record<string, string>>;
+/** How many wait for a person, or a mark, by the path of a place. */
+export type PlaceCounts = Readonly<Record<string, SafeHtml | string>>;
 
 /** The navigation of the console. */
 export const NAVIGATION: Navigation = [
@@ -116,7 +116,7 @@ type PageFrame = {
 
 const CURRENT = html` aria-current="page"`;
 
-const countOf = (count: string | undefined): SafeHtml | null =>
+const countOf = (count: SafeHtml | string | undefined): SafeHtml | null =>
   count === undefined ? null : html` <span class="count">${count}</span>`;
 
 const placeItem = ([path, label, icon]: Place, at: string, counts: PlaceCounts): SafeHtml =>

@@ -8,6 +8,7 @@ import { emptySentence, type ReadPage, readList, type Sources } from '#src/lists
 import { filterForm, readQuery } from '#src/site/filters.ts';
 import {
   ago,
+  attribute,
   badge,
   clock,
   formatDuration,
@@ -53,7 +54,10 @@ const showNote = (note: string | Date | null | undefined): Shown | null => {
 const showCell = <Row>(column: Column<Row>, row: Row, linkTo: LinkTo): Shown => {
   const value = showValue(column, row);
   const label = column.label?.(row);
-  const main = label === undefined ? value : html`<span dir="auto">${gameName(label)}</span>`;
+  const main =
+    label === undefined
+      ? value
+      : html`<span dir="auto"${attribute('title', label)}>${gameName(label)}</span>`;
   const small = label === undefined ? showNote(column.note?.(row)) : value;
   const subject = column.link?.(row) ?? null;
   const url = subject === null ? null : linkTo(subject);

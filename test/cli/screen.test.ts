@@ -116,10 +116,10 @@ describe.each([100, 60])('On a terminal of %i columns', (columns) => {
     const { screen } = await terminal(columns).run('catalogue run list');
     if (columns === 100) {
       expect(screen).toMatch(/^ago +application_id +outcome +listed +games +why +run_id$/m);
-      expect(screen).toMatch(/^\d+[smh] +acme +succeeded +30 +30 inserted {2,}[0-9a-f-]{23}$/m);
+      expect(screen).toMatch(/^\d+[smh] +acme +succeeded +30 +30 new {2,}[0-9a-f-]{23}$/m);
     } else {
       expect(screen).toMatch(
-        /^application_id: acme\noutcome: succeeded\nlisted: 30\ngames: 30 inserted\nrun_id: /m,
+        /^application_id: acme\noutcome: succeeded\nlisted: 30\ngames: 30 new\nrun_id: /m,
       );
       expect(screen).not.toMatch(/^[a-z_ ]*:$/m);
     }

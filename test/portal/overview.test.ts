@@ -52,3 +52,38 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   for (const id of ['two', 'three', 'four']) await reject(id);
   expect(await page('/portal')).toContain('<strong>4 games</strong>: Information is missing');
 });
+
+test('the navigation counts rejected games and failures, and marks events while they do not arrive', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'elm', [{ game_id: 'one' }, { game_id: 'two' }]);
+  const places = async (path = '/portal') => {
+    const [, listed = ''] = (await page(path)).match(/<nav aria-label="Main">(.*?)<\/nav>/s) ?? [];
+    return listed.split('</li>').map((item) => item.replaceAll(/<[^>]*>/g, '').trim());
+  };
+  expect(await places()).toEqual(['Overview', 'Games', 'Runs and failures', 'Events', 'Checks', '']);
+  for (const id of ['one', 'two']) {
+    const game = fetchedGame({ game_id: `${id}-more` });
+    await upsertGames(sql, 'elm', [game]);
+    await decideGame(sql, { game_id: game.game_id, audit_status: 'rejected', reason: 'incomplete' });
+  }
+  await recordFailures(sql, 'elm', 'query_game_detail', [
+    { application_game_id: 'broken', kind: 'timeout', reasons: [] },
+  ]);
+  await upsertEventWebhook(sql, {
+    application_id: 'elm',
+    url: 'https://elm.example/events',
+    secret: Buffer.alloc(0),
+    secret_keys: [],
+  });
+  const counted = ['Overview', 'Games 2', 'Runs and failures 1', 'Events', 'Checks', ''];
+  expect(await places('/portal/checks')).toEqual(counted);
+  await sql`update event_webhooks set failing_since = now(), last_error = 'timeout' where application_id = 'elm'`;
+  expect(await places()).toContain('Events !do not arrive');
+  // A fault of the platform is no task of the developer's.
+  await sql`update event_webhooks set last_error = 'not_signed: unknown_key' where application_id = 'elm'`;
+  expect(await places()).toEqual(counted);
+  await sql`
+    update event_webhooks set status = 'off', off_reason = 'It failed.', off_at = now(), last_error = 'timeout'
+    where application_id = 'elm'`;
+  expect(await places()).toContain('Events !do not arrive');
+});

@@ -72,7 +72,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await inspect('overview');
 
-    await page.getByRole('link', { name: 'Games', exact: true }).click();
+    await page.getByRole('link', { name: /^Games 1$/ }).click();
     await page.getByRole('link', { name: /^rejected 1$/ }).click();
     await page.getByText(text).waitFor();
     await inspect('rejected');

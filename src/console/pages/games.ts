@@ -10,7 +10,7 @@ import { NotFoundError } from '#src/errors.ts';
 import { gameList } from '#src/lists/games.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { gameName, html, type SafeHtml } from '#src/site/html.ts';
+import { applicationLink, gameName, html, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -34,6 +34,13 @@ const findTimeline = async (
 };
 
 const HINT = html`To find a withdrawn game, or why an id has no game, search for the id in its application.`;
+
+/** Without its id, which is in the link: a row of games has one line. */
+const applicationCell = ({ application_id, application_name }: GameItem): SafeHtml =>
+  applicationLink(
+    application_id,
+    html`<span dir="auto" title="${application_name}">${gameName(application_name)}</span>`,
+  );
 
 /** Adds `/games`. */
 export const addGames = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -60,7 +67,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
       linkTo,
       title: search === undefined ? 'Games, newest first' : 'Games, best match first',
       label: 'Games',
-      cells: { game_name: named },
+      cells: { game_name: named, application_name: applicationCell },
       ...(sentence === gameList.noMatch && { hint: HINT }),
     });
     return sendPage(reply, {

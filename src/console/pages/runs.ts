@@ -4,7 +4,7 @@ import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { linkTo } from '#src/console/links.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
-import { runList, runPageList } from '#src/lists/runs.ts';
+import { counterWord, runList, runPageList } from '#src/lists/runs.ts';
 import { withoutAdvice } from '#src/rules/answer.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
@@ -35,7 +35,7 @@ const reasonNotice = ({ reason, outcome }: RunRow): SafeHtml | null =>
 
 const counters = (run: RunRow): SafeHtml =>
   html`<div class="stats eighths">${RUN_COUNTERS.map(
-    (name) => html`<div class="stat"><span>${name}</span>
+    (name) => html`<div class="stat"><span>${counterWord(name)}</span>
 <strong${run[name] === 0 ? html` class="none"` : null}>${number(run[name])}</strong></div>`,
   )}</div>`;
 

@@ -1,0 +1,74 @@
+// Lists on narrow and wide screens.
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, addGames, anOpenRun, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const NAME = 'Northwind Play and Associated Entertainment Holdings of the Northern Territories Limited';
+
+/** How many lines the first element has, and whether it is cut. */
+const linesOf = (selector: string): string => `(() => {
+  const element = document.querySelector(${JSON.stringify(selector)});
+  const { height } = element.getBoundingClientRect();
+  const lines = Math.round(height / Number.parseFloat(getComputedStyle(element).lineHeight));
+  return { lines, isCut: element.scrollWidth > element.clientWidth };
+})()`;
+
+describe.runIf(hasBrowser())('lists in Chromium', () => {
+  const database = useTestDatabase();
+  const browser = useBrowser();
+  const served = useTestConsole(database);
+  let page: Page;
+  let run_id: string;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    await addApplication(sql, 'northwind', { name: NAME });
+    const [game_id = ''] = await addGames(sql, 'northwind', 2);
+    await decideGames(sql, [{ game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
+    ({ run_id } = await anOpenRun(sql, 'northwind'));
+    await addTestOperator(sql, 'olga', 'viewer');
+    page = await browser.newPage();
+    await signInPage(page, served.url, 'olga');
+  });
+
+  test.for(['/review', '/review/appeals', '/games', '/failures', '/applications'])(
+    'at 390 pixels the button of the filters of %s is beside a field',
+    async (path) => {
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.goto(served.url + path);
+      const button = await page.getByRole('button', { name: 'Filter' }).boundingBox();
+      const field = await page.locator('.filters :is(input, select)').last().boundingBox();
+      expect(Math.abs((button?.y ?? 0) - (field?.y ?? 100))).toBeLessThan(4);
+    },
+  );
+
+  test.for(['/games', '/runs'])(
+    'the name of an application has one line in %s, and a title',
+    async (path) => {
+      const name = `td a[href="/applications/northwind"] > [title="${NAME}"]`;
+      for (const width of [1_280, 1_600]) {
+        await page.setViewportSize({ width, height: 844 });
+        await page.goto(served.url + path);
+        expect(await page.evaluate(linesOf(name))).toEqual({ lines: 1, isCut: true });
+      }
+    },
+  );
+
+  test('the id of an event is its beginning on one line, with a button that copies it', async () => {
+    await page.setViewportSize({ width: 1_280, height: 844 });
+    await page.goto(`${served.url}/applications/northwind`);
+    const id = page.locator('td copy-text');
+    await id.getByRole('button', { name: /^Copy [\da-f-]{36}$/ }).waitFor();
+    expect(await page.evaluate(linesOf('td copy-text'))).toEqual({ lines: 1, isCut: true });
+  });
+
+  test('a run counts new and changed games in the words of the list of runs', async () => {
+    await page.goto(`${served.url}/runs/${run_id}`);
+    const words = await page.locator('.stat > span').allTextContents();
+    expect(words.slice(0, 4)).toEqual(['listed', 'new', 'changed', 'unchanged']);
+  });
+});
