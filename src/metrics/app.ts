@@ -5,6 +5,8 @@ import { createServer } from '#src/http/create-server.ts';
 import { explainServerFault } from '#src/server-faults.ts';
 
 export type MetricsAppOptions = {
+  /** Named by `/readyz`: on one machine a process may have taken the port of another one. */
+  role: string;
   registry: Registry;
   /** Resolves to why the process cannot work, or rejects; resolves to undefined if it can. */
   findUnreachable: () => Promise<string | undefined>;
@@ -27,6 +29,7 @@ const explainUnreachable = (error: Error): string | undefined => {
  * @returns the app, not listening
  */
 export const buildMetricsApp = async ({
+  role,
   registry,
   findUnreachable,
   logger,
@@ -43,7 +46,7 @@ export const buildMetricsApp = async ({
       const error = coerceError(thrown);
       return explainServerFault(error) ?? explainUnreachable(error) ?? safeMessage(error);
     });
-    return fault === undefined ? 'ready\n' : reply.code(503).send(`not ready: ${fault}\n`);
+    return fault === undefined ? `${role}: ready\n` : reply.code(503).send(`${role}: not ready: ${fault}\n`);
   });
   await app.ready();
   return app;

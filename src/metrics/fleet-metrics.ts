@@ -71,7 +71,10 @@ const VERDICT_GAUGES: Record<string, [help: string, value: (verdicts: Verdicts) 
   ],
   catalogue_applications_held: ['Applications whose games an operator holds.', ({ held }) => held],
   catalogue_verdicts_ending: ['Standing verdicts that end within 30 days.', ({ ending }) => ending],
-  catalogue_kyc_records_waiting: ['KYC records of the current cp_id on which no verdict stands.', ({ waiting }) => waiting],
+  catalogue_kyc_records_waiting: [
+    'KYC records of the current cp_id on which no verdict stands.',
+    ({ waiting }) => waiting,
+  ],
   catalogue_kyc_records_waiting_oldest_timestamp_seconds: [
     'Since when the first of these records waits; absent if there is none.',
     ({ oldest_waiting }) => oldest_waiting && seconds(oldest_waiting),

@@ -56,7 +56,7 @@ export const startMetrics = async (
     await Promise.all([probeDatabase(sql), probeQueue(backend)]);
     return fault();
   };
-  const app = await buildMetricsApp({ registry, findUnreachable, logger });
+  const app = await buildMetricsApp({ role, registry, findUnreachable, logger });
   started.defer(() => stopListening(app));
   const address = await listen(app, host, port, 'METRICS_PORT').catch(async (error) => {
     if (!(error instanceof UsageError)) throw error;

@@ -23,7 +23,12 @@ const app =
         keepsPictures: false,
         logger,
       })
-    : await buildMetricsApp({ registry: new Registry(), findUnreachable: async () => undefined, logger });
+    : await buildMetricsApp({
+        role: 'test',
+        registry: new Registry(),
+        findUnreachable: async () => undefined,
+        logger,
+      });
 const { port } = new URL(await listen(app, '127.0.0.1', 0, 'PORT'));
 process.stdout.write(`${port}\n`);
 

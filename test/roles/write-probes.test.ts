@@ -51,7 +51,7 @@ test('a Redis whose memory is full is not up, though it answers, and a command n
     queueUp: 0,
     databaseUp: 1,
     ready: 503,
-    text: 'not ready: the memory of Redis is full (OOM). Raise maxmemory. catalogue queue status shows which queue is long.\n',
+    text: 'worker: not ready: the memory of Redis is full (OOM). Raise maxmemory. catalogue queue status shows which queue is long.\n',
   });
   const options = { role: 'producer', name: 'test', maxConnections: 1, logger } as const;
   await using foundation = openFoundation(config, database.databaseUrl, options);
@@ -83,9 +83,13 @@ test('a server that is gone is named', async () => {
   await redis.end();
   const { queueUp, text } = await read();
   expect(queueUp).toBe(0);
-  expect(text).toMatch(/^not ready: Redis does not answer at 127.0.0.1:\d+( \(\w+\))?: check REDIS_URL, /);
+  expect(text).toMatch(
+    /^worker: not ready: Redis does not answer at 127.0.0.1:\d+( \(\w+\))?: check REDIS_URL, /,
+  );
   const without = await aProcess('postgres://127.0.0.1:1/none');
-  expect((await without.read()).text).toMatch(/^not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/);
+  expect((await without.read()).text).toMatch(
+    /^worker: not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/,
+  );
 });
 
 test('a Postgres that is read-only is not up, though it answers', async () => {
@@ -105,7 +109,7 @@ test('a Redis that takes no write is named, though it answers PING', async () =>
     queueUp: 0,
     databaseUp: 1,
     ready: 503,
-    text: 'not ready: Redis accepts connections, and takes no write within 3 s. It is frozen, or its writes are paused (CLIENT UNPAUSE ends that).\n',
+    text: 'worker: not ready: Redis accepts connections, and takes no write within 3 s. It is frozen, or its writes are paused (CLIENT UNPAUSE ends that).\n',
   });
   await admin.client('UNPAUSE');
   expect(await read()).toMatchObject({ queueUp: 1, ready: 200 });

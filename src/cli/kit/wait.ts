@@ -23,7 +23,7 @@ export const WAIT_TIMEOUT_MS = 10 * 60_000;
 
 const NO_WORKER = [
   'No worker takes jobs: start one with npx catalogue worker (or up).',
-  'If one runs, its /readyz says what is wrong; no answer: restart it. The work stays in the queue until then.',
+  'If one runs, its /readyz says what is wrong; no answer: end it with kill -9 and start it again. The work stays in the queue until then.',
 ].join(' ');
 
 const hasWorker = async (sql: Database): Promise<boolean> => (await countLiveWorkers(sql)) > 0;

@@ -89,7 +89,7 @@ const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
     listTable(applicationList, applications, {
       linkTo,
       only: ['application_id', 'status', 'trouble'],
-      empty: 'Every application is well.',
+      empty: 'The scheduled runs of every application succeed.',
       label: 'Applications in trouble',
       stacked: true,
     }),

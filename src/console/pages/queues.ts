@@ -39,7 +39,7 @@ const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/$
 /** Above everything else of a page. */
 export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
 Start one: <code>npx catalogue worker</code>.<br>
-<small>If one should run, its /readyz says what is wrong; if it does not answer, restart it.</small></p>`;
+<small>If one should run, its /readyz says what is wrong; if it does not answer, end it with kill -9 and start it again.</small></p>`;
 
 /** One sentence, unless a queue is paused or has failed jobs: those are listed. */
 export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
