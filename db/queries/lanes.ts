@@ -227,3 +227,16 @@ export const listLaneContents = (sql: Queryable, games: readonly LaneGame[]) =>
     from unnest(${games.map(({ game_id }) => game_id)}::uuid[],
                 ${games.map(({ decided_revision }) => decided_revision)}::int[]) as decided (game_id, revision)
     join game_revisions r using (game_id, revision) join games g using (game_id)`;
+
+/** Characters of a description on a card. */
+const BEGINNING_MAX = 240;
+
+/** How the descriptions of games begin, by game. */
+export const readBeginnings = async (
+  sql: Queryable,
+  game_ids: readonly string[],
+): Promise<Map<string, string>> => {
+  const rows = await sql<{ game_id: string; text: string }[]>`
+    select game_id, left(game_desc, ${BEGINNING_MAX}) as text from games where game_id = any(${game_ids as string[]}::uuid[])`;
+  return new Map(rows.map(({ game_id, text }) => [game_id, text]));
+};

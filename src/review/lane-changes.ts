@@ -12,7 +12,7 @@ const isSame = (
 ): boolean =>
   before.length === after.length && before.every((url, n) => identify(url) === identify(after[n] ?? ''));
 
-/** @returns the names of the changed fields, by game; the bytes of a picture if no field differs */
+/** @returns the names of the changed fields, by game; that a picture was replaced if no field differs */
 export const describeChanges = async (
   sql: Queryable,
   games: readonly LaneGame[],
@@ -33,7 +33,7 @@ export const describeChanges = async (
         content.description && 'description',
         !isSame([before.game_store_video], [after.game_store_video], identify) && 'video',
       ].filter((each) => each !== false);
-      return [content.game_id, changes.length === 0 ? ['bytes of a picture'] : changes];
+      return [content.game_id, changes.length === 0 ? ['picture replaced'] : changes];
     }),
   );
 };

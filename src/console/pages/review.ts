@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { countAppeals } from '#db/queries/appeals.ts';
 import { listOpenedGames } from '#db/queries/game-viewers.ts';
-import type { LaneGame } from '#db/queries/lanes.ts';
+import { type LaneGame, readBeginnings } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { addressesOf, type PictureSet } from '#db/queries/pictures.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
@@ -17,6 +17,7 @@ import { hasRight } from '#src/contract/roles.ts';
 import { URLS_MAX } from '#src/contract/text.ts';
 import { LANES, type Lane } from '#src/contract/words.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { scriptOf } from '#src/lib/scripts.ts';
 import { laneList } from '#src/lists/review.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
@@ -57,6 +58,7 @@ const step = laneFilters.extend({ after: cursorText.optional().catch(undefined),
 
 const lanePage = laneFilters.extend({
   view: optionalWord(['gallery']),
+  cursor: cursorText.optional().catch(undefined),
   moved: z
     .string()
     .max(LANE_PAGE * 37)
@@ -70,8 +72,9 @@ type LaneView = {
   pictures: PictureSet;
   /** What changed since the decision, by game. */
   changes: ReadonlyMap<string, readonly string[]>;
-  /** With the pictures of each game. */
+  /** With the pictures of each game, and how its description begins. */
   isGallery: boolean;
+  beginnings: ReadonlyMap<string, string>;
   /** The games that the reader has opened. */
   opened: ReadonlySet<string>;
   /** The games of the last batch that were not decided. */
@@ -83,6 +86,10 @@ const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictur
   html`<div class="shots">${game_store_pic.map((url, n) =>
     smallPicture(pictures.get({ application_id, url }), `${nameOr(game_name)}, picture ${n + 1}`),
   )}</div>`;
+
+/** The beginning of a description. */
+const beginning = (text = ''): SafeHtml | null =>
+  text === '' ? null : html`<p class="blurb" dir="auto" lang="${scriptOf(text).lang}">${text}</p>`;
 
 /** `game_store_pic`: of a game whose pictures are shown or fetched. */
 type Shown = LaneGame & { game_store_pic?: string[] };
@@ -106,16 +113,17 @@ const card = (game: Shown, view: LaneView): SafeHtml => {
   const marks = [
     view.moved.has(game_id) && badge('not decided', 'bad'),
     due.getTime() <= Date.now() && badge('overdue', 'bad'),
-    isOpened ? badge('opened', 'good') : isGallery && badge('not opened'),
     decided_status !== null && badge(`was ${decided_status}`, toneOf(decided_status)),
-    ...(changes.get(game_id) ?? []).map((each) => badge(each, 'info')),
+    isOpened ? badge('opened', 'good') : isGallery && badge('not opened'),
   ].filter((mark) => mark !== false);
+  const changed = changes.get(game_id)?.map((each) => html` ${badge(each, 'info')}`);
   return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <span class="meta">${application_name}</span>
-<div class="marks"><span class="meta">due ${ago(due)}</span>${marks.map((mark) => html` ${mark}`)}</div></div>
-${isGallery ? shots(game, pictures) : null}</li>`;
+<div class="marks"><span class="meta">due ${ago(due)}</span>${marks.map((mark) => html` ${mark}`)}</div>
+${changed && html`<div class="marks"><span class="meta">changed</span>${changed}</div>`}</div>
+${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };
 
 /** The lanes with their games. @param lane absent: the appeals are open @param appeals how many wait */
@@ -156,7 +164,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
   app.get('/review', { config: { right: 'view' } }, async (request, reply) => {
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
-    const { application, view: chosen, moved } = lanePage.parse(request.query);
+    const { application, view: chosen, moved, cursor } = lanePage.parse(request.query);
     const isGallery = chosen === 'gallery';
     const kept: { view?: string } = isGallery ? { view: 'gallery' } : {};
     const [summary, appeals, list, reasons] = await Promise.all([
@@ -185,6 +193,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       mayDecide,
       pictures,
       isGallery,
+      beginnings: await readBeginnings(sql, isGallery ? ids : []),
       moved: new Set(moved),
       changes: lane === 'changed' ? await describeChanges(sql, games) : new Map<string, string[]>(),
       opened: await listOpenedGames(sql, ids, login),
@@ -195,15 +204,18 @@ ${awaitIcons(games, pictures)}`;
       ? html`<form method="post" action="/review" class="many">
 ${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(games.length, reasons)}</form>`
       : cards;
-    const said = filter.search === undefined ? laneList.empty : list.sentence;
-    const empty = html`<div class="card"><div class="empty"><p>${said}</p></div></div>`;
-    const { due } = summary[lane];
+    const sentence = filter.search === undefined ? laneList.empty : list.sentence;
+    const empty = html`<div class="card"><div class="empty"><p>${sentence}</p></div></div>`;
+    const { due, games: total } = summary[lane];
+    const isFirst = cursor === undefined && filter.search === undefined;
+    const reach = html`<span class="soft">The first ${games.length} of ${number(total)}</span>`;
+    const said = isFirst ? pager && reach : count;
     return sendPage(reply, {
       title: 'Review',
       at: '/review',
       body: html`${laneTabs(lane, filters, summary, appeals.open)}${list.filters}
 ${games.length === 0 ? empty : shown}${isGallery ? PICTURE_VIEWER : null}
-${filter.search === undefined ? null : html`<p>${count}</p>`}${pager}`,
+${(said ?? pager) && html`<div class="pager">${said}${pager}</div>`}`,
       lead: due === null ? 'Nothing waits.' : html`The first game of this lane is due ${ago(due)}.`,
       actions: mayDecide
         ? html`${viewSwitch(filters, isGallery)}
