@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { insertMessage } from '#db/queries/threads.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
@@ -26,7 +27,7 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
 
   beforeAll(async () => {
     const { sql } = database;
-    await addApplication(sql, 'acme');
+    await addApplication(sql, 'acme', { name: 'An application with a long name '.repeat(4).trim() });
     await addTestOperator(sql, 'olga', 'reviewer');
     for (const kind of ['fresh', 'changed'] as const) {
       const games = NAMES.map((game_name, n) => fetchedGame({ game_id: `${kind}-${n}`, game_name }));
@@ -91,6 +92,13 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
       const after = await bar.boundingBox();
       expect((after?.y ?? 0) + (after?.height ?? 0)).toBeLessThanOrEqual(height);
       expect(Math.abs((after?.height ?? 0) - (before?.height ?? 0))).toBeLessThan(1);
+      const [label, count] = await Promise.all(
+        ['.checks', 'output'].map(async (part) => {
+          const box = await bar.locator(part).first().boundingBox();
+          return (box?.y ?? 0) + (box?.height ?? 0) / 2;
+        }),
+      );
+      expect(Math.abs((label ?? 0) - (count ?? 0))).toBeLessThan(2);
     },
   );
 
@@ -104,5 +112,14 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
     expect(Math.abs((icon?.width ?? 0) - (icon?.height ?? 1))).toBeLessThan(1);
     expect(Math.abs((icon?.height ?? 0) - (picture?.height ?? 0))).toBeLessThan(1);
     expect(picture?.width ?? 0).toBeGreaterThan(picture?.height ?? 0);
+  });
+
+  test('the long name of an application is cut, so that the place and the thread stay on one line', async () => {
+    const [game_id = ''] = ids.fresh;
+    await insertMessage(database.sql, { game_id, kind: 'answer', written_by: 'acme', text: 'Soon.' });
+    await page.setViewportSize({ width: 1_280, height: 844 });
+    await page.goto(`${served.url}/games/${game_id}`);
+    for (const line of ['.heading .lead', '.thread li > span'])
+      expect((await page.locator(line).boundingBox())?.height).toBeLessThan(32);
   });
 });
