@@ -14,7 +14,7 @@ import { gameUrl } from '#src/portal/links.ts';
 import { picturesSection } from '#src/portal/pictures.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
-import { forApplication, readTimeline } from '#src/review/timeline.ts';
+import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
 import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
@@ -85,7 +85,23 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
     ),
   );
 
-const TO_APPEAL = html`<a class="button" href="#messages">Appeal…</a>`;
+const TO_APPEAL = html`<a class="button" href="#messages">Answer or appeal…</a>`;
+
+/** Why a game is rejected, in the words of its reviewer, and what its developer can do. */
+const rejectionCard = (
+  { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
+  { isAppealable, isAppealed }: { isAppealable: boolean; isAppealed: boolean },
+): SafeHtml => {
+  const next = isAppealed
+    ? 'Your appeal waits for another reviewer.'
+    : 'It returns to review when its content changes.';
+  const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
+  return section(
+    html`Rejected ${ago(decided_at)}: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
+    html`<div class="body">${said}<p class="soft">${next}</p></div>`,
+    { tone: 'bad', aside: isAppealable ? TO_APPEAL : undefined },
+  );
+};
 
 /** Requests a game as its developer's server does by `game/refresh`. @returns what became of it */
 const requestPull = async (sql: Database, application_id: string, id: string): Promise<Notice> => {
@@ -122,9 +138,9 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       findApplication(sql, application_id),
     ]);
     const timeline = forApplication(read);
-    const { game, waiting } = timeline;
+    const { game, waiting, rejection } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
-    const appeal = thread?.isAppealable ? TO_APPEAL : null;
+    const rejected = thread && rejection && rejectionCard(rejection, thread);
     const schedule = application === undefined ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
@@ -142,7 +158,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
         fields: { id },
         kind: game === null ? 'primary' : '',
       }),
-      body: html`${timelineCard(timeline, appeal)}${known ?? unknown}${findForm()}`,
+      body: html`${rejected}${timelineCard(timeline, null, rejection !== null)}${known ?? unknown}${findForm()}`,
     });
   });
 

@@ -84,11 +84,16 @@ const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return null;
   const title = games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`;
+  const only = games === 1 ? rejections[0]?.named[0] : undefined;
+  const aside =
+    only === undefined
+      ? toAct('/portal/games?status=rejected', 'Read why for each game')
+      : toAct(gameUrl(only.application_game_id), 'Open the game');
   return section(
     title,
     html`<div class="body"><ul class="reasons-of">${rejections.map(rejection)}</ul>
 <p class="soft">A game returns to review when its content changes in your answers.</p></div>`,
-    { tone: 'bad', aside: toAct('/portal/games?status=rejected', 'Read why for each game') },
+    { tone: 'bad', aside },
   );
 };
 

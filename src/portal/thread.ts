@@ -22,24 +22,24 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** More than a thread has. */
 const ENTRIES_MAX = 1_000;
 
-const sentence = (appeal: AppealRow | undefined): SafeHtml | string => {
-  if (appeal === undefined) return 'A rejection can be appealed once. Another reviewer decides.';
-  if (appeal.outcome === null)
-    return html`Your appeal of ${ago(appeal.opened_at)} waits for another reviewer.`;
-  return 'Change the game, and it is reviewed again. A rejection that was appealed is not appealed again.';
-};
+const ONCE = html`<span class="soft">This can be done once. Another reviewer decides.</span>`;
+
+const describeAppeal = ({ outcome, opened_at }: AppealRow): SafeHtml | string =>
+  outcome === null
+    ? html`Your appeal of ${ago(opened_at)} waits for another reviewer.`
+    : 'Change the game, and it is reviewed again. A rejection that was appealed is not appealed again.';
 
 /** The text and its buttons. A rejected game can be appealed. */
 const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
-  const isRejected = game.audit_status === 'rejected';
+  const isAppealed = game.audit_status === 'rejected' && !isAppealable && appeal !== undefined;
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
-    ? html`${button('appeal', 'Appeal the rejection', 'primary')}${button('message', 'Send as a message')}`
+    ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection')}${ONCE}`
     : button('message', 'Send', 'primary');
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
-${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal)}</p>` : null}
+${isAppealed ? html`<p class="soft">${describeAppeal(appeal)}</p>` : null}
 <div class="actions">${buttons}</div></form>`;
 };
 
@@ -47,7 +47,7 @@ ${isRejected ? html`<p class="soft">${sentence(isAppealable ? undefined : appeal
 export const portalThread = async (
   sources: Sources,
   game: GameRow,
-): Promise<{ shown: SafeHtml; isAppealable: boolean }> => {
+): Promise<{ shown: SafeHtml; isAppealable: boolean; isAppealed: boolean }> => {
   const { sql } = sources;
   const { game_id } = game;
   const [entries, appeal, mayBeAppealed] = await Promise.all([
@@ -63,7 +63,11 @@ export const portalThread = async (
     game.withdrawn_at === null
       ? writeForm(game, appeal, isAppealable)
       : html`<p class="body soft">The game is withdrawn: list it again to write about it.</p>`;
-  return { shown: section('Messages', html`${shown}${write}`, { id: 'messages' }), isAppealable };
+  return {
+    shown: section('Messages', html`${shown}${write}`, { id: 'messages' }),
+    isAppealable,
+    isAppealed: appeal?.outcome === null,
+  };
 };
 
 const form = z.object({ id: z.string(), act: z.enum(['message', 'appeal']), text: z.string() });

@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import {
+  type DecisionEvent,
   findApplicationGame,
   type GameEvents,
   listGameFailures,
@@ -55,6 +56,8 @@ export type Timeline = {
   /** Null when the game was never stored. */
   game: GameRow | null;
   answer: Answer;
+  /** The rejection that stands; null if the game is not rejected, or is withdrawn. */
+  rejection: Pick<DecisionEvent, 'reason_label' | 'text' | 'decided_at'> | null;
   /** Where the game waits; null if it does not. */
   waiting: WaitingPlace | null;
   /** Oldest first. */
@@ -173,11 +176,13 @@ export const readTimeline = async (
     failures,
     waiting,
   };
+  const answer = answerWhy(state);
   return {
     application_id,
     application_game_id,
     game: game ?? null,
-    answer: answerWhy(state),
+    answer,
+    rejection: answer.code === 'rejected' && decision !== undefined ? decision : null,
     waiting: waiting ?? null,
     entries: listEntries(game, events, failures, waiting),
   };
@@ -185,13 +190,18 @@ export const readTimeline = async (
 
 /**
  * The timeline as the application's developer reads it: without names of operators and their notes. The reason of a
- * rejection that stands is in the answer alone.
+ * rejection that stands is in the answer and in `rejection`, not among the entries.
  */
 export const forApplication = (timeline: Timeline): Timeline => {
-  const { answer, entries } = timeline;
+  const { answer, entries, rejection } = timeline;
   const last = answer.code === 'rejected' ? entries.findLast(({ kind }) => kind === 'rejected') : undefined;
   return {
     ...timeline,
+    rejection: rejection && {
+      reason_label: rejection.reason_label,
+      text: rejection.text,
+      decided_at: rejection.decided_at,
+    },
     entries: entries.map((each) => {
       const { by: _by, note: _note, ...entry } = each;
       return each === last ? { ...entry, text: `Rejected at revision ${each.revision}.` } : entry;

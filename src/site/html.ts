@@ -133,7 +133,7 @@ export type SectionOptions = {
 
 /** A part of a page. @param title undefined if the heading of the page says what it is */
 export const section = (
-  title: string | undefined,
+  title: SafeHtml | string | undefined,
   body: SafeHtml | SafeHtml[],
   { aside, id, tone }: SectionOptions = {},
 ): SafeHtml => {

@@ -12,14 +12,15 @@ const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   event_failed: 'warn',
 };
 
-/** What happened to a game, latest first, below why it is live or not. @param aside beside the title */
+/** What happened to a game, latest first, below why it is live or not, unless the page says so above. @param aside beside the title */
 export const timelineCard = (
   { answer, entries }: Pick<Timeline, 'answer' | 'entries'>,
   aside?: SafeHtml | null,
+  isAnswered = false,
 ): SafeHtml =>
   section(
     'Timeline',
-    html`<p class="answer">${answer.text}</p><ol class="timeline">${entries
+    html`${isAnswered ? null : html`<p class="answer">${answer.text}</p>`}<ol class="timeline">${entries
       .toReversed()
       .map(
         (entry) =>

@@ -42,6 +42,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(first).toContain('<a class="button" href="/portal/events">Fix the address</a>');
+  expect(first).toContain('<a class="button" href="/portal/game?id=one">Open the game</a>');
   expect(first, 'of one game').toMatch(/<span>median wait /);
   expect(first).toContain('The platform has not fetched it yet. You need not do anything.');
   expect(first).not.toContain('Waits for it');
@@ -50,7 +51,9 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   await sql`update event_webhooks set last_error = 'not_signed: unknown_key'`;
   expect(await page('/portal')).not.toContain('Fix the address');
   for (const id of ['two', 'three', 'four']) await reject(id);
-  expect(await page('/portal')).toContain('<strong>4 games</strong>: Information is missing');
+  const many = await page('/portal');
+  expect(many).toContain('<strong>4 games</strong>: Information is missing');
+  expect(many).toContain('<a class="button" href="/portal/games?status=rejected">Read why for each game</a>');
 });
 
 test('the navigation counts rejected games and failures, and marks events while they do not arrive', async () => {

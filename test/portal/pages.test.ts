@@ -85,7 +85,9 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.goBack();
     await page.getByRole('link', { name: /^rejected 1$/ }).click();
     await page.getByRole('link', { name: rejected.game_name.trim() }).click();
-    await page.getByText('The game was rejected: Information is missing or incomplete').first().waitFor();
+    await page
+      .getByRole('heading', { name: /^Rejected .* ago: Information is missing or incomplete$/ })
+      .waitFor();
     await inspect('game-rejected');
 
     await page.getByLabel('Name or game_id').fill(broken.game_id);
@@ -97,7 +99,10 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByRole('cell', { name: broken.game_id }).waitFor();
     await inspect('runs');
     await page.getByRole('link', { name: 'Events' }).click();
-    await page.getByText('connect_failed').first().waitFor();
+    await page
+      .getByText(/attempts?\. No connection\. Next attempt/)
+      .first()
+      .waitFor();
     await inspect('events');
     await page.getByText('Change…').click();
     await inspect('events-address');

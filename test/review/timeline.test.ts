@@ -104,7 +104,13 @@ describe('The first line answers why a game', () => {
     });
     const shown = forApplication(timeline);
     expect(JSON.stringify(shown)).not.toMatch(/third time|kim/);
-    expect(JSON.stringify(shown).match(/The third picture does not load/g)).toHaveLength(1);
+    const { rejection, ...rest } = shown;
+    expect(rejection).toEqual({
+      reason_label: 'An icon, a picture or the video does not load',
+      text: 'The third picture does not load',
+      decided_at: expect.any(Date),
+    });
+    expect(JSON.stringify(rest).match(/The third picture does not load/g)).toHaveLength(1);
     expect(shown.entries.find(({ kind }) => kind === 'rejected')?.text).toBe('Rejected at revision 1.');
   });
 
