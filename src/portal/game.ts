@@ -85,7 +85,7 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
     ),
   );
 
-const TO_APPEAL = html`<a class="button" href="#messages">Answer or appeal…</a>`;
+const TO_APPEAL = html` <a href="#messages">Answer or appeal</a>`;
 
 /** Why a game is rejected, in the words of its reviewer, and what its developer can do. */
 const rejectionCard = (
@@ -98,8 +98,8 @@ const rejectionCard = (
   const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
   return section(
     html`Rejected ${ago(decided_at)}: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}<p class="soft">${next}</p></div>`,
-    { tone: 'bad', aside: isAppealable ? TO_APPEAL : undefined },
+    html`<div class="body">${said}<p class="soft">${next}${isAppealable ? TO_APPEAL : null}</p></div>`,
+    { tone: 'bad' },
   );
 };
 

@@ -64,6 +64,8 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     const id = page.locator('td copy-text');
     await id.getByRole('button', { name: /^Copy [\da-f-]{36}$/ }).waitFor();
     expect(await page.evaluate(linesOf('td copy-text'))).toEqual({ lines: 1, isCut: true });
+    const [whole, button] = [await id.boundingBox(), await id.getByRole('button').boundingBox()];
+    expect(whole?.height, 'the button is whole').toBeGreaterThanOrEqual(button?.height ?? 100);
   });
 
   test('a run counts new and changed games in the words of the list of runs', async () => {

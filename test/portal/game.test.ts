@@ -127,9 +127,8 @@ test('a game begins with why it was rejected and its appeal; its texts are as th
   const places = [
     '<section class="card bad">',
     ': <span dir="auto">Information is missing or incomplete</span></h2>',
-    'href="#messages">Answer or appeal…</a>',
     '<blockquote dir="auto">It stops.</blockquote>',
-    'It returns to review when its content changes.',
+    'It returns to review when its content changes. <a href="#messages">Answer or appeal</a>',
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
     'primary" name="act" value="message">Send as a message',
