@@ -56,7 +56,10 @@ export const findDeveloper = (sql: Queryable, application_id: string): Promise<D
     select ${columns(sql)} from ${tables(sql)} where a.application_id = ${application_id}`);
 
 export const DEVELOPER_SORTS = ['application_id', 'received_at', 'pulled_at'] as const;
-/** `waiting`: the record of the current cp_id is stored, and no verdict on it stands. `changed`: because a change of it ended the last one. */
+/**
+ * `waiting`: the record of the current cp_id is stored, and no verdict on it stands. `changed`: because a change of it ended
+ * the last one.
+ */
 export const VERDICT_CONDITIONS = ['waiting', 'changed', ...VERDICTS] as const;
 type VerdictCondition = (typeof VERDICT_CONDITIONS)[number];
 

@@ -8,7 +8,6 @@ import { emptySentence, type ReadPage, readList, type Sources } from '#src/lists
 import { filterForm, readQuery } from '#src/site/filters.ts';
 import {
   ago,
-  attribute,
   badge,
   clock,
   formatDuration,
@@ -50,14 +49,14 @@ const showNote = (note: string | Date | null | undefined): Shown | null => {
   return note === undefined || note === null ? null : html`<span dir="auto">${note}</span>`;
 };
 
+const showLabel = (label: string): SafeHtml =>
+  html`<span dir="auto" title="${label}">${gameName(label)}</span>`;
+
 /** A value, its link, and the small text below it. */
 const showCell = <Row>(column: Column<Row>, row: Row, linkTo: LinkTo): Shown => {
   const value = showValue(column, row);
   const label = column.label?.(row);
-  const main =
-    label === undefined
-      ? value
-      : html`<span dir="auto"${attribute('title', label)}>${gameName(label)}</span>`;
+  const main = label === undefined ? value : showLabel(label);
   const small = label === undefined ? showNote(column.note?.(row)) : value;
   const subject = column.link?.(row) ?? null;
   const url = subject === null ? null : linkTo(subject);
@@ -113,9 +112,8 @@ export const listTable = <Row extends object, Filter extends z.ZodObject, Sort e
   return table(rows, [...columns, ...more], options);
 };
 
-const capitalise = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
-
-const titleOf = ({ nouns: [, many] }: Pick<AnyList, 'nouns'>): string => capitalise(many);
+const titleOf = ({ nouns: [, many] }: Pick<AnyList, 'nouns'>): string =>
+  `${many[0]?.toUpperCase()}${many.slice(1)}`;
 
 /** The page of a list that an address requests. */
 type ListView<Filter> = {
