@@ -43,7 +43,7 @@ const tables = (sql: Queryable) => sql`applications a
   left join kyc_states s using (application_id)
   left join content_providers p on p.application_id = a.application_id and p.replaced_at is null
   left join kyc_records r on r.application_id = a.application_id
-  left join content_providers rp on rp.cp_id = r.cp_id
+  left join content_providers rp on rp.application_id = r.application_id and rp.cp_id = r.cp_id
   left join lateral (
     select verdict, coalesce(ended_at, expires_at) as until, ended_at is null and expires_at > now() as stands,
            case when ended_at is not null then ended_as when expires_at <= now() then 'expired' else 'standing' end as state
