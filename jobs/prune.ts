@@ -7,9 +7,9 @@ import { BEFORE_ALL_PAGES, prunePages } from '#db/queries/runs.ts';
 import { pruneStream } from '#db/queries/stream.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { prune } from '#src/ingest/specs.ts';
+import { runEach } from '#src/lib/run-each.ts';
 import { expireFormerRecords, expireRemovedRecords } from '#src/operations/kyc-retention.ts';
 import { operateAsSystem } from '#src/operations/operate.ts';
-import { runEach } from '#src/operations/run-each.ts';
 import { defineJob } from '#src/queue/job.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

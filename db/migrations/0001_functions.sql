@@ -1757,7 +1757,8 @@ begin
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
     where is_overdue
-      or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+      or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder)
+         and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $$;
 

@@ -73,7 +73,7 @@ export const carryOver = async (
   return carried !== null;
 };
 
-/** Which of these pictures were fetched in the last `ms`, and not in vain since. */
+/** Which of these pictures were fetched in the last `ms`, by their last request. */
 export const listFetched = (sql: Queryable, picture_ids: readonly string[], ms: number): Promise<string[]> =>
   readColumn(sql<{ picture_id: string }[]>`
     select picture_id from pictures

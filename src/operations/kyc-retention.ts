@@ -7,10 +7,10 @@ import {
   listRemovedWithRecords,
   lockRemovedApplication,
 } from '#db/queries/kyc-retention.ts';
+import { runEach } from '#src/lib/run-each.ts';
 import { applicationSubject, oneApplication } from '#src/operations/applications.ts';
 import { operateAsSystem } from '#src/operations/operate.ts';
 import { defineOperation } from '#src/operations/operation.ts';
-import { runEach } from '#src/operations/run-each.ts';
 
 export const expireFormerRecords = defineOperation({
   name: 'kyc.expire',

@@ -108,7 +108,7 @@ it('Events are sent, pings are pulled and dead workers are forgotten, although t
   expect(await correctTimesAhead(fleet.sql)).toBe(0);
 });
 
-it('Pictures are requested and compared, decisions are carried over and pulls are counted anew, although their times lie ahead', async () => {
+it('Pictures are requested and compared, decisions carried over and pulls counted, although their times lie ahead', async () => {
   const { sql } = fleet;
   const at = (n: number) => ({ application_id: 'pictured', url: `https://cdn.example/${n}.png` });
   const [decided, address] = [at(1), at(2)];

@@ -89,6 +89,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/operations': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'db',
@@ -103,6 +104,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   jobs: {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'src/rules',
       'db/client.ts',

@@ -50,6 +50,21 @@ test.skipIf(inject('redisUrl') === null)(
   },
 );
 
+/** A Redis with a user for each process, and the queue of events there as a worker reads it. `ran`: payloads of its job. */
+const aWorkersQueue = async (stack: AsyncDisposableStack) => {
+  const redis = stack.use(await startRedisWithUsers());
+  const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
+  const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+  stack.defer(backend.close);
+  const ran: unknown[] = [];
+  const job = defineJob(deliverEvent, async (payload) => {
+    ran.push(payload);
+    return {};
+  });
+  const key = (name: string) => `{catalogue}:deliver-event:${name}`;
+  return { redis, backend, job, ran, key };
+};
+
 const FORGE = `
   redis.call('hset', KEYS[1], 'name', 'forged', 'data', '"' .. string.rep('x', 100000000) .. '"', 'opts', '{}')
   redis.call('lpush', KEYS[2], 'huge')
@@ -59,21 +74,12 @@ test.skipIf(inject('redisUrl') === null)(
   'Redis does not send a job of 100 MB that a script made: it fails, and the jobs after it run',
   async () => {
     await using stack = new AsyncDisposableStack();
-    const redis = stack.use(await startRedisWithUsers());
-    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
-    const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
-    stack.defer(backend.close);
+    const { redis, backend, job, ran, key } = await aWorkersQueue(stack);
     const producer = createProducer(backend, [deliverEvent], () => {});
     stack.defer(producer.close);
-    const ran: unknown[] = [];
-    const job = defineJob(deliverEvent, async (payload) => {
-      ran.push(payload);
-      return {};
-    });
     const sent = async () =>
       Number(/total_net_output_bytes:(\d+)/.exec(await redis.admin.info('stats'))?.[1] ?? Number.NaN);
     const before = await sent();
-    const key = (name: string) => `{catalogue}:deliver-event:${name}`;
     await redis.admin.eval(FORGE, 3, key('huge'), key('wait'), key('marker'));
     const silent = pino({ level: 'silent' });
     const runner = startRunner(backend, [job], undefined, localClock, silent, () => {}, { lockMs: 1_000 });
@@ -93,16 +99,7 @@ test.skipIf(inject('redisUrl') === null)(
   'a job of 6 MB beside what it needs does not run: its data are not parsed, and it is deleted',
   async () => {
     await using stack = new AsyncDisposableStack();
-    const redis = stack.use(await startRedisWithUsers());
-    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
-    const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
-    stack.defer(backend.close);
-    const ran: unknown[] = [];
-    const job = defineJob(deliverEvent, async (payload) => {
-      ran.push(payload);
-      return {};
-    });
-    const key = (name: string) => `{catalogue}:deliver-event:${name}`;
+    const { redis, backend, job, ran, key } = await aWorkersQueue(stack);
     const flat = `'[' .. string.rep('[],', ${JUNK}) .. '[]]'`;
     const deep = `string.rep('[', ${JUNK}) .. string.rep(']', ${JUNK})`;
     for (const [id, field, start, junk] of [

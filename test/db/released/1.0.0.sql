@@ -790,7 +790,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
-  ('{"id":2,"hash":"c557dc639f50a3796d36e36b74810e3d1098ff6f728125f606dcbb5bf91871a0","created_at":1795509822667}')
+  ('{"id":2,"hash":"01d4e9135e567293056b5a21a92a6bb45750747f7287918317012923b5b4a847","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1837,7 +1837,8 @@ begin
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
     where is_overdue
-      or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder) and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+      or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder)
+         and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
 end
 $function$;
 

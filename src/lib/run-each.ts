@@ -1,5 +1,3 @@
-import { coerceError } from '#src/errors.ts';
-
 /**
  * Runs steps one after another until an abort. A step that fails does not keep those after it from running.
  * @throws the first error, after the last step
@@ -9,15 +7,15 @@ export const runEach = async <Result>(
   signal: AbortSignal,
 ): Promise<Result[]> => {
   const results: Result[] = [];
-  const errors: Error[] = [];
+  const errors: unknown[] = [];
   for (const step of steps) {
     if (signal.aborted) break;
     try {
       results.push(await step());
     } catch (thrown) {
-      errors.push(coerceError(thrown));
+      errors.push(thrown);
     }
   }
-  if (errors[0] !== undefined) throw errors[0];
+  if (errors.length > 0) throw errors[0];
   return results;
 };
