@@ -76,7 +76,8 @@ export const listGameFailures = (sql: Queryable, application_id: string, applica
       and application_game_id = ${application_game_id}
     order by last_at desc`;
 
-type EndedRun = Pick<RunRow, 'run_id' | 'outcome' | 'reason' | 'missing'> & { finished_at: Date };
+type EndedRun = Pick<RunRow, 'run_id' | 'outcome' | 'reason' | 'note' | 'missing'> & { finished_at: Date };
+type OpenRun = Pick<RunRow, 'note'>;
 
 type StoredState = Pick<ApplicationRow, 'status' | 'pause_reason' | 'every_ms' | 'next_attempt_at'> & {
   /** The time of the database. */
@@ -88,7 +89,7 @@ export type ApplicationState = StoredState & {
   last_run: EndedRun | null;
   /** When the last run ended whose listing was complete. */
   last_complete_at: Date | null;
-  has_open_run: boolean;
+  open_run: OpenRun | null;
 };
 
 /** What an application's runs say about a game that is not there. @returns undefined if there is no application */
@@ -102,18 +103,19 @@ export const readApplicationState = async (
   if (application === undefined) return undefined;
   const [last_run, complete, open] = await Promise.all([
     firstRow(sql<EndedRun[]>`
-      select run_id, outcome, reason, missing, finished_at from sync_runs
+      select run_id, outcome, reason, note, missing, finished_at from sync_runs
       where application_id = ${application_id} and finished_at is not null order by run_number desc limit 1`),
     firstRow(sql<{ finished_at: Date }[]>`
       select finished_at from sync_runs
       where application_id = ${application_id} and listing_end = 'complete' and outcome in ('succeeded', 'partial')
       order by run_number desc limit 1`),
-    firstRow(sql`select from sync_runs where application_id = ${application_id} and finished_at is null`),
+    firstRow(sql<OpenRun[]>`
+      select note from sync_runs where application_id = ${application_id} and finished_at is null`),
   ]);
   return {
     ...application,
     last_run: last_run ?? null,
     last_complete_at: complete?.finished_at ?? null,
-    has_open_run: open !== undefined,
+    open_run: open ?? null,
   };
 };

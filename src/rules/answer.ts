@@ -30,9 +30,9 @@ type Game = {
 type Application = {
   status: string;
   pause_reason: string | null;
-  last_run: { outcome: string | null; reason: string | null; missing: number } | null;
+  last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
   last_complete_at: Date | null;
-  has_open_run: boolean;
+  open_run: { note: string | null } | null;
   every_ms: number;
   /** Of an application whose runs fail: ticks long before it open no run. */
   next_attempt_at: Date | null;
@@ -191,16 +191,15 @@ const describeNextRun = (application_id: string, { every_ms, next_attempt_at, no
 };
 
 const explainRuns = (application_id: string, application: Application): string => {
-  const { status, pause_reason, last_run, has_open_run } = application;
+  const { status, pause_reason, last_run, open_run } = application;
   const facts: string[] = [];
   if (status === 'paused')
     facts.push(`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`);
   if (status === 'removed') facts.push('The application was removed.');
-  if (last_run !== null && last_run.outcome !== 'succeeded')
-    facts.push(
-      `Its last run ended as ${last_run.outcome}${last_run.reason === null ? '' : `: ${withoutAdvice(last_run.reason)}`}.`,
-    );
-  if (has_open_run) facts.push('A run is open now.');
+  const why = withoutAdvice(last_run?.reason ?? last_run?.note ?? '');
+  if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))
+    facts.push(`Its last run ended as ${last_run.outcome}${why && `: ${why}`}.`);
+  if (open_run !== null) facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
   else if (status === 'active') facts.push(describeNextRun(application_id, application));
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
 };

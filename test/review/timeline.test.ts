@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { listAudits, upsertGames } from '#db/queries/games.ts';
+import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -192,6 +193,20 @@ describe('The first line answers why a game', () => {
     expect(kindsOf(timeline)).toEqual(['failed']);
     await expect(read('g-1', 'nobody')).rejects.toThrow('There is no application "nobody"');
   });
+});
+
+it('The list as of a run whose pages do not name what it counts, and of one that waits: their notes are said', async () => {
+  await addApplication(database.sql, 'odd');
+  const note = 'data.total said 250, the pages named 240; 10 rows name a game again';
+  await endRun('odd', 'succeeded');
+  await database.sql`update sync_runs set ${database.sql({ note })} where application_id = 'odd'`;
+  const answer = async () => (await read('g-1', 'odd')).answer.text;
+  expect(await answer()).toContain(` ago. Its last run ended as succeeded: ${note}. The next run is due in `);
+  const run = await anOpenRun(database.sql, 'odd');
+  expect(await answer()).toMatch(/ A run is open now\.$/);
+  const delay = 'page 1: http_status HTTP 429; by Retry-After, the application is called again at noon';
+  await noteOpenRun(database.sql, run, delay);
+  expect(await answer()).toMatch(new RegExp(` A run is open now: ${delay}\\.$`));
 });
 
 it('The list as of the last complete run: when the next one follows is said, or why none does', async () => {
