@@ -50,8 +50,8 @@ export const connectError = (error: Error, isTls: boolean, isConnected = false):
     if (limit !== undefined) return noSocket(limit);
     return new CallError('name_not_found', `its name does not resolve (${code})`);
   }
+  const reasons = code === 'unknown' ? [] : [{ path: '', code: code.toLowerCase() }];
   if (isTls && isHandshakeError(error, code)) {
-    const reasons = [{ path: '', code: code.toLowerCase() }];
     return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`, {
       reasons,
       handshakeFailed: true,
@@ -59,11 +59,12 @@ export const connectError = (error: Error, isTls: boolean, isConnected = false):
   }
   const status = tunnelStatus(error);
   if (status === 407) return new CallError('proxy_failed', `the proxy refuses its password (HTTP ${status})`);
-  return new CallError(
-    'connect_failed',
-    status === undefined ? `no connection (${code})` : `the proxy made no connection (HTTP ${status})`,
-    { handshakeFailed: isTls && isConnected },
-  );
+  return status === undefined
+    ? new CallError('connect_failed', `no connection (${code})`, {
+        reasons,
+        handshakeFailed: isTls && isConnected,
+      })
+    : new CallError('connect_failed', `the proxy made no connection (HTTP ${status})`);
 };
 
 /** The status that the proxy answered CONNECT with, if the error is undici's about one that is not 200. */

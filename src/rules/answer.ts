@@ -199,7 +199,8 @@ const explainRuns = (application_id: string, application: Application): string =
   const why = withoutAdvice(last_run?.reason ?? last_run?.note ?? '');
   if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))
     facts.push(`Its last run ended as ${last_run.outcome}${why && `: ${why}`}.`);
-  if (open_run !== null) facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
+  if (open_run !== null)
+    facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
   else if (status === 'active') facts.push(describeNextRun(application_id, application));
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
 };

@@ -46,6 +46,7 @@ test('a closed port is connect_failed', async () => {
   await server.close();
   expect(await errorOf(askDetail(aClient(), server.url))).toMatchObject({
     code: 'connect_failed',
+    reasons: [{ path: '', code: 'econnrefused' }],
     retryable: true,
     transport: true,
   });
