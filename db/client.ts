@@ -62,6 +62,8 @@ const withoutSearchPath = (databaseUrl: string): string => {
  *
  * @param options.planOnce plans a statement once per connection, for any parameters, and with indexes: for frequent
  * statements that find rows by a key, whose planning costs more than their execution
+ * @param options.giveUpS for probes: a statement that cannot reach the server rejects after this time in seconds, and the next
+ * one connects at once. Otherwise the driver waits ever longer between attempts, up to 20 s, and says nothing meanwhile
  * @param options.keepOpen never closes an idle connection: for a session that has a lock
  * @param options.statementMs one of `STATEMENT_MS`
  */
@@ -71,6 +73,7 @@ export const openDatabase = (
     max?: number;
     applicationName?: string;
     planOnce?: boolean;
+    giveUpS?: number | undefined;
     keepOpen?: boolean;
     statementMs?: number;
   } = {},
@@ -79,7 +82,8 @@ export const openDatabase = (
     postgres(withoutSearchPath(databaseUrl), {
       ...PIPELINE,
       max: options.max ?? 10,
-      connect_timeout: 10,
+      connect_timeout: options.giveUpS ?? 10,
+      ...(options.giveUpS !== undefined && { backoff: () => 0 }),
       ...(options.keepOpen ? { idle_timeout: 0, max_lifetime: 0 } : { idle_timeout: 60 }),
       onnotice: () => {},
       fetch_types: false,

@@ -79,6 +79,8 @@ export const openFoundation = (
     maxConnections: number;
     planOnce?: boolean;
     statementMs?: number;
+    /** See `openDatabase`. */
+    giveUpS?: number;
     /** The queues that the process uses. Its user of Redis has rights on no other. Default: all. */
     specs?: readonly AnySpec[];
     logger: Logger;
@@ -88,6 +90,7 @@ export const openFoundation = (
     max: options.maxConnections,
     applicationName: `catalogue ${options.name}`,
     planOnce: options.planOnce ?? false,
+    giveUpS: options.giveUpS,
     ...(options.statementMs !== undefined && { statementMs: options.statementMs }),
   });
   const queues = openQueues(

@@ -10,7 +10,7 @@ import { sendMetrics } from '#src/metrics/send-metrics.ts';
 import type { AnySpec } from '#src/queue/job.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import { probeDatabase, probeQueue } from '#src/roles/probe-servers.ts';
+import { CONNECT_S, probeDatabase, probeQueue } from '#src/roles/probe-servers.ts';
 
 /**
  * A separate pool: metrics do not wait for the connections of the role. Two read tables, which may be locked, and the third
@@ -44,6 +44,7 @@ export const startMetrics = async (
       role: 'producer',
       name: 'metrics',
       maxConnections: DATABASE_CONNECTIONS,
+      giveUpS: CONNECT_S,
       specs: QUEUES_OF[role] ?? jobSpecs,
       logger,
     }),

@@ -6,6 +6,9 @@ import type { Foundation } from '#src/roles/foundation.ts';
 /** An orchestrator waits 5 s for `/readyz` (deploy/kubernetes), and shows only what it received by then. */
 const PROBE_MS = 3_000;
 
+/** Less than that, so that a server that lets no connection in is told from one that takes no write. */
+export const CONNECT_S = 2;
+
 const inTime = (probe: Promise<void>, message: string): Promise<void> =>
   pTimeout(probe, { milliseconds: PROBE_MS, message: new CatalogueError(message) });
 

@@ -1,4 +1,6 @@
 // A server that answers and accepts no writes: gauges, /readyz and commands say so, and say what to do.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
@@ -86,10 +88,23 @@ test('a server that is gone is named', async () => {
   expect(text).toMatch(
     /^worker: not ready: Redis does not answer at 127.0.0.1:\d+( \(\w+\))?: check REDIS_URL, /,
   );
-  const without = await aProcess('postgres://127.0.0.1:1/none');
-  expect((await without.read()).text).toMatch(
-    /^worker: not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/,
-  );
+});
+
+test('a Postgres that is gone stays named: the driver waits ever longer before it connects again, which is no frozen server', async () => {
+  const { read } = await aProcess('postgres://127.0.0.1:1/none');
+  for (let look = 0; look < 6; look += 1)
+    expect((await read()).text).toMatch(
+      /^worker: not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/,
+    );
+});
+
+test('a Postgres that lets no connection in is not said to accept connections', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const { read } = await aProcess(`postgres://127.0.0.1:${port}/none`);
+  expect((await read()).text).toMatch(/^worker: not ready: Postgres is unreachable \(CONNECT_TIMEOUT\)\./);
 });
 
 test('a Postgres that is read-only is not up, though it answers', async () => {

@@ -75,7 +75,7 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
     );
   if (result === 'fetching')
     throw new CatalogueError(
-      `A picture of ${game_id} is still being fetched, or the store has no room for it: with PICTURE_STORE a game is passed with its pictures. Look at it in the console, then pass it again.`,
+      `A picture of ${game_id} is still being fetched, or not yet in PICTURE_STORE, without which no game is passed. Pass it again. If that does not help, the log of the media process says why.`,
     );
   if (result === 'needs_verdict' || result === 'held')
     throw new CatalogueError(`${game_id} was not passed: ${OBSTACLES[result]}.`);
