@@ -76,7 +76,7 @@ export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobC
     days: all((limit) => pruneRunDays(sql, KEEP_DAYS, limit)),
     failures: all((limit) => pruneFailures(sql, KEEP_FAILURES_MS, limit)),
     stream: all((limit) => pruneStream(sql, KEEP_EVENTS_MS, limit)),
-    events: all((limit) => pruneEvents(sql, KEEP_EVENTS_MS, limit)),
+    events: () => deleteFrom('', signal, (after) => pruneEvents(sql, KEEP_EVENTS_MS, BATCH, after)),
     pictures: () => deleteAll(PICTURES_BATCH, signal, (limit) => pruneThumbnails(sql, pictureKeepMs, limit)),
   };
   const counts = await runEach(Object.values(steps), signal);

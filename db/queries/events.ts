@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { countRows, isOneRow, onlyValue, readValue } from '#db/rows.ts';
+import { isOneRow, onlyRow, onlyValue, readValue } from '#db/rows.ts';
 import type { events } from '#db/schema/events.ts';
 
 export type EventRow = InferSelectModel<typeof events>;
@@ -30,16 +30,44 @@ export const listEventsAfter = (sql: Queryable, application_id: string, position
     where application_id = ${application_id} and position > ${position} order by position limit ${limit}`;
 
 /**
- * Deletes events older than `keepMs`, in their order: a place that is still there misses no event. The last of them stays:
- * a reader who stopped there has missed nothing.
- * @returns how many were deleted
+ * Deletes events older than `keepMs` of the applications from `after` on, each in the order of its events: a place that is
+ * still there misses no event. The last of them stays: a reader who stopped there has missed nothing.
+ *
+ * The time of an event is in its id. So one call reads about twice `limit` rows, by the indexes of an application's ids and
+ * positions, and successive calls read every old event once.
+ * @param limit at least 2
+ * @returns how many were deleted, and the application that the next call begins with: undefined after the last one
  */
-export const pruneEvents = (sql: Queryable, keepMs: number, limit: number) =>
-  countRows(sql`
-    delete from events where event_id in (
-      select e.event_id from events e
-      where e.created_at < now() - ${keepMs} * interval '1 millisecond' and exists (
-        select from events later
-        where later.application_id = e.application_id and later.position > e.position
-          and later.created_at < now() - ${keepMs} * interval '1 millisecond')
-      order by e.position limit ${limit})`);
+export const pruneEvents = async (
+  sql: Queryable,
+  keepMs: number,
+  limit: number,
+  after: string,
+): Promise<{ deleted: number; last: string | undefined }> => {
+  const end = sql`(
+    lpad(to_hex((extract(epoch from now()) * 1000)::bigint - ${keepMs}::bigint), 12, '0') || repeat('0', 20))::uuid`;
+  const { deleted, last } = await onlyRow(sql<{ deleted: number; last: string | null }[]>`
+    with batch as materialized (
+      select a.application_id, e.* from (
+        select application_id from applications where application_id >= ${after} order by application_id
+      ) a cross join lateral (
+        select event_id, position from events e
+        where e.application_id = a.application_id and position is not null
+        order by position limit (
+          select count(*) from (
+            select from events o where o.application_id = a.application_id and o.event_id < ${end} limit ${limit}
+          ) as old)
+      ) e limit ${limit}
+    ), ends as (
+      -- A late commit may have placed an older event behind one that is not old.
+      select application_id, least(max(position), min(position) filter (where event_id >= ${end})) as kept
+      from batch group by application_id
+    ), deleted as (
+      delete from events e using batch b join ends using (application_id)
+      where e.event_id = b.event_id and b.position < ends.kept returning 1
+    )
+    select (select count(*)::int from deleted) as deleted,
+           (select max(application_id) from batch having count(*) = ${limit}) as last`);
+  const isStuck = deleted === 0 && last === after;
+  return { deleted, last: isStuck ? undefined : (last ?? undefined) };
+};

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { listEventPage } from '#db/queries/event-list.ts';
+import { pruneEvents } from '#db/queries/events.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -44,5 +45,36 @@ it("a page of an application's old events is read without the newer events of ot
       expect((await rowsRead()) - readBefore).toBeLessThan(100);
       after = next;
     }
+  });
+});
+
+it('each call of prune reads as many events as it deletes, however many are old, and none of those that stay', async () => {
+  const { sql } = database;
+  const applications = ['x-1', 'x-2', 'x-3'];
+  for (const application_id of applications) await addApplication(sql, application_id);
+  // The ids of the first 2,000 of each are of 2024, those of 3,000 others of 2096.
+  await sql`
+    insert into events (event_id, application_id, type, game_id, data, created_at, position)
+    select (case when i <= 6000 then '01901000' else '03a01000' end || lpad(to_hex(i), 4, '0') || '70008000' || repeat('0', 12))::uuid,
+      (${applications}::text[])[1 + i % 3], 'game.passed', gen_random_uuid(), '{}', now(), 100000 + i
+    from generate_series(1, 15000) as i`;
+  await sql`vacuum analyze events`;
+  await sql.begin(async (tx) => {
+    const rowsRead = async (): Promise<number> => {
+      const [row] = await tx<{ rows: number }[]>`
+        select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows
+        from pg_stat_xact_user_tables where relname = 'events'`;
+      return row?.rows ?? 0;
+    };
+    let deleted = 0;
+    for (let after: string | undefined = 'x-1'; after !== undefined; ) {
+      const before = await rowsRead();
+      const batch = await pruneEvents(tx, 90 * 86_400_000, 500, after);
+      expect((await rowsRead()) - before).toBeLessThan(2_000);
+      deleted += batch.deleted;
+      after = batch.last;
+    }
+    // The last old event of each stays.
+    expect(deleted).toBe(6_000 - 3);
   });
 });
