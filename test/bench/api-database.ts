@@ -11,6 +11,15 @@ export const LOAD_BATCH = 100_000;
 
 export const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+/** Adds a hundred applications that have no address, unless they are there. */
+export const addApplications = async (sql: Database): Promise<void> => {
+  await sql`
+    insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
+      query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
+    select 'app-' || i, 'App', '', '', '', 1, 1, 1, 1, 1 from generate_series(0, ${APPLICATIONS - 1}::int) i
+    on conflict do nothing`;
+};
+
 /**
  * Run `work` on a Postgres of its own, with durable settings and our tables.
  * @param kept directory that keeps the database for the next run
@@ -24,14 +33,10 @@ export const withDatabase = async (
   // If root starts it, the data may be outside this directory.
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   // Loading a million rows takes longer than a statement of the fleet may.
-  const sql = openDatabase(databaseUrl, { max: 2, statementMs: STATEMENT_MS.none });
+  const sql = openDatabase(databaseUrl, { max: 4, statementMs: STATEMENT_MS.none });
   try {
     await migrateDatabase(databaseUrl);
-    await sql`
-      insert into applications (application_id, name, query_game_list_webhook, query_game_detail_webhook,
-        query_cp_kyc_webhook, every_ms, kyc_every_ms, detail_max_age_ms, concurrency, rate)
-      select 'app-' || i, 'App', '', '', '', 1, 1, 1, 1, 1 from generate_series(0, ${APPLICATIONS - 1}::int) i
-      on conflict do nothing`;
+    await addApplications(sql);
     await work(sql, databaseUrl);
   } finally {
     await sql.end({ timeout: 5 });

@@ -8,7 +8,7 @@ import { say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { loadRuns } from '#test/bench/loaded-runs.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
-import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
+import { FREQUENT_WORD, loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { readPage } from '#test/support/lists.ts';
 import { addOperator } from '#test/support/operate.ts';
@@ -54,7 +54,7 @@ await withDatabase(async (loader, databaseUrl) => {
     'a changed game': (round) => `/games/${oneOf(changed, round)}?lane=changed`,
     games: () => '/games',
     'games that are passed': () => '/games?status=passed',
-    'games with a frequent text': () => '/games?q=game+9',
+    'games with a frequent text': () => `/games?q=${FREQUENT_WORD}`,
     'games with a text that no name has': () => '/games?q=nothing-has-this-name',
     'a game by its own id': (round) => `/games?q=game-${round * 1_000}`,
     applications: () => '/applications',

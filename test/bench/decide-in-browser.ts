@@ -79,7 +79,7 @@ await withDatabase(async (loader, databaseUrl) => {
         async () => {
           const before = page.url();
           const isReady = isAhead ? 'body:has(shortcut-scope[ready]) a[data-ahead]' : 'shortcut-scope[ready]';
-          await page.waitForSelector(isReady, { state: 'attached' });
+          await page.locator(isReady).waitFor({ state: 'attached' });
           await page.keyboard.press('p');
           await page.waitForURL((next) => next.href !== before && next.pathname.startsWith('/games/'));
           return page.evaluate<number>(READY_AFTER);

@@ -7,7 +7,7 @@ import { findWaitingPlace, summariseLanes } from '#src/review/lanes.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { say, withDatabase } from '#test/bench/api-database.ts';
 import { MEASURE_HEAD, measure } from '#test/bench/measure.ts';
-import { loadReviewedGames } from '#test/bench/reviewed-games.ts';
+import { FREQUENT_WORD, loadReviewedGames } from '#test/bench/reviewed-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { readPage } from '#test/support/lists.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
@@ -32,7 +32,7 @@ const measureReview = async (sql: Database): Promise<void> => {
     await measure(`${lane} lane: first page`, read({}));
     if (last !== undefined) await measure(`${lane} lane: a later page`, read({}, cursorAfter(last)));
     await measure(`${lane} lane: of one application`, read({ application_id: 'app-50' }));
-    await measure(`${lane} lane: a frequent text`, read({ search: 'gAME 9' }));
+    await measure(`${lane} lane: a frequent text`, read({ search: FREQUENT_WORD.toUpperCase() }));
     await measure(`${lane} lane: a text that no name has`, read({ search: 'nothing' }));
     const rows = await Promise.all(games.slice(0, 50).map(({ game_id }) => findGame(sql, game_id)));
     const row = (round: number) => rows[round % rows.length] as NonNullable<(typeof rows)[number]>;

@@ -1,6 +1,6 @@
 // `npm run bench`: everything side by side in one run, on a Postgres and a Redis of its own, with the
 // applications' servers in processes of their own. `--quick` takes smaller numbers and says so, `--only NAME`
-// one section, `--out FILE` writes the JSON elsewhere.
+// one section, `--stock 30000000` grows to as many games, `--out FILE` writes the JSON elsewhere.
 import { parseArgs } from 'node:util';
 import { machine, type Row, tableOf, writeReport } from '#test/bench/report.ts';
 import { measureCalls } from '#test/bench/sections/call.ts';
@@ -19,6 +19,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
+    stock: { type: 'string' },
     out: { type: 'string', default: '.catalogue/bench.json' },
   },
 });
@@ -27,6 +28,7 @@ const FULL = {
   games: 20_000,
   rounds: 5,
   memory: 1_000_000,
+  base: 1_000_000,
   stock: 10_000_000,
   starts: 9,
   sealed: 20_000,
@@ -36,6 +38,7 @@ const QUICK = {
   games: 10_000,
   rounds: 3,
   memory: 30_000,
+  base: 20_000,
   stock: 200_000,
   starts: 3,
   sealed: 5_000,
@@ -61,7 +64,7 @@ const sections: Record<string, () => Promise<Row[]>> = {
   unchanged: () => measureUnchanged(servers, size.games),
   latency: () => measureLatency(servers),
   memory: () => measureMemory(servers, 10_000, size.memory),
-  growth: () => measureGrowth(servers, size.stock, size.games, size.rounds),
+  growth: () => measureGrowth(servers, { ...size, stock: Number(options.stock ?? size.stock) }),
   start: () => measureStart(servers, size.starts),
   sealing: () => measureSealing(size.sealed),
   api: () => measurePlatform(size.stock / 10),
