@@ -16,6 +16,9 @@ import type { Role } from '#src/contract/roles.ts';
 
 export type ApprovalRow = InferSelectModel<typeof approvals> & { state: ApprovalState };
 
+/** `application_name`: of a request about an application. */
+export type ListedApproval = ApprovalRow & { application_name: string | null };
+
 /** The columns of a request, and its present state. */
 const columns = (sql: Queryable) => sql`
   *, case when used_at is not null then 'used'
@@ -179,8 +182,9 @@ export const listApprovals = (
 
 /** Reads one page of the requests. */
 export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: ListPage<'requested_at'>) =>
-  readListPage<ApprovalRow>(sql, page, {
-    columns: columns(sql),
+  readListPage<ListedApproval>(sql, page, {
+    columns: sql`${columns(sql)}, (select a.name from applications a
+                                   where a.application_id = substr(subject, length('application:') + 1)) as application_name`,
     from: sql`approvals ${whereMatches(sql, filter)}`,
     sort_by: sql`requested_at`,
     id: sql`approval_id`,
@@ -202,8 +206,8 @@ export const openWithdrawalRequests = (sql: Queryable) => sql`
 
 /** Reads one page of `openWithdrawalRequests`. */
 export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'requested_at'>) =>
-  readListPage<ApprovalRow>(sql, page, {
-    columns: sql`open.*`,
+  readListPage<ListedApproval>(sql, page, {
+    columns: sql`open.*, a.name as application_name`,
     from: openWithdrawalRequests(sql),
     sort_by: sql`open.requested_at`,
     id: sql`open.approval_id`,

@@ -52,6 +52,12 @@ export const listFiguresPage = (
     id: sql`f.reviewer`,
   });
 
+/** How long half of the games waited that were decided since a time, 30 days by default; null if none of them waited. */
+export const readMedianWait = async (sql: Queryable, since: Date | undefined): Promise<number | null> =>
+  (await readValue(sql<{ median_ms: number | null }[]>`
+    select ${waits(sql, 0.5)} as median_ms from game_audits d
+    where d.carried_over_from is null and d.decided_at >= ${figuresSince(sql, since)}`)) ?? null;
+
 /** How many games each operator has decided since midnight, in UTC. */
 export const countDecisionsToday = async (sql: Queryable): Promise<Record<string, number>> =>
   (await readValue(sql<{ decided: Record<string, number> | null }[]>`

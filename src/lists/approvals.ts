@@ -2,7 +2,12 @@
 
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { type ApprovalRow, listApprovalPage, listWithdrawalRequestPage } from '#db/queries/approvals.ts';
+import {
+  type ApprovalRow,
+  type ListedApproval,
+  listApprovalPage,
+  listWithdrawalRequestPage,
+} from '#db/queries/approvals.ts';
 import type { ListPage } from '#db/queries/list-page.ts';
 import { APPROVAL_KINDS, type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { approvalDocument, operatorRoles } from '#src/contract/documents.ts';
@@ -39,23 +44,23 @@ export const describeRequest = (row: ApprovalRow): string => {
 
 const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);
 
-const ID = column<ApprovalRow>({ key: 'approval_id', title: 'Id', kind: 'id', on: 'terminal' });
-const STATE = column<ApprovalRow>({ key: 'state', kind: 'status' });
-const REQUESTED_BY = column<ApprovalRow>({
+const ID = column<ListedApproval>({ key: 'approval_id', title: 'Id', kind: 'id', on: 'terminal' });
+const STATE = column<ListedApproval>({ key: 'state', kind: 'status' });
+const REQUESTED_BY = column<ListedApproval>({
   key: 'requested_by',
   title: 'By',
   note: ({ requested_at }) => requested_at,
 });
-const APPROVED_BY = column<ApprovalRow>({ key: 'approved_by', title: 'Second person' });
-const REASON = column<ApprovalRow>({ key: 'reason' });
-const ASKED = column<ApprovalRow>({
+const APPROVED_BY = column<ListedApproval>({ key: 'approved_by', title: 'Second person' });
+const REASON = column<ListedApproval>({ key: 'reason' });
+const ASKED = column<ListedApproval>({
   key: 'requested',
   kind: 'time',
   value: (row) => row.requested_at,
   sort: 'requested_at',
 });
 
-const toDocument = ({ approval_id, kind, subject, version, requested, state, ...row }: ApprovalRow) => {
+const toDocument = ({ approval_id, kind, subject, version, requested, state, ...row }: ListedApproval) => {
   const { reason, requested_by, requested_at, approved_by, approved_at, expires_at, used_at } = row;
   return {
     ...{ approval_id, kind, subject, version, ...requested, state, reason },
@@ -127,6 +132,7 @@ export const kycRequestList = defineList({
       title: 'Developer',
       kind: 'id',
       value: idOf,
+      label: (row) => row.application_name ?? idOf(row),
       link: (row) => ({ to: 'application', id: idOf(row) }),
     },
     { key: 'request', value: describeRequest },

@@ -2,7 +2,7 @@
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
-import { html, type SafeHtml } from '#src/site/html.ts';
+import { attribute, html, type SafeHtml } from '#src/site/html.ts';
 
 /** A decision's text and note at their longest, as a form sends them. */
 export const DECISION_TEXTS_MAX_BYTES = formMaxBytes(2 * PROSE_MAX);
@@ -14,16 +14,26 @@ const textField = (name: string, label: string): SafeHtml =>
 /** The digits of the keyboard choose the first nine reasons. */
 const DIGITS = 9;
 
-const reasonChoice = ({ code, label, text }: ReasonRow, index: number): SafeHtml => {
-  const digit = index < DIGITS ? html` data-digit="${index + 1}"` : null;
-  const key = index < DIGITS ? html`<kbd aria-hidden="true">${index + 1}</kbd>` : html`<span></span>`;
-  return html`<label><input type="radio" name="reason" value="${code}" required data-text="${text}"${digit}>
+/** The reasons of a form in their order, each with its digit; the tenth and those after it have none. */
+export const digitsOfReasons = (
+  reasons: readonly ReasonRow[],
+): (readonly [reason: ReasonRow, digit: number | undefined])[] =>
+  reasons
+    .filter(({ retired_at }) => retired_at === null)
+    .map((reason, index) => [reason, index < DIGITS ? index + 1 : undefined]);
+
+const reasonChoice = ([{ code, label, text }, digit]: ReturnType<
+  typeof digitsOfReasons
+>[number]): SafeHtml => {
+  const key = digit === undefined ? html`<span></span>` : html`<kbd aria-hidden="true">${digit}</kbd>`;
+  return html`<label><input type="radio" name="reason" value="${code}" required
+ data-text="${text}"${attribute('data-digit', digit?.toString())}>
 ${key}<span>${label} <span class="soft">${code}</span></span></label>`;
 };
 
 /** The fields of a rejection. A button of the same form that passes has `formnovalidate`: it takes no reason. */
 export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`<fieldset class="reasons">
-<legend>Reason</legend>${reasons.filter(({ retired_at }) => retired_at === null).map(reasonChoice)}</fieldset>
+<legend>Reason</legend>${digitsOfReasons(reasons).map(reasonChoice)}</fieldset>
 ${textField('text', 'Text for the developer')}${textField('note', 'Note for operators')}`;
 
 /** The button that sends a rejection. */

@@ -1,12 +1,12 @@
 /** `/figures`: what reviewers decided; `/figures/rejections`: how their rejections fared. */
 import type { FastifyInstance } from 'fastify';
-import type { FiguresRow } from '#db/queries/review-figures.ts';
+import { type FiguresRow, readMedianWait } from '#db/queries/review-figures.ts';
 import { barChart } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { figuresList } from '#src/lists/figures.ts';
 import { overturnedList } from '#src/lists/threads.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { html, number, type SafeHtml, section, toneOf } from '#src/site/html.ts';
+import { formatDuration, html, number, type SafeHtml, section, toneOf } from '#src/site/html.ts';
 import { type ShownList, showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -23,13 +23,15 @@ const COUNTS = ['decisions', 'passed', 'rejected', 'overturned'] as const;
 const sum = (rows: Figures['rows'], key: (typeof COUNTS)[number]): number =>
   rows.reduce((total, row) => total + row[key], 0);
 
-/** The sums of all days. Nothing if the page does not have all days. */
-const totals = ({ rows, next }: Figures): SafeHtml | null =>
+const total = (name: string, value: string): SafeHtml =>
+  html`<div class="stat"><span>${name}</span><strong>${value}</strong></div>`;
+
+/** The sums of all days, and how long games waited. Nothing if the page does not have all days. */
+const totals = ({ rows, next }: Figures, wait_ms: number | null): SafeHtml | null =>
   next !== undefined || rows.length < 2
     ? null
-    : html`<div class="stats">${COUNTS.map(
-        (key) => html`<div class="stat"><span>${key}</span><strong>${number(sum(rows, key))}</strong></div>`,
-      )}</div>`;
+    : html`<div class="stats">${COUNTS.map((key) => total(key, number(sum(rows, key))))}
+${wait_ms === null ? null : total('median wait', formatDuration(wait_ms))}</div>`;
 
 /** The decisions of each day. Nothing if the page does not have all days. */
 const decisionChart = ({ rows, next }: Figures): SafeHtml | null => {
@@ -56,17 +58,16 @@ export const addFigures = (app: FastifyInstance, options: ConsoleOptions): void 
     const view = { path: '/figures', query: request.query, limit: PAGE };
     const figures = await showList(sources, figuresList, view);
     const { since } = figures.typed;
-    const fared = await showList(sources, overturnedList, {
-      path: REJECTIONS,
-      query: { since },
-      limit: PAGE,
-    });
+    const [fared, wait_ms] = await Promise.all([
+      showList(sources, overturnedList, { path: REJECTIONS, query: { since }, limit: PAGE }),
+      readMedianWait(options.sql, figures.filter.since),
+    ]);
     const decisions = figures.body({ linkTo, title: 'Decisions', label: 'Decisions', stacked: 'lines' });
     return sendPage(reply, {
       title: 'Figures',
       at: '/figures',
       lead: 'Decisions by day and reviewer, the last 30 days by default. Days are in UTC.',
-      body: html`${figures.filters}${totals(figures)}${decisionChart(figures)}${decisions}
+      body: html`${figures.filters}${totals(figures, wait_ms)}${decisionChart(figures)}${decisions}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections by reason' })}`,
     });
   });

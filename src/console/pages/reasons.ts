@@ -1,8 +1,9 @@
 /** `/reasons`: why games are rejected. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { ReasonRow } from '#db/queries/reasons.ts';
+import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
 import { linkTo } from '#src/console/links.ts';
+import { digitsOfReasons } from '#src/console/pages/decision-form.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
 import { reasonList } from '#src/lists/reasons.ts';
@@ -52,8 +53,17 @@ export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void 
   app.get('/reasons', { config: { right: reasonList.right } }, async (request, reply) => {
     const view = { path: '/reasons', query: request.query, limit: PAGE };
     const { filters, body } = await showList(sourcesOf(options), reasonList, view);
+    const digits = new Map(
+      digitsOfReasons(await listReasons(options.sql)).map(([{ code }, digit]) => [code, digit]),
+    );
+    const keyCell = ({ code }: ReasonRow): SafeHtml | null => {
+      const digit = digits.get(code);
+      return digit === undefined ? null : html`<span class="hidden">r, then </span><kbd>${digit}</kbd>`;
+    };
     const mayManage = hasRight(operatorOf(request).roles, 'manage_reasons');
-    const change = mayManage ? { more: [{ head: 'Change', cell: changeCell }], below: reasonForm } : {};
+    const key = { head: 'Key', cell: keyCell, fit: 'short', minWidth: 640 } as const;
+    const more = mayManage ? [key, { head: 'Change', cell: changeCell }] : [key];
+    const change = { more, ...(mayManage && { below: reasonForm }) };
     return sendPage(reply, {
       title: 'Reasons',
       at: '/reasons',

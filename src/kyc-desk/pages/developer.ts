@@ -145,10 +145,9 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const body = html`<div class="columns">
 ${section('Record, masked', recordBody(developer, record))}
 ${section(
-  'State',
+  'Application',
   facts([
-    ['State', html`${badge(developer.state)} ${developer.reason ?? ''}`],
-    ['Application', html`<span class="mono">${application_id}</span> ${removedBadge(developer)}`],
+    ...(developer.reason === null ? [] : [['Why', developer.reason] as const]),
     ['cp_id of the platform', developer.cp_id],
     ['cp_id of the application', developer.application_cp_id],
     ['Refused cp_id', developer.refused_cp_id],
@@ -172,7 +171,8 @@ ${section('What was done, latest first', done)}`;
         at: '/',
         body,
         parent: ['Developers', '/'],
-        lead: html`${badge(developer.state)} ${mono(application_id)} ${ago(developer.pulled_at)}`,
+        // Its times are in the part below.
+        lead: html`${badge(developer.state)} ${mono(application_id)} ${removedBadge(developer)}`,
         actions: html`${next && nextLink(next)}${verdictForm && verdictPanel(verdictForm)}`,
       });
     },
