@@ -58,6 +58,12 @@ export const latinReading = (name: string): string | null => {
 export const hasInvisible = (text: string): boolean =>
   /[\p{Cf}\u115F\u1160\u3164\uFFA0]/u.test(text.replaceAll(/[\u200C\u200D]/g, ''));
 
+/** What stands out in the letters of a name, in words for a list of games. */
+export const oddLetters = (name: string): string[] => [
+  ...(mixedWords(name).length > 0 || latinReading(name) !== null ? ['look-alike letters'] : []),
+  ...(hasInvisible(name) ? ['hidden characters'] : []),
+];
+
 /** Each repetition is bounded, so that a long text takes a time that is linear in its length. */
 const CONTACTS = [
   /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/gu,

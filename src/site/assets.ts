@@ -41,6 +41,7 @@ const STYLES = [
   'charts',
   'pictures',
   'viewer',
+  'lanes',
   'review',
   'decide-many',
   'requests',

@@ -127,6 +127,11 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
 
   await pictures.replace('https://cdn.example/2.png', 3);
   pictures.close();
+  // Two applications have one icon.
+  await sql`
+    insert into game_icon_hashes (game_id, dhash)
+    select game_id, 4711 from games where application_game_id in ('lw-0007', 'lw-0017', 'hostile')
+    on conflict (game_id) do update set dhash = 4711`;
 
   const { batch_id } = await decideGames(
     sql,

@@ -52,10 +52,7 @@ test('a card of the changed lane says what the game was and what changed, and no
     new Date(),
   );
   await upsertGames(database.sql, 'app', [after]);
-  expect(marksOf(await get('/review?lane=changed'))).toEqual([
-    'due AGO was passed',
-    'changed pictures description',
-  ]);
+  expect(marksOf(await get('/review?lane=changed'))).toEqual(['was passed', 'changed pictures description']);
   expect(await get(`/games/${before.game_id}?lane=changed`)).toContain('>was passed<');
 });
 
@@ -70,7 +67,7 @@ test('of a game whose addresses and texts are the same, a picture was replaced',
   await pictures.replace(picture, 2);
   pictures.close();
   expect(marksOf(await get('/review?lane=changed&application=bytes'))).toEqual([
-    'due AGO was passed',
+    'was passed',
     'changed picture replaced',
   ]);
 });
@@ -93,4 +90,37 @@ test('a gallery says how each description begins, in its language, and how far t
   const list = await get(path);
   expect(list).not.toContain('class="blurb"');
   expect(list).not.toMatch(/The first \d/);
+});
+
+test('a card and the page of a game mark an icon of another application, letters that look alike and contacts', async () => {
+  const { sql } = database;
+  for (const id of ['original', 'copier']) await addApplication(sql, id);
+  const icon = 'https://cdn.example/shared.png';
+  const land = async (application_id: string, game_id: string, game_name: string, game_info = 'Play.') => {
+    const game = fetchedGame({ game_id, game_name, game_icon: [icon], game_store_pic: [], game_info });
+    await upsertGames(sql, application_id, [game]);
+    return game.game_id;
+  };
+  const copied = await land('copier', 'copied', 'Harb\u043Er', 'Write to me@example.com');
+  await land('copier', 'own', 'Kite of the copier');
+  const lane = async () => marksOf(await get('/review?lane=new&application=copier&q=Harb'));
+  expect(await lane()).toEqual(['look-alike letters']);
+  const pictures = openPictures(sql, ['original', 'copier']);
+  await pictures.show(icon, 7);
+  pictures.close();
+  expect(await lane(), 'another game of the same application is no mark').toEqual(['look-alike letters']);
+  await land('original', 'first', 'Chess');
+  await sql`
+    insert into game_icon_hashes (game_id, dhash)
+    select g.game_id, 4711 from games g where application_id in ('original', 'copier')
+    on conflict (game_id) do update set dhash = 4711`;
+  expect(await lane()).toEqual(['same icon elsewhere look-alike letters']);
+  const page = await get(`/games/${copied}`);
+  const marks = [...page.matchAll(/<a class="badge warn" href="#([\w-]+)">([^<]*)<\/a>/g)];
+  expect(marks.map(([, to, word]) => [word, to])).toEqual([
+    ['same icon elsewhere', 'same-icon'],
+    ['look-alike letters', 'hints'],
+    ['contacts', 'hints'],
+  ]);
+  for (const [, to] of marks) expect(page).toContain(`id="${to}"`);
 });

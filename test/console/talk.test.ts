@@ -54,7 +54,10 @@ describe.runIf(hasBrowser())('in Chromium', () => {
 
     for (const game_id of [won, lost]) {
       await olga.goto(at(`/games/${game_id}`));
-      await write(olga, 'Write about this game', 'Looks like another icon.', 'Keep as a note');
+      await olga.getByText('Note for operators…').click();
+      // A note is never one button away from its developer.
+      expect(await olga.getByRole('button', { name: 'Send to the developer' }).count()).toBe(0);
+      await write(olga, 'Note: its developer never reads it', 'Looks like another icon.', 'Keep the note');
       await olga.getByText('The note is kept.').waitFor();
       await olga.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
       await olga.keyboard.press('r');
@@ -64,7 +67,9 @@ describe.runIf(hasBrowser())('in Chromium', () => {
       await olga.getByText(/: rejected\./).waitFor();
       await olga.goto(at(`/games/${game_id}`));
       await olga.getByText('Change to passed').waitFor();
-      await write(olga, 'Write about this game', 'Send us the contract.', 'Send to the developer');
+      await olga.getByText('Message to the developer…').click();
+      expect(await olga.getByRole('button', { name: 'Keep the note' }).count()).toBe(0);
+      await write(olga, 'Message: its developer reads it', 'Send us the contract.', 'Send to the developer');
       await olga.getByText('The message is sent.').waitFor();
     }
 

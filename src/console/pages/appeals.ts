@@ -83,7 +83,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
         mayDecide && appeals.rows.length > 0
           ? html`<a class="button primary" href="/review/appeals/next">Start</a>`
           : undefined,
-      body: html`${laneTabs(undefined, {}, summary, open)}${appeals.filters}${waiting}
+      body: html`<div class="toolbar">${laneTabs(undefined, {}, summary, open)}${appeals.filters}</div>${waiting}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections' })}`,
     });
   });

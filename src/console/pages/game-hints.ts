@@ -5,6 +5,7 @@ import type { SimilarName } from '#db/queries/similar-names.ts';
 import { describeVerdict } from '#src/console/pages/application-standing.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { iconPlace } from '#src/console/pages/pictures.ts';
+import { oddLetters } from '#src/rules/text-hints.ts';
 import {
   ago,
   badge,
@@ -34,7 +35,7 @@ export const similarIcons = (view: GameView): SafeHtml | null => {
     title,
     html`<div class="body"><ul class="similars">${similar.map((game) => similarGame(game, view))}</ul>
 ${more}<p class="soft">The pictures are the same, or nearly.</p></div>`,
-    { tone: others ? 'warn' : undefined },
+    { tone: others ? 'warn' : undefined, id: 'same-icon' },
   );
 };
 
@@ -51,6 +52,20 @@ ${statusBadges(game)} ${isOwn ? null : html`<span class="meta">${application_nam
 const recentRejection = ({ game_id, game_name, audit_time, reason_label }: RecentRejection): SafeHtml =>
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
 <span class="meta">${reason_label ?? 'No reason given.'} ${ago(audit_time)}</span></li>`;
+
+/** What the hints warn of, beside the name, because they may be below the first screen: each leads to its hint. */
+export const hintMarks = ({ game, hints, pictures }: GameView): SafeHtml[] => {
+  const isElsewhere = ({ application_id }: { application_id: string }) =>
+    application_id !== game.application_id;
+  const mark = (word: string, id = 'hints'): SafeHtml =>
+    html` <a class="badge warn" href="#${id}">${word}</a>`;
+  return [
+    ...(pictures.similar.some(isElsewhere) ? [mark('same icon elsewhere', 'same-icon')] : []),
+    ...(hints.names.some(isElsewhere) ? [mark('similar name elsewhere')] : []),
+    ...oddLetters(game.game_name).map((word) => mark(word)),
+    ...(hints.contacts.length > 0 ? [mark('contacts')] : []),
+  ];
+};
 
 const listOf = (title: string, items: SafeHtml[]): SafeHtml | null =>
   items.length === 0 ? null : html`<h3>${title}</h3><ul class="hints">${items}</ul>`;
@@ -84,6 +99,6 @@ ${listOf(
   names.map((name) => similarName(name, name.application_id === game.application_id)),
 )}
 ${listOf('Last rejections of this application', rejections.map(recentRejection))}</div>`,
-    { tone: isOdd ? 'warn' : undefined },
+    { tone: isOdd ? 'warn' : undefined, id: 'hints' },
   );
 };

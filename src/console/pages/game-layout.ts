@@ -4,7 +4,7 @@ import { basisNote, formerBadge } from '#src/console/pages/game-basis.ts';
 import { decisionForms, steps } from '#src/console/pages/game-decision.ts';
 import { gameFacts, packageSection, waitLine } from '#src/console/pages/game-facts.ts';
 import { gameContent, gameHeading } from '#src/console/pages/game-fields.ts';
-import { similarIcons, textHints } from '#src/console/pages/game-hints.ts';
+import { hintMarks, similarIcons, textHints } from '#src/console/pages/game-hints.ts';
 import { appealForms, appealSection, threadSection } from '#src/console/pages/game-thread.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
@@ -61,7 +61,7 @@ ${awaitIcons([game], pictures.pictures, 'large')}`;
     at: parent[0] === 'Games' ? '/games' : '/review',
     parent,
     mark: iconPlace(game, view.pictures.pictures, 'large'),
-    lead: html`<span>${statusBadges(game)} ${formerBadge(view)}</span>
+    lead: html`<span>${statusBadges(game)} ${formerBadge(view)}${hintMarks(view)}</span>
 ${applicationLink(game.application_id, application_name)} ${waitLine(view)} ${view.viewers}`,
     // The decision is last, at the edge: it stays where it is when there is no game before or after.
     actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decideForms(view) : null}`,

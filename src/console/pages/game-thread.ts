@@ -11,7 +11,7 @@ import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
 import { operatorOf, redirectAfter, redirectOnRefusal, redirectWith, sendError } from '#src/site/answers.ts';
-import { ago, hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, revisionNumber, toId } from '#src/site/query.ts';
@@ -20,20 +20,38 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** A form of both texts at their longest. */
 const FORM_MAX_BYTES = DECISION_TEXTS_MAX_BYTES + 16 * 1024;
 
-const writeForm = (game_id: string): SafeHtml =>
-  html`<form method="post" action="/games/${game_id}/thread" class="form">${NO_DEFAULT}
-${textArea('text', 'Write about this game')}
-<div class="actions"><button class="button" name="act" value="note">Keep as a note</button>
-<button class="button" name="act" value="message">Send to the developer</button></div></form>`;
+/** What is written is a note or a message from its first letter on: no button turns the one into the other. */
+type Written = { act: 'note' | 'message'; opener: string; label: string; button: string; kind: string };
+
+const NOTE: Written = {
+  act: 'note',
+  opener: 'Note for operators…',
+  label: 'Note: its developer never reads it',
+  button: 'Keep the note',
+  kind: '',
+};
+const MESSAGE: Written = {
+  act: 'message',
+  opener: 'Message to the developer…',
+  label: 'Message: its developer reads it',
+  button: 'Send to the developer',
+  kind: 'primary',
+};
+
+/** One of the forms is open at a time. */
+const writeForm = (game_id: string, { act, opener, label, button, kind }: Written): SafeHtml =>
+  html`<details name="write" id="write-${act}"><summary class="button" data-opens="write-${act}">${opener}</summary>
+<form method="post" action="/games/${game_id}/thread" class="form ${act}">
+${textArea('text', label)}<button class="button ${kind}" name="act" value="${act}">${button}</button></form></details>`;
 
 /** What operators and its developer wrote about a game, oldest first. */
 export const threadSection = ({ game, application_name, thread, mayDecide }: GameView): SafeHtml => {
   const { game_id, application_id, withdrawn_at } = game;
-  const said =
-    withdrawn_at === null ? null : html`<p class="body soft">It is withdrawn: it takes notes alone.</p>`;
+  // A withdrawn game takes notes alone.
+  const forms = (withdrawn_at === null ? [NOTE, MESSAGE] : [NOTE]).map((each) => writeForm(game_id, each));
   const nameOf = ({ kind, written_by }: ThreadEntry): string =>
     written_by === application_id && (kind === 'answer' || kind === 'appeal') ? application_name : written_by;
-  const write = mayDecide ? html`${said}${writeForm(game_id)}` : null;
+  const write = mayDecide ? html`<div class="body acts">${forms}</div>` : null;
   return section('Thread', html`${threadEntries(thread, nameOf)}${write}`, {
     id: 'thread',
   });

@@ -3,38 +3,25 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { countAppeals } from '#db/queries/appeals.ts';
 import { listOpenedGames } from '#db/queries/game-viewers.ts';
-import { type LaneGame, readBeginnings } from '#db/queries/lanes.ts';
+import { readBeginnings } from '#db/queries/lanes.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
-import { addressesOf, type PictureSet } from '#db/queries/pictures.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
+import { listSharedIcons } from '#db/queries/similar-icons.ts';
 import { leadOn } from '#src/console/next-game.ts';
 import { rejectionFields, sendRejection } from '#src/console/pages/decision-form.ts';
 import { awaitIcons } from '#src/console/pages/icons.ts';
-import { iconPlace, PICTURE_VIEWER, smallPicture } from '#src/console/pages/pictures.ts';
-import { SEEN_PICTURE_MAX_BYTES, seenField } from '#src/console/pages/seen-pictures.ts';
+import { laneCard } from '#src/console/pages/lane-cards.ts';
+import { PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
+import { SEEN_PICTURE_MAX_BYTES } from '#src/console/pages/seen-pictures.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { URLS_MAX } from '#src/contract/text.ts';
 import { LANES, type Lane } from '#src/contract/words.ts';
-import { nameOr } from '#src/lib/printable.ts';
-import { scriptOf } from '#src/lib/scripts.ts';
 import { laneList } from '#src/lists/review.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
-import {
-  action,
-  ago,
-  badge,
-  gameName,
-  hiddenFields,
-  html,
-  link,
-  NO_DEFAULT,
-  number,
-  type SafeHtml,
-  toneOf,
-} from '#src/site/html.ts';
+import { action, ago, hiddenFields, html, link, NO_DEFAULT, number, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { cursorText, type LaneFilters, laneFilters, optionalId, optionalWord } from '#src/site/query.ts';
@@ -48,11 +35,6 @@ export const SEEN_MAX_BYTES = LANE_PAGE * 64 + (LANE_PAGE + GALLERY_PAGE * URLS_
 /** Games at the head of the page whose pictures are fetched; of the others, the icons. */
 const OPENED_SOON = 4;
 
-// `autocomplete`: a browser that goes back restores checks by their place, where another game is now.
-const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
-  html`<input type="checkbox" autocomplete="off" name="game" value="${game_id}@${revision}"
- aria-label="Select ${nameOr(game_name)}">`;
-
 /** From one game of a lane to the next. */
 const step = laneFilters.extend({ after: cursorText.optional().catch(undefined), back: optionalId });
 
@@ -65,66 +47,6 @@ const lanePage = laneFilters.extend({
     .catch('')
     .transform((ids) => ids.split(',')),
 });
-
-type LaneView = {
-  filters: LaneFilters;
-  mayDecide: boolean;
-  pictures: PictureSet;
-  /** What changed since the decision, by game. */
-  changes: ReadonlyMap<string, readonly string[]>;
-  /** With the pictures of each game, and how its description begins. */
-  isGallery: boolean;
-  beginnings: ReadonlyMap<string, string>;
-  /** The games that the reader has opened. */
-  opened: ReadonlySet<string>;
-  /** The games of the last batch that were not decided. */
-  moved: ReadonlySet<string>;
-};
-
-/** The pictures of a game, small: each opens in the viewer. */
-const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictures: PictureSet): SafeHtml =>
-  html`<div class="shots">${game_store_pic.map((url, n) =>
-    smallPicture(pictures.get({ application_id, url }), `${nameOr(game_name)}, picture ${n + 1}`),
-  )}</div>`;
-
-/** The beginning of a description. */
-const beginning = (text = ''): SafeHtml | null =>
-  text === '' ? null : html`<p class="blurb" dir="auto" lang="${scriptOf(text).lang}">${text}</p>`;
-
-/** `game_store_pic`: of a game whose pictures are shown or fetched. */
-type Shown = LaneGame & { game_store_pic?: string[] };
-
-/** The pictures of a game that its card shows, as the form sends them. */
-const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
-  const { game_id, application_id, game_icon, game_store_pic = [] } = game;
-  const addresses = addressesOf({
-    application_id,
-    game_icon: game_icon.slice(0, 1),
-    game_store_pic: isGallery ? game_store_pic : [],
-  });
-  return seenField(game_id, addresses.map(pictures.get));
-};
-
-/** A game of the list `review.list`. */
-const card = (game: Shown, view: LaneView): SafeHtml => {
-  const { filters, mayDecide, pictures, changes, isGallery } = view;
-  const { game_id, game_name, application_name, due, decided_status } = game;
-  const isOpened = view.opened.has(game_id);
-  const marks = [
-    view.moved.has(game_id) && badge('not decided', 'bad'),
-    due.getTime() <= Date.now() && badge('overdue', 'bad'),
-    decided_status !== null && badge(`was ${decided_status}`, toneOf(decided_status)),
-    isOpened ? badge('opened', 'good') : isGallery && badge('not opened'),
-  ].filter((mark) => mark !== false);
-  const changed = changes.get(game_id)?.map((each) => html` ${badge(each, 'info')}`);
-  return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
-${iconPlace(game, pictures)}<div>
-<a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
-<span class="meta">${application_name}</span>
-<div class="marks"><span class="meta">due ${ago(due)}</span>${marks.map((mark) => html` ${mark}`)}</div>
-${changed && html`<div class="marks"><span class="meta">changed</span>${changed}</div>`}</div>
-${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
-};
 
 /** The lanes with their games. @param lane absent: the appeals are open @param appeals how many wait */
 export const laneTabs = (
@@ -197,8 +119,9 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       moved: new Set(moved),
       changes: lane === 'changed' ? await describeChanges(sql, games) : new Map<string, string[]>(),
       opened: await listOpenedGames(sql, ids, login),
+      shared: await listSharedIcons(sql, ids),
     };
-    const cards = html`<ul class="cards${isGallery ? ' with-shots' : null}">${shownGames.map((game) => card(game, view))}</ul>
+    const cards = html`<ul class="cards${isGallery ? ' with-shots' : null}">${shownGames.map((game) => laneCard(game, view))}</ul>
 ${awaitIcons(games, pictures)}`;
     const shown = mayDecide
       ? html`<form method="post" action="/review" class="many">
@@ -213,7 +136,7 @@ ${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(games.length
     return sendPage(reply, {
       title: 'Review',
       at: '/review',
-      body: html`${laneTabs(lane, filters, summary, appeals.open)}${list.filters}
+      body: html`<div class="toolbar">${laneTabs(lane, filters, summary, appeals.open)}${list.filters}</div>
 ${games.length === 0 ? empty : shown}${isGallery ? PICTURE_VIEWER : null}
 ${(said ?? pager) && html`<div class="pager">${said}${pager}</div>`}`,
       lead: due === null ? 'Nothing waits.' : html`The first game of this lane is due ${ago(due)}.`,
