@@ -50,19 +50,17 @@ const describePlace = ({ lane, place, games, since, is_held }: WaitingPlace): Sa
     ? HELD_BACK
     : html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
 
-const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml =>
-  section(
-    'Game',
-    facts([
-      ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
-      ['A change is seen', schedule],
-      ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
-      ['Revision', game.revision],
-      ['Fetched', ago(game.fetched_at)],
-      ['Platform game_id', copyable(game.game_id)],
-      ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
-    ]),
-  );
+const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml => {
+  const known = facts([
+    ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
+    ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
+    ['Revision', game.revision],
+    ['Fetched', ago(game.fetched_at)],
+    ['Platform game_id', copyable(game.game_id)],
+    ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
+  ]);
+  return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);
+};
 
 const FOLDED_LENGTH = 200;
 
@@ -144,11 +142,14 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const schedule = application === undefined ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
-    const known =
-      game &&
-      html`${thread?.shown}${pictures}${revision && textsSection(revision)}${gameSection(game, waiting, schedule)}`;
-    const title = nameOr(game?.game_name.trim() ?? '', id);
     const unknown = schedule && section('A change is seen', html`<p class="body">${schedule}</p>`);
+    const happened = timelineCard(timeline, null, rejection !== null);
+    const body =
+      game === null
+        ? html`${happened}${unknown}`
+        : html`<div class="split"><div>${happened}${thread?.shown}</div>
+<div class="stick">${gameSection(game, waiting, schedule)}</div></div>${pictures}${revision && textsSection(revision)}`;
+    const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
       at: '/portal/games',
@@ -158,7 +159,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
         fields: { id },
         kind: game === null ? 'primary' : '',
       }),
-      body: html`${rejected}${timelineCard(timeline, null, rejection !== null)}${known ?? unknown}${findForm()}`,
+      body: html`${rejected}${body}${findForm()}`,
     });
   });
 

@@ -108,7 +108,7 @@ const problemSection = (groups: readonly FailureGroup[]): SafeHtml | null => {
   });
   return section('What could not be stored', shown, {
     tone: 'warn',
-    aside: toAct('/portal/runs', 'Runs and failures'),
+    aside: toAct('/portal/runs', 'All failures'),
   });
 };
 
@@ -151,25 +151,25 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const body = html`${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
 <div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
 ${findForm()}
-${section(
-  'State',
-  facts([
-    ['Application', html`${badge(isPaused ? 'paused' : 'active')} ${state}`],
-    [
-      'Last run',
-      run === undefined
-        ? 'There was none yet.'
-        : html`<a href="/portal/runs">${badge(run.outcome ?? 'open')}</a> ${ago(run.started_at)}`,
-    ],
-    [
-      'Events',
-      webhook === undefined
-        ? html`They are not sent: fetch them by event/list, or ask the platform to send them to a URL of yours.`
-        : html`${addressBadge(webhook)} ${mayMendAddress(webhook) ? null : describeAddress(webhook)}`,
-    ],
-  ]),
-)}
-${await standingSection(sql, application_id, games.pending)}`;
+<div class="columns">${section(
+      'State',
+      facts([
+        ['Application', html`${badge(isPaused ? 'paused' : 'active')} ${state}`],
+        [
+          'Last run',
+          run === undefined
+            ? 'There was none yet.'
+            : html`<a href="/portal/runs">${badge(run.outcome ?? 'open')}</a> ${ago(run.started_at)}`,
+        ],
+        [
+          'Events',
+          webhook === undefined
+            ? html`They are not sent: fetch them by event/list, or ask the platform to send them to a URL of yours.`
+            : html`${addressBadge(webhook)} ${mayMendAddress(webhook) ? null : describeAddress(webhook)}`,
+        ],
+      ]),
+    )}
+${await standingSection(sql, application_id, games.pending)}</div>`;
     return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',
@@ -203,7 +203,7 @@ ${await standingSection(sql, application_id, games.pending)}`;
       empty: 'There was no run yet.',
     });
     return sendPortal(reply, {
-      title: 'Runs and failures',
+      title: 'Failures and runs',
       at: '/portal/runs',
       body: html`${section('Failures', latest, { aside })}${runs.filters}${shown}`,
       lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',

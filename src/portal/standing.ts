@@ -30,7 +30,7 @@ const KYC_SENTENCES: Record<KycState, string> = {
   sealed: 'The record of your latest answer is stored.',
   not_provided: 'Your latest answer to query_cp_kyc had no data: answer it with a record.',
   cp_id_changed: 'Your latest answer has another cp_id: the platform decides whether to accept it.',
-  failed: 'The latest call of query_cp_kyc failed: Runs and failures says why.',
+  failed: 'The latest call of query_cp_kyc failed: Failures says why.',
   erased: 'The platform has erased it, and does not fetch it again by itself.',
 };
 

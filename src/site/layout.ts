@@ -47,6 +47,9 @@ export const NAVIGATION: Navigation = [
   ['/operators', 'Operators', 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM5 20a7 7 0 0 1 14 0', 'manage_operators'],
 ];
 
+/** With a space above them: the fleet, and the administration. */
+const GROUPS: readonly string[] = ['/applications', '/reasons'];
+
 const head = (title: string): SafeHtml => html`<!doctype html>
 <html lang="en">
 <head>
@@ -120,7 +123,7 @@ const countOf = (count: SafeHtml | string | undefined): SafeHtml | null =>
   count === undefined ? null : html` <span class="count">${count}</span>`;
 
 const placeItem = ([path, label, icon]: Place, at: string, counts: PlaceCounts): SafeHtml =>
-  html`<li><a href="${path}"${path === at ? CURRENT : null}>
+  html`<li${GROUPS.includes(path) ? html` class="group"` : null}><a href="${path}"${path === at ? CURRENT : null}>
 <svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><path d="${icon}"></path></svg>
 <span>${label}</span>${countOf(counts[path])}</a></li>`;
 

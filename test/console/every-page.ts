@@ -77,7 +77,7 @@ export const everyPage: Prepare = async (sql) => {
     tokens: '/tokens',
     queues: '/queues',
     'application-settings': {
-      path: '/applications/lantern-works',
+      path: '/applications/lantern-works#settings',
       act: (page) => page.locator('#change-settings summary').click(),
     },
     'application-address': {

@@ -61,6 +61,7 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
   test('the id of an event is its beginning on one line, with a button that copies it', async () => {
     await page.setViewportSize({ width: 1_280, height: 844 });
     await page.goto(`${served.url}/applications/northwind`);
+    await page.getByText('The latest 1: 1 not sent').click();
     const id = page.locator('td copy-text');
     await id.getByRole('button', { name: /^Copy [\da-f-]{36}$/ }).waitFor();
     expect(await page.evaluate(linesOf('td copy-text'))).toEqual({ lines: 1, isCut: true });

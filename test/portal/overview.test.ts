@@ -63,7 +63,7 @@ test('the navigation counts rejected games and failures, and marks events while 
     const [, listed = ''] = (await page(path)).match(/<nav aria-label="Main">(.*?)<\/nav>/s) ?? [];
     return listed.split('</li>').map((item) => item.replaceAll(/<[^>]*>/g, '').trim());
   };
-  expect(await places()).toEqual(['Overview', 'Games', 'Runs and failures', 'Events', 'Checks', '']);
+  expect(await places()).toEqual(['Overview', 'Games', 'Failures', 'Events', 'Checks', '']);
   for (const id of ['one', 'two']) {
     const game = fetchedGame({ game_id: `${id}-more` });
     await upsertGames(sql, 'elm', [game]);
@@ -78,7 +78,7 @@ test('the navigation counts rejected games and failures, and marks events while 
     secret: Buffer.alloc(0),
     secret_keys: [],
   });
-  const counted = ['Overview', 'Games 2', 'Runs and failures 1', 'Events', 'Checks', ''];
+  const counted = ['Overview', 'Games 2', 'Failures 1', 'Events', 'Checks', ''];
   expect(await places('/portal/checks')).toEqual(counted);
   await sql`update event_webhooks set failing_since = now(), last_error = 'timeout' where application_id = 'elm'`;
   expect(await places()).toContain('Events !do not arrive');

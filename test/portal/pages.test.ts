@@ -95,7 +95,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByText('Correct game_store_video, then pull the game.').first().waitFor();
     await inspect('game-invalid');
 
-    await page.getByRole('link', { name: 'Runs and failures' }).click();
+    await page.getByRole('link', { name: /^Failures 1$/ }).click();
     await page.getByRole('cell', { name: broken.game_id }).waitFor();
     await inspect('runs');
     await page.getByRole('link', { name: 'Events' }).click();

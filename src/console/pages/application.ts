@@ -38,8 +38,6 @@ import type { Page } from '#src/site/layout.ts';
 import { listTable } from '#src/site/list.ts';
 
 const RECENT_RUNS = 5;
-/** The others are folded. */
-const EVENTS_SHOWN = 3;
 
 /** One bar a run, as high as the rows that it listed. */
 const runChart = (runs: readonly RunRow[]): SafeHtml => {
@@ -76,6 +74,8 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
 The next attempt is ${due(row.next_attempt_at)}.`;
 };
 
+const EVENT_WORDS = { delivered: 'delivered', pending: 'wait', failed: 'failed', none: 'not sent' } as const;
+
 export type ApplicationView = {
   application: ApplicationRow;
   runs: readonly RunRow[];
@@ -94,6 +94,17 @@ export type ApplicationView = {
   standing: SafeHtml;
 };
 
+/** How many of the latest events were delivered, and of the others what became of them. */
+const describeEvents = (events: readonly EventItem[]): string =>
+  (['delivered', 'pending', 'failed', null] as const)
+    .map(
+      (state) =>
+        [events.filter((event) => event.state === state).length, EVENT_WORDS[state ?? 'none']] as const,
+    )
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count} ${word}`)
+    .join(', ');
+
 const eventSection = (
   { application, webhook, events, mayManage }: ApplicationView,
   retry: SafeHtml,
@@ -110,12 +121,11 @@ const eventSection = (
       label,
       stacked: true,
     });
-  const former = events.slice(EVENTS_SHOWN);
-  const more =
-    former.length === 0
-      ? null
-      : html`<details class="unchanged"><summary>${former.length} before them</summary>${shown(former, 'Former events')}</details>`;
-  const latest = html`${shown(events.slice(0, EVENTS_SHOWN), 'Latest events')}${more}`;
+  const latest =
+    events.length === 0
+      ? shown([], 'Latest events')
+      : html`<details class="unchanged"><summary>The latest ${number(events.length)}: ${describeEvents(events)}</summary>
+${shown(events, 'Latest events')}</details>`;
   return section('Events', html`${addressFacts(webhook, none)}${change}${latest}`, {
     id: 'events',
     ...(mayManage && isTroubled && { aside: retry }),

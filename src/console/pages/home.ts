@@ -8,18 +8,18 @@ import { readDecisionHours } from '#db/queries/decisions.ts';
 import type { AddressItem } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countDueGames } from '#db/queries/lane-counts.ts';
-import type { HourRow } from '#db/queries/run-hours.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import type { Subscription } from '#db/queries/subscriptions.ts';
 import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
-import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
+import { charts } from '#src/console/pages/home-charts.ts';
 import { NO_WORKER, queueSummary, readQueues } from '#src/console/pages/queues.ts';
 import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { LANES } from '#src/contract/words.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
 import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
@@ -28,7 +28,7 @@ import { unverifiedList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { appealList } from '#src/lists/threads.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
-import { summariseLanes } from '#src/review/lanes.ts';
+import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
@@ -57,25 +57,15 @@ const laneStat = (label: string, url: string, { games, due, overdue }: Waiting):
   return stat(label, games, url, note, overdue > 0 ? 'warn' : '');
 };
 
-const charts = (hours: readonly HourRow[], decided: readonly { passed: number; rejected: number }[]) => {
-  const labels = hours.map(({ hour }) => `${hour.toISOString().slice(11, 16)} UTC`);
-  const values = <Row, Field extends keyof Row>(rows: readonly Row[], field: Field) =>
-    rows.map((row) => row[field]);
-  const sum = (all: readonly number[]): string => number(all.reduce((total, each) => total + each, 0));
-  const landed = values(hours, 'landed');
-  const passed = values(decided, 'passed');
-  const rejected = values(decided, 'rejected');
-  const games = [{ name: 'new games', tone: 'accent', values: landed }] as const;
-  const decisions = [
-    { name: 'passed', tone: 'good', values: passed },
-    { name: 'rejected', tone: 'bad', values: rejected },
-  ] as const;
-  const runs = outcomeSeries((outcome) => values(hours, outcome));
-  const total = sum([...passed, ...rejected]);
-  return html`<div class="columns">
-${section('Games landed', barChart('New games an hour', labels, games, sum(landed)))}
-${section('Decisions', barChart('Decisions an hour', labels, decisions, total))}
-${section('Runs', barChart('Runs by outcome an hour', labels, runs))}</div>`;
+/** Leads a reviewer to the game of both lanes that is due first. */
+const startButton = (lanes: LaneSummary, { roles }: SignedIn): SafeHtml | undefined => {
+  const [first] = LANES.flatMap((lane) => {
+    const { due } = lanes[lane];
+    return due === null ? [] : [{ lane, due: due.getTime() }];
+  }).toSorted((one, other) => one.due - other.due);
+  return first === undefined || !hasRight(roles, 'decide')
+    ? undefined
+    : html`<a class="button primary" href="${link('/review/next', { lane: first.lane })}">Start reviewing</a>`;
 };
 
 const delayNotice = (delay: PictureDelay | null): SafeHtml | null =>
@@ -232,6 +222,12 @@ ${subscriptionSection(streams)}${queueSummary(queues, workers)}
 ${newReviewers(reviewers, operatorOf(request))}
 <h2 class="sub">Last 24 hours</h2>
 ${charts(hours, decided)}`;
-    return sendPage(reply, { title: 'Overview', at: '/', body, lead: 'What needs a person now.' });
+    return sendPage(reply, {
+      title: 'Overview',
+      at: '/',
+      body,
+      lead: 'What needs a person now.',
+      actions: startButton(lanes, operatorOf(request)),
+    });
   });
 };
