@@ -2613,6 +2613,7 @@ CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch
 CREATE INDEX game_audits_decided ON game_audits USING btree (decided_at, decided_by);
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_icon_hashes_dhash ON game_icon_hashes USING btree (dhash);
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);

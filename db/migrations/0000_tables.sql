@@ -788,6 +788,7 @@ CREATE INDEX "kyc_states_requested" ON "kyc_states" USING btree ("requested_at")
 CREATE UNIQUE INDEX "kyc_verdicts_one_open" ON "kyc_verdicts" USING btree ("application_id") WHERE "kyc_verdicts"."ended_at" is null;--> statement-breakpoint
 CREATE INDEX "kyc_verdicts_application" ON "kyc_verdicts" USING btree ("application_id","verdict_id");--> statement-breakpoint
 CREATE INDEX "kyc_verdicts_expires" ON "kyc_verdicts" USING btree ("expires_at") WHERE "kyc_verdicts"."ended_at" is null;--> statement-breakpoint
+CREATE INDEX "game_icon_hashes_dhash" ON "game_icon_hashes" USING btree ("dhash");--> statement-breakpoint
 CREATE INDEX "picture_contents_looked" ON "picture_contents" USING btree ("looked_at") WHERE "picture_contents"."whole" or (not "picture_contents"."pinned" and "picture_contents"."stored" is null);--> statement-breakpoint
 CREATE INDEX "picture_pins_picture" ON "picture_pins" USING btree ("picture_id");--> statement-breakpoint
 CREATE INDEX "picture_pins_sha256" ON "picture_pins" USING btree ("sha256");--> statement-breakpoint

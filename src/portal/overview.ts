@@ -151,7 +151,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const body = html`${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
 <div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
 ${findForm()}
-<div class="columns">${section(
+<div class="columns tables">${section(
       'State',
       facts([
         ['Application', html`${badge(isPaused ? 'paused' : 'active')} ${state}`],

@@ -789,7 +789,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"02ccf2a8bf74b1f131c1913327ddd647d9776a416f0c9b9525fcf803be331428","created_at":1795509821388}'),
+  ('{"id":1,"hash":"1e0d429f5732bb25b71524bbf14ca42eda73f07bcede6bb4416f14a2f67bc1d4","created_at":1795509821388}'),
   ('{"id":2,"hash":"01d4e9135e567293056b5a21a92a6bb45750747f7287918317012923b5b4a847","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -2983,6 +2983,7 @@ CREATE INDEX game_audits_batch ON game_audits USING btree (batch_id) WHERE batch
 CREATE INDEX game_audits_decided ON game_audits USING btree (decided_at, decided_by);
 CREATE INDEX game_audits_game ON game_audits USING btree (game_id);
 CREATE INDEX game_icon_hashes_bands ON game_icon_hashes USING gin (icon_bands(dhash));
+CREATE INDEX game_icon_hashes_dhash ON game_icon_hashes USING btree (dhash);
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
