@@ -4,7 +4,7 @@ import type { Database } from '#db/client.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { fillConsole } from '#test/console/filled-console.ts';
 import { collectErrors, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, PASSWORD, useTestConsole } from '#test/support/console.ts';
 import { anOpenRun } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { takeDocsPicture } from '#test/support/screenshots.ts';
@@ -100,6 +100,13 @@ export const everyPage: Prepare = async (sql) => {
   };
 };
 
+/** Those with the most parts, which shows within seconds what most changes break. */
+export const mainPages: Prepare = async (sql) => {
+  const pages = await everyPage(sql);
+  const names = ['review-changed', 'game-changed', 'application', 'run'] as const;
+  return Object.fromEntries(names.map((name) => [name, pages[name] ?? '']));
+};
+
 /** A console on its first day. */
 export const emptyPages: Prepare = async () => ({
   'empty-overview': '/',
@@ -143,7 +150,9 @@ export const usePages = (prepare: Prepare) => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
     await look('sign-in-refused');
-    await signInPage(page, served.url, 'olga');
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
     for (const [name, visit] of Object.entries(visits)) {
       const { path, act } = typeof visit === 'string' ? { path: visit, act: undefined } : visit;
       const response = await page.goto(new URL(path, served.url).href);

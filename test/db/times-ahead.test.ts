@@ -23,11 +23,11 @@ import { storeKycRecord } from '#src/kyc/store-record.ts';
 import { workerList } from '#src/lists/queues.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 import { addApplication, anOpenRun, fetchedGame, testKeys } from '#test/support/factories.ts';
-import { startTestFleet, useTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet, useTestFleet } from '#test/support/fleet.ts';
 import { readPage } from '#test/support/lists.ts';
 import { decideGame } from '#test/support/operate.ts';
 
-const fleet = useTestFleet('postgres');
+const fleet = useTestFleet(fleetBackend());
 const live = new AbortController().signal;
 const logger = pino({ level: 'silent' });
 
@@ -46,7 +46,7 @@ it('A detail that is requested now overwrites one that was requested an hour ahe
 });
 
 it('An open run whose job is lost is recovered, although it made progress an hour ahead', async () => {
-  const own = await startTestFleet('postgres');
+  const own = await startTestFleet(fleetBackend());
   await using stack = new AsyncDisposableStack();
   stack.defer(own.stop);
   await addApplication(own.sql, 'runs');

@@ -3,7 +3,7 @@ import { findGame, upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import type { EventData } from '#db/schema/events.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
-import { useTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import {
   acceptWithdrawals,
   decideGame,
@@ -13,7 +13,7 @@ import {
   undoGameDecisions,
 } from '#test/support/operate.ts';
 
-const fleet = useTestFleet('postgres', 1);
+const fleet = useTestFleet(fleetBackend(), 1);
 
 type Written = { type: string; data: EventData };
 let seen = 0;

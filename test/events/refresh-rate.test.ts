@@ -5,7 +5,7 @@ import { findApplicationGame } from '#db/queries/timeline.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { pullGames } from '#src/operations/pull-games.ts';
 import { aDetail, KIM, moveWebhooks } from '#test/support/factories.ts';
-import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
 import { decideGame, operateAs } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
@@ -14,7 +14,7 @@ const CONCURRENCY = 4;
 /** Seconds that calls to an application that answers at once may be late: jobs write between their calls. */
 const LATE_S = 0.5;
 
-const fleet = useTestFleet('postgres', 2);
+const fleet = useTestFleet(fleetBackend(), 2);
 const gates: Gate[] = [];
 afterAll(async () => {
   for (const gate of gates) await gate.close();

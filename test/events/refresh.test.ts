@@ -9,12 +9,12 @@ import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { pullGames } from '#src/operations/pull-games.ts';
 import { post } from '#test/support/api.ts';
 import { addToken, KIM } from '#test/support/factories.ts';
-import { useTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { decideGame, operateAs } from '#test/support/operate.ts';
 import { listRuns } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
-const fleet = useTestFleet('postgres', 1);
+const fleet = useTestFleet(fleetBackend(), 1);
 let url: string;
 let close: () => Promise<void>;
 beforeAll(async () => {

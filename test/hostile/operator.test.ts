@@ -40,6 +40,8 @@ const commandsOf = async (fleet: TestFleet) => {
   });
   const env = {
     ...asOperator(fleet.databaseUrl),
+    ...(fleet.redisUrl !== undefined && { REDIS_URL: fleet.redisUrl }),
+    QUEUE_PREFIX: fleet.prefix,
     ENCRYPTION_KEYS: `test:${TEST_KEY}`,
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',

@@ -140,7 +140,7 @@ test('rows that name no game, page after page, end as suspect', async () => {
 });
 
 test('pages without end are cut at the page cap: what came has landed, nothing is withdrawn', async () => {
-  const fleet = await aFleet('postgres', { pageCap: 4 });
+  const fleet = await aFleet({ pageCap: 4 });
   const { calls } = await startHostileApplication(fleet, 'acme', {
     list: (pageNum) => list(idsOf('g', 20, pageNum * 20), 1_000_000),
     detail,
@@ -185,7 +185,7 @@ test('a redirect in place of the second page fails the run, and the first page s
 });
 
 test('an application that trickles a byte at a time fails at the deadline, others are not delayed', async () => {
-  const fleet = await aFleet('postgres', { callTimeoutMs: 400 });
+  const fleet = await aFleet({ callTimeoutMs: 1_000 });
   const timers = new Set<NodeJS.Timeout>();
   const trickle: Answer = (response) => {
     response.writeHead(200);

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
 type RowCounts = { inserted: number; updated: number; deleted: number };
@@ -21,7 +21,7 @@ const countsOf = async (sql: Database, table: string): Promise<RowCounts> => {
 };
 
 it('inserts each game once and updates no game row when a catalogue is synced twice, as Postgres counts it', async () => {
-  const fleet: TestFleet = await startTestFleet('postgres');
+  const fleet: TestFleet = await startTestFleet(fleetBackend());
   onTestFinished(() => fleet.stop());
   await fleet.startWorker();
   const { server } = await fleet.addApplication('acme', 250);

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listFailedGameIds } from '#db/queries/failures.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
 import { queryGameDetail } from '#src/ingest/specs.ts';
-import { startTestFleet, type TestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { asSent, gamesOf } from '#test/support/landed.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 
 describe('A run whose details were not written', () => {
   let fleet: TestFleet;
   beforeEach(async () => {
-    fleet = await startTestFleet('postgres');
+    fleet = await startTestFleet(fleetBackend());
   });
   afterEach(() => fleet.stop());
 

@@ -5,14 +5,14 @@ import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
-import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { aServer, envelope } from '#test/support/webhooks.ts';
 
 describe('a person who writes to the database', () => {
-  const fleet = useTestFleet('postgres', 1);
+  const fleet = useTestFleet(fleetBackend(), 1);
 
   /** Their server, with the requests that reached it. */
   const anAttacker = async () => {

@@ -10,7 +10,7 @@ import { enqueueNextStep, openRun, startRun } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { aReceiver, aSender, withEvents } from '#test/support/events.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
-import { startTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -75,7 +75,7 @@ it('without the right key games land, and KYC fails closed with a clear reason',
 });
 
 it('a lost key that opens access tokens delays and pauses no application, and is counted until the key is back', async () => {
-  const { sql, deps, ended, startWorker, stop } = await startTestFleet('postgres');
+  const { sql, deps, ended, startWorker, stop } = await startTestFleet(fleetBackend());
   onTestFinished(stop);
   await startWorker();
   const lost = ringOf(['lost']);

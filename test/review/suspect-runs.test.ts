@@ -8,12 +8,12 @@ import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { runList, runWithdrawalList } from '#src/lists/runs.ts';
 import { KIM } from '#test/support/factories.ts';
-import { useTestFleet } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { readPage } from '#test/support/lists.ts';
 import { acceptWithdrawals } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
-const fleet = useTestFleet('postgres', 1);
+const fleet = useTestFleet(fleetBackend(), 1);
 
 const vanishing = async (run_id: string, limit = 100, cursor?: string) =>
   (await readPage(fleet.sql, runWithdrawalList, { run_id }, { limit, cursor })).rows;

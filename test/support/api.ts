@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
+import { stopListening } from '#src/roles/listen.ts';
 import { addApplication, addGames, addToken } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
@@ -38,7 +39,7 @@ export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestA
     url,
     logged,
     close: async () => {
-      await app.close();
+      await stopListening(app);
       // Without a timeout the driver waits forever for a connection that the server ended.
       await own.end({ timeout: 1 });
       await sql.end({ timeout: 1 });

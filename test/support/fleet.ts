@@ -111,7 +111,6 @@ export const startTestFleet = async (kind: BackendKind, limits: JobLimits = {}):
   const onError = (error: Error) => logger.error({ error: error.message }, 'queue');
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'worker', onError });
   started.defer(() => backend.close());
-  await backend.migrate();
   const producer = createProducer(backend, jobSpecs, onError, { maxBackoffMs: BACKOFF_MS });
   started.defer(() => producer.close());
 

@@ -6,7 +6,7 @@ import { PACE } from '#src/rules/budgets.ts';
 import { createProcessPace } from '#src/webhooks/pace.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { aDetail, addApplication, summaryOf } from '#test/support/factories.ts';
-import { type BackendKind, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 
 /** A response: data for a success envelope, or a function that writes the response itself. */
 export type Answer = { data: unknown } | ((response: ServerResponse) => void);
@@ -77,8 +77,8 @@ const unpaced = createProcessPace({
 });
 
 /** A fleet with one worker. */
-export const aFleet = async (kind: BackendKind = 'postgres', limits: JobLimits = {}): Promise<TestFleet> => {
-  const fleet = await startTestFleet(kind, { pace: unpaced, ...limits });
+export const aFleet = async (limits: JobLimits = {}): Promise<TestFleet> => {
+  const fleet = await startTestFleet(fleetBackend(), { pace: unpaced, ...limits });
   onTestFinished(() => fleet.stop());
   await fleet.startWorker();
   return fleet;

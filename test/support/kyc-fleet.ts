@@ -49,7 +49,6 @@ export const startFleet = async (
   const onError = (error: Error) => logger.error({ error: error.message, stack: error.stack }, 'queue');
   const options = { databaseUrl: database.databaseUrl, redisUrl, prefix, role: 'worker', onError } as const;
   const backend = openQueueBackend(options);
-  await backend.migrate();
   const producer = createProducer(backend, specs, onError);
   const started = new AsyncDisposableStack();
   const config = readConfig({

@@ -5,7 +5,7 @@ import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { listen } from '#src/roles/listen.ts';
+import { listen, stopListening } from '#src/roles/listen.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Where a site reads and writes; without a `redisUrl` its queues are in the database. */
@@ -20,7 +20,6 @@ export const serveSite = async (
   keepsPictures = false,
 ): Promise<TestSite> => {
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'producer', onError: () => {} });
-  await backend.migrate();
   const producer = createProducer(backend, jobSpecs, () => {});
   let url = '';
   const app = await build({
@@ -40,7 +39,7 @@ export const serveSite = async (
     app,
     producer,
     stop: async () => {
-      await app.close();
+      await stopListening(app);
       await producer.close();
       await backend.close();
     },

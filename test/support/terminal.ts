@@ -3,12 +3,15 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { quoteForShell } from '#src/cli/kit/format.ts';
 import { CATALOGUE } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
 const run = promisify(execFile);
+/** Between two looks. */
+const LOOK_MS = 50;
 
 /** The command as the shell echoed it: twice, if it was typed before the prompt. */
 const ECHOED = /^[\s\S]*echo "\[exit \$\?\]"\n/;
@@ -58,12 +61,15 @@ export const openTerminal = async (options: {
     await tmux('send-keys', '-l', line);
     await press('Enter');
   };
-  const capture = async (...flags: string[]): Promise<string> =>
-    (await tmux('capture-pane', '-p', '-J', '-S', '-', ...flags))
+  const capture = async (...flags: string[]): Promise<string> => {
+    // A look at the screen is a process of its own.
+    await delay(LOOK_MS);
+    return (await tmux('capture-pane', '-p', '-J', '-S', '-', ...flags))
       .split('\n')
       .map((line) => line.trimEnd())
       .join('\n')
       .trimEnd();
+  };
   return {
     type,
     press,

@@ -2,10 +2,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { importGames } from '#src/operations/imports.ts';
 import { addApplication } from '#test/support/factories.ts';
-import { useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { KIM, operateAs, removeApplication } from '#test/support/operate.ts';
 
-const fleet = useTestFleet('postgres', 1);
+const fleet = useTestFleet(fleetBackend(), 1);
 
 it('the removal of an application ends its waiting imports: what comes back is not passed, and its ids are free', async () => {
   const { sql } = fleet;
