@@ -87,8 +87,9 @@ test.each(CASES)('$path', async ({ document, check, path, operation }) => {
     for (const canary of canaries) expect(JSON.stringify(answer.body)).not.toContain(canary);
   };
   for (const body of fc.sample(fc.oneof(right, spoiled(right)), { numRuns: RUNS, seed: 1 })) await send(body);
-  for (const body of fc.sample(right, { numRuns: 5 * RUNS, seed: 2 }))
-    if (!accepted.has(path)) await send(body);
+  // A body takes milliseconds to make.
+  for (let seed = 0; !accepted.has(path) && seed < 5 * RUNS; seed += 1)
+    for (const body of fc.sample(right, { numRuns: 1, seed })) await send(body);
 });
 
 test('a body of every path passed its form, and no log has a secret', () => {

@@ -14,8 +14,8 @@ test('a page is read from its index alone, without the games of other statuses b
     insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
       game_store_video, game_store_pic, content_hash, list_hash, fetched_at, audit_status, audit_time)
     select ('00000000-0000-7000-8000-' || lpad(to_hex(i), 12, '0'))::uuid, 'one', i, 'Game', '{}', '', '', '{}', '', '',
-      now(), case when i > 19_900 then 'rejected' else 'pending' end, case when i > 19_900 then now() end
-    from generate_series(1, 20_000) i`;
+      now(), case when i > 4_900 then 'rejected' else 'pending' end, case when i > 4_900 then now() end
+    from generate_series(1, 5_000) i`;
   // Vacuum does not mark rows as visible to all while a snapshot of autovacuum may not see them.
   await until('every page is visible to all', async () => {
     await own.sql`vacuum analyze games`;
@@ -44,19 +44,17 @@ test('a page is read from its index alone, without the games of other statuses b
   await own.close();
 });
 
-test.for<[who: string, scope: Scope]>([
-  ['an operator', null],
-  ['an application', 'one'],
-])('plans made for %s while the tables were empty read few rows once they are full', async ([, scope]) => {
+test('plans made while the tables were empty, for an operator or an application, read few rows once they are full', async () => {
   const own = await startApi();
   await addApplication(own.sql, 'one');
   await own.sql`vacuum analyze`;
-  const pool = openDatabase(own.databaseUrl, { max: 1, planOnce: true });
+  const open = (scope: Scope) => ({ scope, pool: openDatabase(own.databaseUrl, { max: 1, planOnce: true }) });
+  const readers = [open(null), open('one')];
   let decided: string = randomUUIDv7();
   /** Run every statement of the API. @returns the number of rows that Postgres read for them */
-  const readAll = (): Promise<number> =>
+  const readAll = ({ scope, pool }: ReturnType<typeof open>): Promise<number> =>
     pool.begin(async (tx) => {
-      for (const page_num of [1, 250, 500, 501])
+      for (const page_num of [1, 100, 200, 201])
         await selectGamePage(tx, { scope, audit_status: 'pending', page_num, page_size: 20 });
       await selectGameDetail(tx, { scope, game_id: randomUUIDv7() });
       await listKeptPictures(tx, decided);
@@ -65,16 +63,16 @@ test.for<[who: string, scope: Scope]>([
         select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables`;
       return read?.rows;
     });
-  expect(await readAll()).toBe(0);
+  for (const each of readers) expect(await readAll(each)).toBe(0);
   await own.sql`
     insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
       game_store_video, game_store_pic, content_hash, list_hash, fetched_at)
     select (lpad(to_hex(1780000000000 + i * 60000::bigint), 12, '0') || '7000' || '8000' || lpad('', 12, '0'))::uuid,
       'one', i, 'Game', '{}', '', '', '{}', '', '', now()
-    from generate_series(1, 10_000) i`;
+    from generate_series(1, 4_000) i`;
   await own.sql`
     insert into api_tokens (token_id, token_hash, name, application_id)
-    select gen_random_uuid(), sha256(i::text::bytea), 'one of many', 'one' from generate_series(1, 10_000) i`;
+    select gen_random_uuid(), sha256(i::text::bytea), 'one of many', 'one' from generate_series(1, 4_000) i`;
   await own.sql`
     with revisions as (
       insert into game_revisions
@@ -93,10 +91,12 @@ test.for<[who: string, scope: Scope]>([
     select sha256, 'shown', 1, 'png', 'passed' from picture_pins`;
   await own.sql`select fold_game_counts()`;
   [{ game_id: decided }] =
-    (await own.sql`select game_id from game_audits offset 5000 limit 1`) as unknown as [{ game_id: string }];
-  expect(await readAll()).toBeLessThan(500);
-  expect(await listKeptPictures(pool, decided)).toHaveLength(3);
-  await pool.end({ timeout: 1 });
+    (await own.sql`select game_id from game_audits offset 2000 limit 1`) as unknown as [{ game_id: string }];
+  for (const each of readers) {
+    expect(await readAll(each)).toBeLessThan(500);
+    expect(await listKeptPictures(each.pool, decided)).toHaveLength(3);
+    await each.pool.end({ timeout: 1 });
+  }
   await own.close();
 });
 

@@ -6,7 +6,7 @@ import { queryGameList } from '#src/ingest/specs.ts';
 import { CONTINUE_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { moveWebhooks } from '#test/support/factories.ts';
-import { startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
 const GAMES = 193;
@@ -25,10 +25,8 @@ describe('Pages that nothing has changed on', () => {
 
   /** An application of many pages whose first run is over: from now on nothing changes. */
   beforeEach(async () => {
-    fleet = await startTestFleet('postgres');
+    fleet = await startTestFleet(fleetBackend());
     const { server } = await fleet.addApplication('acme', GAMES);
-    const { page } = server.games;
-    server.games.page = (num) => page(num, PER_PAGE);
     instead = () => undefined;
     const front = await startRawServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray()).toString();
@@ -48,6 +46,8 @@ describe('Pages that nothing has changed on', () => {
     const worker = await fleet.startWorker();
     expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', inserted: GAMES });
     await worker.stop(5_000);
+    const { page } = server.games;
+    server.games.page = (num) => page(num, PER_PAGE);
     await moveWebhooks(fleet.sql, 'acme', { query_game_list_webhook: front.url });
   });
   let closeFront: () => Promise<void>;

@@ -13,7 +13,7 @@ import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
 import { decideGames, removeApplication, undoGameDecisions } from '#test/support/operate.ts';
-import { aPicture, manyFrames, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
+import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -34,13 +34,13 @@ afterAll(async () => {
 });
 
 /** A media process, without what the ones before know of hosts. */
-const openPictures = (keeper?: PictureKeeper): Pictures => {
+const openPictures = (keeper?: PictureKeeper, decode = decoder.decode): Pictures => {
   const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
   const reopenGames = createReopenGames(media);
   const pictures = createPictures({
     sql: media,
     egress,
-    decoder,
+    decoder: { ...decoder, decode },
     keeper,
     maxBytes: 10_000_000,
     recheckMs,
@@ -123,11 +123,11 @@ test('a check that is made due while the one before it runs stays due', async ()
 });
 
 test('a check that the decoder holds up is made after the pause', async () => {
-  const pictures = openPictures();
+  const slowly: Decoder['decode'] = (picture, spend) => decoder.decode(picture, () => spend?.(10_000));
+  const pictures = openPictures(undefined, slowly);
   const { game_id, url, application_id } = await land('slow', 200);
-  server.files.set('/frames.webp', { bytes: await manyFrames(32_000) });
-  const frames = { url: `${server.url}/frames.webp`, application_id };
-  expect((await pictures.refresh(frames, 'look', signal)).decodeMs).toBeGreaterThan(2_000);
+  server.files.set('/other.png', { bytes: await aPicture(2) });
+  await pictures.refresh({ url: `${server.url}/other.png`, application_id }, 'look', signal);
   await decide(game_id, 'passed');
   expect(await check(pictures)).toMatchObject({ requested: 0 });
   expect(await nextCheckOf(url)).toBe('within an hour');

@@ -57,17 +57,23 @@ export const startCli = (
 /** The home of commands that name none. */
 const HOME = join(tmpdir(), '.catalogue');
 
-/** Runs one command in this process, with exactly this environment, and without a terminal. */
+/** Runs one command in this process, with exactly this environment. @param columns of a terminal; absent: there is none */
 export const runCli = async (
   args: readonly string[],
   env: Record<string, string> = {},
   stdin = '',
+  columns?: number,
 ): Promise<CliResult> => {
   const stdout: string[] = [];
   const stderr: string[] = [];
   const collect = (chunks: string[]): Writable =>
     new Writable({ write: (chunk, _encoding, done) => done(void chunks.push(String(chunk))) });
-  const stdio = { stdin: Readable.from([stdin]), stdout: collect(stdout), stderr: collect(stderr) };
+  const terminal = columns === undefined ? {} : { isTTY: true, columns, rows: 1_000 };
+  const stdio = {
+    stdin: Readable.from([stdin]),
+    stdout: Object.assign(collect(stdout), terminal),
+    stderr: collect(stderr),
+  };
   const readEnvironment = async () => ({ CATALOGUE_HOME: HOME, ...env });
   const exit = await run(args, { stdio, readEnvironment });
   return { exit, stdout: stdout.join(''), stderr: stderr.join('') };

@@ -3,51 +3,44 @@ import type { FastifyInstance } from 'fastify';
 
 const UUID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 
-/** Percent-encoded, as in an address or a form. */
+/**
+ * Percent-encoded, as in an address or a form. Each row is what one check refuses: a parameter gets one of each row, the
+ * next parameter the next one.
+ */
 const HOSTILE = [
-  '',
-  '%00',
-  'a%00b',
-  '%ED%A0%80',
-  '%C0%80',
-  '%FF',
-  '%',
-  '%u0000',
-  '-1',
-  '0',
-  '2147483648',
-  '99999999999',
-  '9223372036854775808',
-  '1e308',
-  '1e400',
-  '-0',
-  'NaN',
-  'Infinity',
-  '1.5',
-  '0x10',
-  'null',
-  '__proto__',
-  'constructor',
-  '%5Bobject+Object%5D',
-  "'%22%3B--",
-  '..%2F..%2F',
-  '%E2%80%AE',
-  '9'.repeat(60),
-  'x'.repeat(3_000),
-  '%F0%9F%98%80'.repeat(200),
-  '0000-00-00',
-  '2026-02-31',
-  '9999-12-31',
-  UUID,
-  UUID.toUpperCase(),
-  `%00${UUID.slice(1)}`,
-  `999999999999999_${UUID}`,
-  `0_${UUID}`,
-  `${UUID}@999999999`,
+  [''],
+  ['%00', 'a%00b', `%00${UUID.slice(1)}`],
+  ['%ED%A0%80', '%C0%80', '%FF', '%', '%u0000'],
+  ['-1', '0', '-0', '1.5', '0x10', 'NaN', 'Infinity'],
+  ['2147483648', '99999999999'],
+  ['9223372036854775808', '1e308', '1e400', '9'.repeat(60)],
+  ['null', '__proto__', 'constructor', '%5Bobject+Object%5D'],
+  ["'%22%3B--", '..%2F..%2F', '%E2%80%AE'],
+  ['x'.repeat(3_000), '%F0%9F%98%80'.repeat(200)],
+  ['0000-00-00', '2026-02-31', '9999-12-31'],
+  [UUID, UUID.toUpperCase()],
+  [`999999999999999_${UUID}`, `0_${UUID}`, `${UUID}@999999999`],
 ];
 
-/** Queries of another shape: repeated, nested, without names. */
-const SHAPES = ['&&==&', '%00=%00', '%=%', '=1', `a${'&a'.repeat(2_000)}`, '[]=1&[x][y]=2'];
+/** Queries of another shape: repeated, nested, without names. A route gets two of them. */
+const SHAPES = [
+  '&&==&',
+  '%00=%00',
+  '%=%',
+  '=1',
+  `a${'&a'.repeat(2_000)}`,
+  '[]=1&[x][y]=2',
+  '__proto__=1&constructor=1',
+];
+
+/** Takes the next of each row at each call. */
+const takeTurns = (rows: readonly (readonly string[])[]): (() => string[]) => {
+  let turn = 0;
+  return () => {
+    turn += 1;
+    return rows.map((row) => row[turn % row.length] ?? '');
+  };
+};
 
 export type Route = { method: string; path: string };
 
@@ -71,11 +64,11 @@ export const listRoutes = (app: FastifyInstance): Route[] => {
 };
 
 /** The hostile paths of a route; the ids of `known` for the others of its parameters. */
-const pathsOf = ({ path }: Route, known: Record<string, string>): string[] => {
+const pathsOf = ({ path }: Route, known: Record<string, string>, next: () => string[]): string[] => {
   const names = path.match(/:\w+|\*/g) ?? [];
   const fill = (hostile?: string, at?: string): string =>
     path.replaceAll(/:\w+|\*/g, (name) => (name === at ? (hostile ?? '') : (known[name] ?? UUID)));
-  return [fill(), ...names.flatMap((name) => HOSTILE.map((value) => fill(value, name)))];
+  return [fill(), ...names.flatMap((name) => next().map((value) => fill(value, name)))];
 };
 
 /** @param parts what to send for some fields, encoded; the others as in `base` */
@@ -84,31 +77,17 @@ const fillFields = (base: Record<string, string>, parts: Record<string, string> 
     .map(([name, value]) => parts[name] ?? `${name}=${encodeURIComponent(value)}`)
     .join('&');
 
-const hostileFields = (base: Record<string, string>, name: string): string[] =>
-  [
-    ...HOSTILE.map((value) => `${name}=${value}`),
-    `${name}=1&${name}=2`,
-    `${name}[x]=1`,
-    `${name}[]=1`,
-    name,
-  ].map((part) => fillFields(base, { [name]: part }));
-
-/** Queries: one parameter at a time is hostile, because one that is refused hides the others. */
-const queriesOf = (base: Record<string, string>): string[] => [
-  ...SHAPES,
-  '__proto__=1&constructor=1',
-  ...Object.keys(base).flatMap((name) => hostileFields(base, name)),
-];
-
-/** Forms: one field at a time is hostile. */
-const formsOf = (base: Record<string, string>): string[] => {
-  const valid = fillFields(base);
-  return [
-    valid,
-    ...SHAPES.flatMap((shape) => [shape, `${valid}&${shape}`]),
-    ...Object.keys(base).flatMap((name) => hostileFields(base, name)),
-  ];
-};
+/** One parameter or field at a time is hostile, because one that is refused hides the others. */
+const hostileFields = (base: Record<string, string>, next: () => string[]): string[] =>
+  Object.keys(base).flatMap((name) =>
+    [
+      ...next().map((value) => `${name}=${value}`),
+      `${name}=1&${name}=2`,
+      `${name}[x]=1`,
+      `${name}[]=1`,
+      name,
+    ].map((part) => fillFields(base, { [name]: part })),
+  );
 
 export type HostileRequest = { method: string; path: string; form?: string };
 
@@ -123,21 +102,30 @@ export const hostileRequests = (
   routes: readonly Route[],
   known: Record<string, string>,
   { queries, forms }: { queries: Fields; forms: Fields },
-): HostileRequest[] =>
-  routes.flatMap((route): HostileRequest[] => {
+): HostileRequest[] => {
+  const next = takeTurns(HOSTILE);
+  const nextShapes = takeTurns([SHAPES.slice(0, 4), SHAPES.slice(4)]);
+  return routes.flatMap((route): HostileRequest[] => {
     const { method } = route;
-    const paths = pathsOf(route, known);
+    const paths = pathsOf(route, known, next);
     const [valid = ''] = paths;
-    if (method === 'GET')
-      return [...paths, ...queriesOf(queries[route.path] ?? {}).map((query) => `${valid}?${query}`)].map(
-        (path) => ({ method, path }),
-      );
+    if (method === 'GET') {
+      const sent = [...nextShapes(), ...hostileFields(queries[route.path] ?? {}, next)];
+      return [...paths, ...sent.map((query) => `${valid}?${query}`)].map((path) => ({ method, path }));
+    }
     const base = forms[route.path] ?? {};
+    const form = fillFields(base);
+    const sent = [
+      form,
+      ...nextShapes().flatMap((shape) => [shape, `${form}&${shape}`]),
+      ...hostileFields(base, next),
+    ];
     return [
       ...paths.map((path) => ({ method, path, form: new URLSearchParams(base).toString() })),
-      ...formsOf(base).map((form) => ({ method, path: valid, form })),
+      ...sent.map((each) => ({ method, path: valid, form: each })),
     ];
   });
+};
 
 /** Sends the requests, some at once. @returns those that a server error answered */
 export const findServerErrors = async (
