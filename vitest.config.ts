@@ -7,8 +7,8 @@ const HANG = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { tim
 /** One Postgres, one Redis and one browser for the run; each test file takes a database of its own from them. */
 const SERVERS = ['test/support/global-setup.ts'];
 
-/** More than the cores of a small machine, because tests wait for other processes most of their time. */
-const WORKERS = Math.max(4, availableParallelism());
+/** More than the cores of a small machine, because tests wait for other processes half of their time. */
+const WORKERS = Math.max(6, availableParallelism());
 
 export default defineConfig({
   test: {
