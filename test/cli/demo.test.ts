@@ -39,7 +39,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
   'stops its Postgres when %s ends it during the sync',
   async (signal) => {
     const env = onFreePorts(await makeHome());
-    const demo = startCli(['demo', '--once', '--games', '20000'], env);
+    const demo = startCli(['demo', '--once', '--games', '2000'], env);
     const databaseUrl = await until('its Postgres runs', async () => {
       const instance = await readFile(join(env.CATALOGUE_HOME, 'instance.json'), 'utf8').catch(() => '');
       return instance !== '' && (JSON.parse(instance).databaseUrl as string);

@@ -14,7 +14,7 @@ const TARGET_MS = 48 * 3_600_000;
 /** A game_id begins with the time of its arrival. */
 const dueOf = (game_id: string) =>
   new Date(Number.parseInt(game_id.replace('-', '').slice(0, 12), 16) + TARGET_MS);
-const GAMES = 400;
+const GAMES = 200;
 
 const database = useTestDatabase();
 const land = async (count: number) => {
