@@ -101,6 +101,12 @@ test.each([
   ['a string', '"success"', 200, 'not_envelope'],
   ['a ret_code that is a string', '{"ret_code":"0","ret_msg":"success","data":null}', 200, 'not_envelope'],
   ['a ret_code that is a fraction', '{"ret_code":0.5,"ret_msg":"x","data":null}', 200, 'not_envelope'],
+  [
+    'a ret_code of more than 53 bits',
+    '{"ret_code":9007199254740993,"ret_msg":"x","data":null}',
+    200,
+    'ret_code',
+  ],
   ['a ret_code past all numbers', '{"ret_code":1e999,"ret_msg":"x","data":null}', 200, 'not_envelope'],
   ['a ret_msg that is null', '{"ret_code":0,"ret_msg":null,"data":null}', 200, 'not_envelope'],
   ['no data at all', '{"ret_code":0,"ret_msg":"success"}', 200, 'invalid_data'],
