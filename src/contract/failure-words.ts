@@ -16,7 +16,7 @@ export const FAILURE_KINDS = {
   body_too_large: 'The answer is too large.',
   redirect: 'The address redirects: register the final one.',
   timeout: 'No complete answer in time.',
-  connect_failed: 'No connection.',
+  connect_failed: 'No connection, or it closed before the answer began.',
   connection_lost: 'The connection broke.',
   name_not_found: 'The name of the server does not resolve.',
   tls_failed: 'The certificate is not valid.',
