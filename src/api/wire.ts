@@ -3,6 +3,7 @@ import type { FastifySerializerCompiler } from 'fastify/types/schema.js';
 import type { z } from 'zod';
 import { ApiError } from '#src/api/api-error.ts';
 import { RET_CODE_SUCCESS, RET_MSG_SUCCESS } from '#src/contract/envelope.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError } from '#src/errors.ts';
 import { findJsonExcess } from '#src/lib/json-excess.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '#src/rules/budgets.ts';
@@ -63,7 +64,7 @@ const explainIssue = (issue: z.core.$ZodIssue): string[] => {
 export const checkBody = <Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> => {
   // Without body and Content-Type, Fastify calls no parser.
   if (body === undefined) throw new ApiError('invalidJson', 'The body is empty: send a JSON object.');
-  const result = schema.safeParse(body);
+  const result = schema.safeParse(body, ISSUE_WORDS);
   if (result.success) return result.data;
   const issues = result.error.issues.slice(0, NAMED.issues);
   throw new ApiError('invalidField', issues.flatMap(explainIssue).join('; '));

@@ -8,6 +8,7 @@ import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordRefused } from '#src/identity/refusals.ts';
 import type { AnyOperation, Caller, Context, Given, Operation, Platform } from '#src/operations/operation.ts';
@@ -16,7 +17,7 @@ import { ApprovalError, requireSecondPerson } from '#src/operations/second-perso
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
 export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(given, ISSUE_WORDS);
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim());
   throw new UsageError(`${problems.join('; ')}.`);

@@ -22,6 +22,9 @@ beforeAll(async () => {
   every = (await api.addToken('every', ...ROLES)).token;
 });
 
+type Schema = { 'application/json': { schema: { properties?: object } } };
+type Described = { post: { requestBody?: { content: Schema } } };
+
 const pathOf = (name: string): string => ENDPOINTS.find((each) => each.name === name)?.path ?? '';
 
 test('has one path for each operation and each list', () => {
@@ -115,4 +118,19 @@ test('game.show has the content of each revision, and the status of now', async 
   expect((await show({ game_id: game.game_id, revision: 3 })).body.ret_code).toBe(40402);
   expect((await show({ game_id: randomUUID() })).body.ret_code).toBe(40402);
   expect((await show({ game_id: 'g-1' })).body.ret_code).toBe(40001);
+});
+
+test('says in plain English what is wrong with a field, without the words of the validator', async () => {
+  const said = new Set<string>();
+  for (const [path, { post }] of Object.entries(openapiOperator().paths as Record<string, Described>)) {
+    const fields = Object.keys(post.requestBody?.content['application/json'].schema.properties ?? {});
+    const name = ENDPOINTS.find((each) => each.path === path)?.name ?? '';
+    for (const wrong of [undefined, -1, 1.5, 'x']) {
+      const { body } = await api.call(every, name, Object.fromEntries(fields.map((field) => [field, wrong])));
+      if (body.ret_code === 40001) said.add(body.ret_msg);
+    }
+  }
+  expect(said.size).toBeGreaterThan(100);
+  const words = /\b(?:Invalid|expected|received|undefined|Too (?:small|big))\b/;
+  expect([...said].filter((text) => words.test(text))).toEqual([]);
 });

@@ -6,6 +6,7 @@ import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isOwnSecret } from '#src/config-secrets.ts';
 import { accessToken, applicationId } from '#src/contract/application-settings.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { addApplication } from '#src/operations/applications.ts';
 import { addReason } from '#src/operations/reasons.ts';
@@ -69,7 +70,7 @@ const parseFile = (
     throw new UsageError(`${path}, line ${line}: ${broken.message.split('\n')[0]}`);
   }
   const plain = toPlain(path, document) ?? {};
-  const parsed = fileSchema.safeParse(plain);
+  const parsed = fileSchema.safeParse(plain, ISSUE_WORDS);
   if (parsed.success) return { file: parsed.data, plain };
   const lineOf = (fields: readonly PropertyKey[]): number => {
     for (let depth = fields.length; depth >= 0; depth -= 1) {

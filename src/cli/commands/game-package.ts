@@ -9,6 +9,7 @@ import { parseGame } from '#src/cli/kit/named-game.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import {
   type PackageResult,
@@ -69,7 +70,7 @@ const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; line
   const lines = new Map<string, number>();
   const problems = read.flatMap(({ line, record, problem }) => {
     if (problem !== undefined) return [{ line, problem }];
-    const checked = packageUrl.safeParse(record);
+    const checked = packageUrl.safeParse(record, ISSUE_WORDS);
     if (!checked.success) {
       const [issue] = checked.error.issues;
       return [{ line, problem: `${issue?.path.join('.')} ${issue?.message}` }];

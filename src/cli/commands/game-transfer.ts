@@ -13,6 +13,7 @@ import { openProgress } from '#src/cli/kit/progress.ts';
 import { type NumberedLine, readLines } from '#src/cli/kit/read-lines.ts';
 import { checkListFilter, requireApplication } from '#src/cli/kit/require-application.ts';
 import { writeRows } from '#src/cli/kit/write-rows.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { type GameLine, gameLine, IMPORT_MAX, importGames } from '#src/operations/imports.ts';
@@ -32,7 +33,7 @@ const parseLine = ({ line, text }: NumberedLine, application_id: string): Number
   } catch {
     return { line, problem: 'is not JSON' };
   }
-  const parsed = gameLine.safeParse(record);
+  const parsed = gameLine.safeParse(record, ISSUE_WORDS);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     return { line, problem: [issue?.path.join('.'), issue?.message].join(' ').trim() };

@@ -9,6 +9,7 @@ import type { Column as TableColumn } from '#src/cli/kit/output.ts';
 import { integerBetween } from '#src/cli/kit/parsers.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { parseSince } from '#src/lib/since.ts';
@@ -82,7 +83,7 @@ const readFilter = async <Filter extends z.ZodObject>(
       throw isInvalid ? new UsageError(`${nameOf(control)}: ${error.message}`) : error;
     }
   }
-  const parsed = filter.safeParse(typed);
+  const parsed = filter.safeParse(typed, ISSUE_WORDS);
   if (parsed.success) return parsed.data;
   const [{ path, message } = { path: [], message: '' }] = parsed.error.issues;
   const [key] = path;
