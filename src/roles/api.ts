@@ -94,5 +94,5 @@ export const startApi: StartRole = async (config, databaseUrl, logger) => {
   const address = await listen(api, host, port, 'API_PORT');
   if (isServedHere) pictureUrl = `${address}${PICTURES_PATH}`;
   const all = started.move();
-  return { name: 'api', address, stop: () => all.disposeAsync() };
+  return { name: 'api', address, sql, stop: () => all.disposeAsync() };
 };

@@ -37,5 +37,5 @@ export const startConsole: StartRole = async (config, databaseUrl, logger) => {
   const address = await listen(app, host, port, 'CONSOLE_PORT');
   if (!isPublic) url = address;
   const all = started.move();
-  return { name: 'console', address, stop: () => all.disposeAsync() };
+  return { name: 'console', address, sql, stop: () => all.disposeAsync() };
 };

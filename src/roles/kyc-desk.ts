@@ -38,5 +38,5 @@ export const startKycDesk: StartRole = async (config, databaseUrl, logger) => {
   started.defer(() => stopListening(app));
   address = await listen(app, host, port, 'KYC_DESK_PORT');
   const all = started.move();
-  return { name: 'kyc-desk', address, stop: () => all.disposeAsync() };
+  return { name: 'kyc-desk', address, sql, stop: () => all.disposeAsync() };
 };

@@ -100,5 +100,5 @@ export const startMedia: StartRole = async (config, databaseUrl, logger) => {
   });
   const all = started.move();
   const fault = () => liveness.fault() ?? checking.fault();
-  return { name: 'media', address: null, fault, stop: () => all.disposeAsync() };
+  return { name: 'media', address: null, sql, fault, stop: () => all.disposeAsync() };
 };

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Database } from '#db/client.ts';
 import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { jobSpecs, mediaSpecs } from '#src/ingest/specs.ts';
@@ -10,7 +11,7 @@ import { sendMetrics } from '#src/metrics/send-metrics.ts';
 import type { AnySpec } from '#src/queue/job.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import { CONNECT_S, probeDatabase, probeQueue } from '#src/roles/probe-servers.ts';
+import { CONNECT_S, probeDatabase, probePool, probeQueue } from '#src/roles/probe-servers.ts';
 
 /**
  * A separate pool: metrics do not wait for the connections of the role. Two read tables, which may be locked, and the third
@@ -30,12 +31,13 @@ export const STARTING = 'the process starts';
  * metrics if it is on.
  * @param role `worker`, `api`, `console` or `up`
  * @param fault why the roles are not ready; undefined if they are. Database and queue are checked here
+ * @param pools those of the roles: each must get a connection
  */
 export const startMetrics = async (
   config: Config,
   databaseUrl: string,
   logger: Logger,
-  { role, fault }: { role: string; fault: () => string | undefined },
+  { role, fault, pools }: { role: string; fault: () => string | undefined; pools: () => readonly Database[] },
 ): Promise<{ address: string; stop: () => Promise<void> }> => {
   const { host, port } = config.metrics;
   await using started = new AsyncDisposableStack();
@@ -54,7 +56,7 @@ export const startMetrics = async (
   addQueueMetrics(registry, producer.queues(), backend);
   sendMetrics(registry);
   const findUnreachable = async (): Promise<string | undefined> => {
-    await Promise.all([probeDatabase(sql), probeQueue(backend)]);
+    await Promise.all([probeDatabase(sql), probeQueue(backend), ...pools().map(probePool)]);
     return fault();
   };
   const app = await buildMetricsApp({ role, registry, findUnreachable, logger });

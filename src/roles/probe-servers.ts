@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
+import type { Database } from '#db/client.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { CatalogueError } from '#src/errors.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
@@ -20,6 +22,14 @@ export const probeDatabase = (sql: Foundation['sql']): Promise<void> =>
     probeWrites(sql),
     `Postgres ${TAKES_NO_WRITE}. It is frozen, its disk hangs, or a synchronous standby is gone (SyncRep in pg_stat_activity).`,
   );
+
+/**
+ * Checks that a pool gets a connection: a limit of the server may refuse one to this pool alone. A pool whose connections are
+ * all busy has them. @throws the error of Postgres
+ */
+export const probePool = async (sql: Database): Promise<void> => {
+  await Promise.race([sql`select`, sleep(PROBE_MS, undefined, { ref: false })]);
+};
 
 /** Checks that the queue takes a write. @throws an error that says what is wrong; it is frozen if it does not answer in 3 s */
 export const probeQueue = (backend: Foundation['backend']): Promise<void> =>

@@ -69,6 +69,7 @@ export const startSingleRole = async (
   const metrics = await startMetrics(config, databaseUrl, logger, {
     role: name,
     fault: () => (stopping ? 'the process ends' : role === undefined ? STARTING : role.fault?.()),
+    pools: () => (role === undefined ? [] : [role.sql]),
   });
   started.defer(() => metrics.stop());
   const running = await start(config, databaseUrl, logger);

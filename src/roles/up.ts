@@ -52,7 +52,11 @@ export const startEverything = async (
   const roles: FleetPart[] = [];
   const fault = () =>
     roles.length === 0 ? STARTING : roles.map((role) => role.fault?.()).find((text) => text !== undefined);
-  const metrics = await startMetrics(config, databaseUrl, logger, { role: 'up', fault });
+  const metrics = await startMetrics(config, databaseUrl, logger, {
+    role: 'up',
+    fault,
+    pools: () => roles.map(({ sql }) => sql),
+  });
   started.defer(() => metrics.stop());
   for (const start of [startWorker, startApi, startMedia, startConsole, startKycDesk]) {
     const role = await start(config, databaseUrl, logger);

@@ -161,6 +161,7 @@ export const startWorker = async (
   return {
     name: 'worker',
     address: null,
+    sql,
     fault: () => liveness.fault() ?? addingUrgentJobs.fault() ?? reconciling.fault(),
     stop: () => all.disposeAsync(),
   };

@@ -12,9 +12,12 @@ import { readConfig } from '#src/config.ts';
 import { coerceError } from '#src/errors.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
+import { startKycDesk } from '#src/roles/kyc-desk.ts';
 import { startMetrics } from '#src/roles/metrics.ts';
+import { startSingleRole } from '#src/roles/single-role.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
 import { scrape } from '#test/support/role-process.ts';
+import { urlOfRole } from '#test/support/roles.ts';
 import { startTemporaryPostgres } from '#test/support/temporary-postgres.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -27,7 +30,11 @@ const aProcess = async (databaseUrl: string) => {
   const redis = await startRedisServer();
   onTestFinished(() => redis[Symbol.asyncDispose]());
   const config = readConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redis.url, METRICS_PORT: '0' });
-  const metrics = await startMetrics(config, databaseUrl, logger, { role: 'worker', fault: () => undefined });
+  const metrics = await startMetrics(config, databaseUrl, logger, {
+    role: 'worker',
+    fault: () => undefined,
+    pools: () => [],
+  });
   onTestFinished(metrics.stop);
   const read = async () => {
     const samples = await scrape(`${metrics.address}/metrics`);
@@ -77,6 +84,30 @@ test('a table that is locked leaves Postgres up, and the metrics name the login 
     return { blocked };
   });
   await waiting.blocked;
+});
+
+test('a process whose own pool gets no connection is not ready, though its metrics have theirs', async () => {
+  const redis = await startRedisServer();
+  onTestFinished(() => redis[Symbol.asyncDispose]());
+  const { sql, databaseUrl } = database;
+  const env = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url, KYC_DESK_PORT: '0', METRICS_PORT: '0' };
+  const url = urlOfRole(databaseUrl, 'kyc_desk');
+  const desk = await startSingleRole('kyc-desk', startKycDesk, readConfig(env), url, logger);
+  onTestFinished(desk.stop);
+  const isReady = async () => {
+    const answer = await fetch(new URL('/readyz', desk.metrics));
+    return `${answer.status} ${await answer.text()}`;
+  };
+  await until('it is ready', async () => (await isReady()) === '200 kyc-desk: ready\n', 20_000);
+  const name = new URL(databaseUrl).pathname.slice(1);
+  await sql`alter database ${sql(name)} connection limit 0`;
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'catalogue kyc-desk'`;
+  await until('it is not', async () => (await isReady()).startsWith('503'), 20_000);
+  expect(await isReady()).toBe(
+    '503 kyc-desk: not ready: Postgres accepts no further connection to this database (53300). Raise the limit of the database: alter database … connection limit -1.\n',
+  );
+  await sql`alter database ${sql(name)} connection limit -1`;
+  await until('it is ready again', async () => (await isReady()).startsWith('200'), 20_000);
 });
 
 test('a server that is gone is named', async () => {
