@@ -9,6 +9,8 @@ import { type CheckTarget, openSession, type Session, type SessionOptions } from
 import { describeRequest, describeResponse } from '#src/check/show.ts';
 import { SkipCase } from '#src/check/skip-case.ts';
 import type { EgressPolicy } from '#src/egress/egress.ts';
+import type { CallErrorCode } from '#src/egress/errors.ts';
+import { CALL_TIMEOUT_MS } from '#src/rules/budgets.ts';
 
 /** Every case of `app check`, in the order in which to fix them. */
 export const CASES: readonly Case[] = [
@@ -29,6 +31,24 @@ export type CaseResult = Omit<Case, 'check'> & {
   note?: string;
   sent?: string;
   came?: string;
+};
+
+/** Rules of the platform, by the code of a call that one of them ends: no section of the interface document says them. */
+const PLATFORM_RULES: Partial<Record<CallErrorCode, string>> = {
+  forbidden_address: 'The platform calls public addresses by https; its operator may allow others.',
+  proxy_failed: 'The platform reaches applications through its own proxy (WEBHOOK_PROXY).',
+  no_socket: 'The machine of the platform opens a connection.',
+  timeout: `The platform ends a call after ${CALL_TIMEOUT_MS / 1_000} s.`,
+  body_too_large: 'The platform limits the size of an answer.',
+  too_deep: 'The platform limits how deep JSON is nested.',
+  too_many_values: 'The platform limits the keys and values of an answer.',
+};
+
+/** What a case that failed cites: its own rule, or the one of the platform that ended the call. */
+const ruleOf = ({ check: _, ...own }: Case, finding: Finding): Omit<Case, 'check'> => {
+  const response = finding.outcome === 'failed' ? finding.call.response : undefined;
+  const rule = response && 'code' in response ? PLATFORM_RULES[response.code] : undefined;
+  return rule === undefined ? own : { name: own.name, section: null, rule };
 };
 
 /** Characters of a problem or of a request. */
@@ -59,8 +79,7 @@ export const checkApplication = async (
   try {
     for (const each of CASES) {
       const finding = await runCase(session, each);
-      const { check: _, ...rule } = each;
-      const result: CaseResult = { ...rule, outcome: finding.outcome };
+      const result: CaseResult = { ...ruleOf(each, finding), outcome: finding.outcome };
       if (finding.outcome !== 'passed') result.problem = show(finding.problem);
       else if (finding.note !== undefined) result.note = show(finding.note);
       if (finding.outcome === 'failed') {

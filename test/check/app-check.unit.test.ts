@@ -137,6 +137,7 @@ const BROKEN: [name: string, spoil: Spoil][] = [
     detail((data, json) => /5$/.test(data.game_id) && Object.assign(json, { data: null })),
   ],
   ['detail.same-game', detail((data) => Object.assign(data, { game_id: 'another' }))],
+  ['detail.as-listed', detail((data) => Object.assign(data, { game_name: `${data.game_name} 2` }))],
   ['detail.field-types', detail((data) => Object.assign(data, { game_icon: data.game_icon[0] ?? '' }))],
   ['detail.field-types', detail((data) => Reflect.deleteProperty(data, 'game_info'))],
   ['detail.empty-not-null', detail((data) => Object.assign(data, { game_store_pic: null }))],
@@ -284,6 +285,28 @@ test('neither the token nor a value of the KYC record is in a report, however th
       if (field !== 'id_type') expect([field, report.includes(value)]).toEqual([field, false]);
     }
   }
+});
+
+test('an icon that is in the list alone is a note: the platform shows those of the detail', async () => {
+  const small = list((data) => {
+    for (const game of data.list) game.game_icon = 'https://cdn.example/small.png';
+  });
+  const results = await check((await startBroken(small, 2)).url);
+  expect(withOutcome(results, 'failed')).toEqual([]);
+  expect(results.find(({ name }) => name === 'detail.as-listed')?.note).toMatch(
+    /^the icon of the list is none of game_icon in the detail, which players see: 2 of 2 games \(/,
+  );
+});
+
+test('a call that the platform refuses or ends cites a rule of the platform, and no section of the interface document', async () => {
+  const [first] = await check('http://10.0.0.1');
+  expect(first).toMatchObject({
+    ...{ name: 'list.envelope', outcome: 'failed', section: null },
+    rule: 'The platform calls public addresses by https; its operator may allow others.',
+  });
+  expect(first).not.toHaveProperty('quote');
+  const [unread] = await check('http://127.0.0.1:9');
+  expect(unread).toMatchObject({ name: 'list.envelope', section: '4', quote: expect.any(String) });
 });
 
 test('an application that is not there fails the three envelopes, and the rest is skipped', async () => {

@@ -1,9 +1,8 @@
 /** Do addresses of icons, pictures and videos stay? An address that moves at each answer is a change at each run. */
-import { type Case, dataOf, type Finding, failed, passed, skipped } from '#src/check/case.ts';
-import { fetchDetails, fetchFirstPage, parsePage } from '#src/check/cases/queries.ts';
+import { type Case, type Finding, failed, passed, skipped } from '#src/check/case.ts';
+import { detailOf, fetchDetails, fetchFirstPage, parsePage, summariesOf } from '#src/check/cases/queries.ts';
 import { nameSome } from '#src/check/quote.ts';
 import type { Call, Session } from '#src/check/session.ts';
-import { applicationGameDetailSchema, applicationGameSummarySchema } from '#src/contract/application.ts';
 import { proposeVolatile } from '#src/rules/address-changes.ts';
 import { type AddressDifference, addressEnd, compareAddresses } from '#src/rules/address-identity.ts';
 import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
@@ -49,24 +48,12 @@ const judgePairs = ({ target }: Session, pairs: readonly Pair[], call: Call): Fi
 const listPairs = async (session: Session): Promise<{ pairs: Pair[]; call: Call }> => {
   const first = await fetchFirstPage(session);
   const again = parsePage(await session.repeat('query_game_list', first.call.body), 'list.total');
-  const iconsOf = (rows: readonly unknown[]) =>
-    new Map(
-      rows.flatMap((row) => {
-        const parsed = applicationGameSummarySchema.safeParse(row);
-        return parsed.success ? [[parsed.data.game_id, parsed.data.game_icon] as const] : [];
-      }),
-    );
-  const after = iconsOf(again.rows);
-  const pairs = [...iconsOf(first.rows)].flatMap(([game_id, before]) => {
-    const icon = after.get(game_id) ?? '';
+  const after = summariesOf(again);
+  const pairs = [...summariesOf(first)].flatMap(([game_id, { game_icon: before }]) => {
+    const icon = after.get(game_id)?.game_icon ?? '';
     return before === '' || icon === '' ? [] : [{ game_id, field: 'game_icon', before, after: icon }];
   });
   return { pairs, call: again.call };
-};
-
-const detailOf = (call: Call) => {
-  const parsed = applicationGameDetailSchema.safeParse(dataOf(call, 'detail.envelope'));
-  return parsed.success ? parsed.data : undefined;
 };
 
 /** The addresses of some details, in both answers. */

@@ -1,8 +1,17 @@
 import { type Case, dataOf, failed, judge, passed } from '#src/check/case.ts';
 import { fieldCases } from '#src/check/cases/fields.ts';
-import { callFirst, fetchDetails, UNKNOWN_GAME } from '#src/check/cases/queries.ts';
+import {
+  callFirst,
+  detailOf,
+  fetchDetails,
+  fetchFirstPage,
+  summariesOf,
+  UNKNOWN_GAME,
+} from '#src/check/cases/queries.ts';
 import { at, envelopeOf, typeName, whyNoData } from '#src/check/explain.ts';
+import { nameSome } from '#src/check/quote.ts';
 import { applicationGameDetailSchema } from '#src/contract/application.ts';
+import { compareAddresses } from '#src/rules/address-identity.ts';
 
 /** The cases that report a detail without data. */
 const REPORTED_BY = 'detail.envelope and detail.listed-game';
@@ -56,6 +65,34 @@ export const detailCases: readonly Case[] = [
     },
   },
   ...fields,
+  {
+    name: 'detail.as-listed',
+    section: null,
+    rule: 'A game has the same name in the list and in its detail. The platform shows the name and the icons of the detail.',
+    check: async (session) => {
+      const listed = summariesOf(await fetchFirstPage(session));
+      const games = (await fetchDetails(session)).flatMap(({ game_id, call }) => {
+        const [summary, detail] = [listed.get(game_id), detailOf(call)];
+        return summary === undefined || detail === undefined ? [] : [{ summary, detail, call }];
+      });
+      const say = (those: typeof games) =>
+        `${those.length} of ${games.length} games (${nameSome(those.map(({ detail }) => session.quote(detail.game_id)))})`;
+      const renamed = games.filter(({ summary, detail }) => summary.game_name !== detail.game_name);
+      const [first] = renamed;
+      if (first !== undefined)
+        return failed(`the list has another game_name than the detail: ${say(renamed)}`, first.call);
+      const { rule } = session.target;
+      const isSame = (one: string, other: string): boolean =>
+        ['same', 'signature'].includes(compareAddresses(one, other, rule).kind);
+      const others = games.filter(
+        ({ summary: { game_icon: icon }, detail: { game_icon: icons } }) =>
+          icons.length > 0 && !icons.some((each) => isSame(each, icon)),
+      );
+      if (others.length === 0) return passed;
+      const note = `the icon of the list is none of game_icon in the detail, which players see: ${say(others)}`;
+      return { outcome: 'passed', note };
+    },
+  },
   {
     name: 'detail.unknown-game',
     section: '4.5',

@@ -3,7 +3,14 @@ import { caseError, dataOf, FailCase, isSuccess } from '#src/check/case.ts';
 import { at, envelopeOf, explainIssue } from '#src/check/explain.ts';
 import type { Call, Session } from '#src/check/session.ts';
 import { SkipCase } from '#src/check/skip-case.ts';
-import { applicationGameListSchema, PAGE_SIZE_MAX } from '#src/contract/application.ts';
+import {
+  type ApplicationGameDetail,
+  type ApplicationGameSummary,
+  applicationGameDetailSchema,
+  applicationGameListSchema,
+  applicationGameSummarySchema,
+  PAGE_SIZE_MAX,
+} from '#src/contract/application.ts';
 import type { Operation } from '#src/contract/words.ts';
 
 const PAGES_MAX = 20;
@@ -139,6 +146,19 @@ export const fetchDetails = async (session: Session): Promise<{ game_id: string;
   }
   return details;
 };
+
+/** The rows of a page that fit section 2.4, by their ids. */
+export const summariesOf = ({ rows }: Page): Map<string, ApplicationGameSummary> =>
+  new Map(
+    rows.flatMap((row) => {
+      const { data } = applicationGameSummarySchema.safeParse(row);
+      return data === undefined ? [] : [[data.game_id, data] as const];
+    }),
+  );
+
+/** The detail of a response; undefined if it does not fit section 2.5. @throws SkipCase if there is none */
+export const detailOf = (call: Call): ApplicationGameDetail | undefined =>
+  applicationGameDetailSchema.safeParse(dataOf(call, 'detail.envelope')).data;
 
 /** The first call of a webhook, on which its envelope is checked. */
 export const callFirst = async (session: Session, operation: Operation): Promise<Call> => {
