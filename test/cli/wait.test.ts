@@ -47,3 +47,25 @@ test('sync --wait says once what an open run waits for', async () => {
   expect(await ended).toMatchObject([{ outcome: 'failed' }]);
   expect(notes).toEqual(['acme: page 1: called again at noon']);
 });
+
+test('sync --wait says which job of an open run fails, and why: the run itself cannot', async () => {
+  const fleet = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(fleet.stop);
+  const { sql } = fleet;
+  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1 });
+  await fleet.addApplication('acme', 1);
+  await sql`revoke update on sync_runs from catalogue_worker`;
+  await fleet.startWorker();
+  const run = await fleet.startRun('acme');
+  const notes: string[] = [];
+  const note = (line: string) => void notes.push(line);
+  const out = { note, stdio: { stderr: { isTTY: false } } } as unknown as Output;
+  const ended = waitForRuns(fleet as unknown as Foundation, out, [run], 60_000);
+  await Promise.race([ended, until('it is said', () => notes.length > 0)]);
+  await closeRun(sql, run, { outcome: 'failed', reason: 'down' });
+  await ended;
+  expect(notes).toEqual([
+    'acme: its job query-game-list failed (Postgres denies the role of the process a right (42501)): see npx catalogue queue status, and the log of the workers.',
+  ]);
+});

@@ -12,6 +12,7 @@ import type {
   startAcceptingRun as StartAcceptingRun,
   startManualRun as StartManualRun,
 } from '#src/operations/runs.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 type StartRun = (
@@ -54,6 +55,28 @@ const countGames = async (sql: Database, run: RunRow): Promise<{ done: number; t
   return { done: written, total: Math.max(total, listed) };
 };
 
+/** Runs whose jobs are looked up, and how often: each takes a request of the queue for each of its pages. */
+const LOOKED_UP_MAX = 20;
+const LOOK_UP_MS = 5_000;
+
+/** Finds why a job of an open run has failed. It is retried, or the run recovers; until then nothing else tells. */
+const findFault = async (producer: Producer, run: RunRow): Promise<string | undefined> => {
+  const { queryGameDetail, queryGameList } = await import('#src/ingest/specs.ts');
+  const { PAGES_A_JOB, stepId } = await import('#src/ingest/steps.ts');
+  const last = run.next_page;
+  const pages = Array.from({ length: Math.min(last, PAGES_A_JOB) }, (_, n) => last - n);
+  const steps = [
+    [queryGameDetail, last - 1] as const,
+    ...pages.map((page) => [queryGameList, page] as const),
+  ];
+  for (const [spec, page_num] of steps) {
+    const job = await producer.queue(spec).getJob(stepId(run, page_num));
+    if (job?.failedReason && !(await job.isCompleted()))
+      return `its job ${spec.name} failed (${job.failedReason}): see npx catalogue queue status, and the log of the workers.`;
+  }
+  return undefined;
+};
+
 /**
  * Waits until the runs end, with a progress bar for each.
  * @returns the ended runs
@@ -71,13 +94,21 @@ export const waitForRuns = async (
   const progress = openProgress(out, applicationIds, 'games');
   const shown = progress === undefined ? out : { ...out, note: progress.note };
   const told = new Set<string>();
+  const tell = (application_id: string, what: string | null | undefined): void => {
+    const line = `${application_id}: ${what}`;
+    if (what == null || told.has(line)) return;
+    told.add(line);
+    shown.note(line);
+  };
+  let lookedUpAt = performance.now();
   const poll = async (): Promise<RunRow[] | undefined> => {
     const current = await findRuns(sql, runIds);
-    for (const { application_id, note, finished_at } of current) {
-      const line = `${application_id}: ${note}`;
-      if (note === null || finished_at !== null || told.has(line)) continue;
-      told.add(line);
-      shown.note(line);
+    const open = current.filter(({ finished_at }) => finished_at === null);
+    for (const { application_id, note } of open) tell(application_id, note);
+    if (performance.now() - lookedUpAt > LOOK_UP_MS) {
+      for (const run of open.slice(0, LOOKED_UP_MAX))
+        tell(run.application_id, await findFault(foundation.producer, run));
+      lookedUpAt = performance.now();
     }
     if (progress !== undefined) {
       for (const run of current) {
@@ -85,7 +116,7 @@ export const waitForRuns = async (
         progress.update(run.application_id, done, total);
       }
     }
-    return current.every((run) => run.finished_at !== null) ? current : undefined;
+    return open.length === 0 ? current : undefined;
   };
   const show = runs.length === 1 ? `run show ${runIds[0]}` : 'run list';
   const hint = `${runs.length === 1 ? 'The run goes' : 'The runs go'} on: npx catalogue ${show}`;
