@@ -1,7 +1,8 @@
-import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, test } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { findKycRecord } from '#db/queries/kyc.ts';
 import { maskValue } from '#src/kyc/mask.ts';
+import { showKyc } from '#src/kyc/read-record.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addApplication, KIM } from '#test/support/factories.ts';
@@ -188,4 +189,33 @@ describe('kyc erase', () => {
     const shown = await runCli(['kyc', 'show', 'acme', '--json'], env);
     expect(JSON.parse(shown.stdout)).toMatchObject({ state: 'erased', record: null });
   });
+});
+
+test('kyc show reads the record and what is known of it at one moment, while pulls replace it', async () => {
+  await addApplication(sql, 'moving', {}, keys);
+  const nameOf = new Map<string, string>();
+  const replace = async (n: number): Promise<void> => {
+    await store(sql, keys, 'moving', {
+      ...PLANTED,
+      cp_id: 'cp-moving',
+      cp_name: `${1_000 + n} Holding of many games Limited`,
+    });
+    const [row] = await sql<
+      { record_id: string }[]
+    >`select record_id from kyc_records where application_id = 'moving'`;
+    nameOf.set(row?.record_id ?? '', `${1_000 + n}••••`);
+  };
+  await replace(0);
+  let isDone = false;
+  const pulling = (async () => {
+    for (let n = 1; n <= 60; n += 1) await replace(n);
+    isDone = true;
+  })();
+  const seen: [string, string | undefined][] = [];
+  while (!isDone) {
+    const { record_id, record } = await showKyc(sql, keys, 'moving');
+    seen.push([record_id ?? '', record?.cp_name]);
+  }
+  await pulling;
+  expect(seen.filter(([record_id, cp_name]) => nameOf.get(record_id) !== cp_name)).toEqual([]);
 });
