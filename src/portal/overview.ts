@@ -164,7 +164,7 @@ ${findForm()}
         [
           'Events',
           webhook === undefined
-            ? html`They are not sent: fetch them by event/list, or ask the platform to send them to a URL of yours.`
+            ? html`They are not sent: fetch them by event/list, or <a href="/portal/events">set an address of yours</a>.`
             : html`${addressBadge(webhook)} ${mayMendAddress(webhook) ? null : describeAddress(webhook)}`,
         ],
       ]),

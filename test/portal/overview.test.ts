@@ -64,6 +64,7 @@ test('the navigation counts rejected games and failures, and marks events while 
     return listed.split('</li>').map((item) => item.replaceAll(/<[^>]*>/g, '').trim());
   };
   expect(await places()).toEqual(['Overview', 'Games', 'Failures', 'Events', 'Checks', '']);
+  expect(await page('/portal')).toContain('or <a href="/portal/events">set an address of yours</a>.');
   for (const id of ['one', 'two']) {
     const game = fetchedGame({ game_id: `${id}-more` });
     await upsertGames(sql, 'elm', [game]);
