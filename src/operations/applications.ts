@@ -11,6 +11,7 @@ import {
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
+import { countUndelivered } from '#db/queries/event-deliveries.ts';
 import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { lockOpenRun } from '#db/queries/runs.ts';
 import {
@@ -20,6 +21,7 @@ import {
   toColumns,
   webhookUrl,
 } from '#src/contract/application-settings.ts';
+import { count } from '#src/contract/documents.ts';
 import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
 import { moveRun } from '#src/operations/open-run.ts';
@@ -61,17 +63,28 @@ const describeSettings = (settings: object): Record<string, unknown> =>
       }),
   );
 
-/** Sets where its events are sent. @returns the secret of the address, to be shown once */
+/** What an operation answers with that may make a secret. */
+export const changed = z.object({
+  secret: z.string().optional().describe('Signs its events; shown only now.'),
+  undelivered: count
+    .optional()
+    .describe(
+      'Of a new address for events: earlier events that no further attempt sends; event/retry sends them. Counted up to 10,000.',
+    ),
+});
+type Changed = z.infer<typeof changed>;
+
+/** Sets where its events are sent. */
 export const setEventWebhook = async (
   tx: Queryable,
   application_id: string,
   url: string,
   { keys }: Context,
-): Promise<string> => {
+): Promise<Changed> => {
   const address = { application_id, url };
   const { secret, sealed } = await sealNewEventSecret(await keys(), address);
   await upsertEventWebhook(tx, { ...address, ...sealed });
-  return secret;
+  return { secret, undelivered: await countUndelivered(tx, application_id) };
 };
 
 export const noteEventWebhook = (url: string | null | undefined): AuditNote[] => {
@@ -81,14 +94,6 @@ export const noteEventWebhook = (url: string | null | undefined): AuditNote[] =>
 };
 
 const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
-
-/** `secret` signs its events; it is shown only now. */
-type Changed = { secret: string | undefined };
-
-/** What an operation answers with that may make a secret. */
-export const changed = z.object({
-  secret: z.string().optional().describe('Signs its events; shown only now.'),
-});
 
 const switched = z.object({ application_id: z.string(), status: z.enum(APPLICATION_STATUSES) });
 
@@ -128,8 +133,7 @@ export const addApplication = defineOperation({
     const columns = toColumns(settings) as ApplicationSettings;
     if (!(await insertApplication(tx, application_id, columns, sealed, same_owner)))
       throw new StateError(await explainTakenId(tx, application_id));
-    if (!events_webhook) return { secret: undefined };
-    return { secret: await setEventWebhook(tx, application_id, events_webhook, context) };
+    return events_webhook ? setEventWebhook(tx, application_id, events_webhook, context) : {};
   },
   log: (_, { application_id: _id, access_token: _token, events_webhook, same_owner, ...settings }) => [
     { details: { ...describeSettings(toColumns(settings)), ...(same_owner && { same_owner }) } },
@@ -159,7 +163,13 @@ const RUN_WEBHOOKS = ['query_game_list_webhook', 'query_game_detail_webhook'] as
 export const changeApplication = defineOperation({
   name: 'application.update',
   title: 'Change an application',
-  answer: changed,
+  answer: changed.extend({
+    former: z
+      .record(z.string(), z.unknown())
+      .describe(
+        'What the settings that differ were before, by their columns; of addresses without their query.',
+      ),
+  }),
   right: 'manage_applications',
   input: applicationSettings
     .partial()
@@ -173,7 +183,7 @@ export const changeApplication = defineOperation({
     tx,
     { application_id, access_token, events_webhook, ...settings },
     context,
-  ): Promise<Changed> => {
+  ): Promise<Changed & { former: Record<string, unknown> }> => {
     const changes = toColumns(settings);
     const isAddressed = RUN_WEBHOOKS.some((column) => changes[column] !== undefined);
     // The run before its application, as every transaction locks them.
@@ -189,11 +199,19 @@ export const changeApplication = defineOperation({
     if (Object.keys({ ...changes, ...sealed }).length > 0)
       await updateApplication(tx, application_id, { ...changes, ...sealed });
     if (events_webhook === null) await deleteEventWebhook(tx, application_id);
-    if (!events_webhook) return { secret: undefined };
-    return { secret: await setEventWebhook(tx, application_id, events_webhook, context) };
+    const address = events_webhook ? await setEventWebhook(tx, application_id, events_webhook, context) : {};
+    const differing = Object.keys(changes).filter(
+      (column) =>
+        JSON.stringify(before[column as keyof object]) !== JSON.stringify(changes[column as keyof object]),
+    );
+    const former = differing.map((column) => [column, before[column as keyof object]]);
+    return { ...address, former: describeSettings(Object.fromEntries(former)) };
   },
-  log: (_, { application_id: _id, events_webhook, ...settings }) => {
-    const details = describeSettings(toColumns(settings));
+  log: ({ former }, { application_id: _id, events_webhook, ...settings }) => {
+    const details = {
+      ...describeSettings(toColumns(settings)),
+      ...(Object.keys(former).length > 0 && { former }),
+    };
     const own = Object.keys(details).length > 0 ? [{ details }] : [];
     return [...own, ...noteEventWebhook(events_webhook)];
   },

@@ -46,7 +46,7 @@ export const setEventAddress = defineOperation({
       throw new UsageError(
         'The origin of this address is new: give an API token of the application too, so that events go nowhere else.',
       );
-    return { secret: await setEventWebhook(tx, application_id, url, context) };
+    return setEventWebhook(tx, application_id, url, context);
   },
   log: (_, { url }) => noteEventWebhook(url),
 });

@@ -97,7 +97,7 @@ ${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS
         title: 'Secret',
         at: HERE,
         parent: ['Events', HERE],
-        body: secretSection(changed.secret, HERE),
+        body: secretSection(changed, HERE),
       } as const;
       return sendPortal(reply, page);
     });

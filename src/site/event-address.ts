@@ -68,8 +68,11 @@ export const addressForms = (to: string, webhook: EventWebhook | undefined): Saf
 ${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details>${former}</div>`;
 };
 
-/** What a form did: `secret` is a new one, to be shown once; `text` says it otherwise. */
-type Changed = { secret: string } | { text: string };
+/**
+ * What a form did: `secret` is a new one, to be shown once, and `undelivered` the events that no further attempt sends; `text`
+ * says it otherwise.
+ */
+type Changed = { secret: string; undelivered: number } | { text: string };
 
 /** Does what a form says. */
 export const changeAddress = async (
@@ -87,28 +90,40 @@ export const changeAddress = async (
   if (given.act === 'test') {
     const { switched_on, undelivered } = await operate(sendTestEvent, { application_id }, caller, platform);
     const on = switched_on ? ' The address is switched on.' : '';
-    const again =
-      undelivered > 0
-        ? ` Events that were not delivered: ${number(undelivered)}. Send them again on this page.`
-        : '';
+    const again = sendAgain(undelivered, 'this page');
     return { text: `A test is sent now: its delivery is the first one below.${on}${again}` };
   }
   const ring = await readSealingRing(options.sql);
   const sealing = { ...platform, keys: async () => ring };
-  const { secret } =
-    given.act === 'set'
-      ? await operate(setEventAddress, { ...given, application_id }, caller, sealing)
-      : await operate(rotateEventSecret, { ...given, application_id }, caller, sealing);
-  return { secret };
+  if (given.act === 'rotate') {
+    const { secret } = await operate(rotateEventSecret, { ...given, application_id }, caller, sealing);
+    return { secret, undelivered: 0 };
+  }
+  const { secret = '', undelivered = 0 } = await operate(
+    setEventAddress,
+    { ...given, application_id },
+    caller,
+    sealing,
+  );
+  return { secret, undelivered };
 };
 
+/** What to do about events that no further attempt sends. Empty if there are none. */
+const sendAgain = (undelivered: number, where: string): string =>
+  undelivered > 0
+    ? ` Events that were not delivered: ${number(undelivered)}. Send them again on ${where}.`
+    : '';
+
 /** Shows a secret, once. @param back the page of the address */
-export const secretSection = (secret: string, back: string): SafeHtml =>
+export const secretSection = (
+  { secret, undelivered }: { secret: string; undelivered: number },
+  back: string,
+): SafeHtml =>
   section(
     'The secret that signs the events',
     html`<div class="body" data-instead="${back}"><p>${copyable(secret)}</p>
 <p>Copy it now: it is not shown again. Each event is signed with it, as
 <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> say. After a replacement, the secret before
-signs too for 24 hours.</p>
+signs too for 24 hours.${sendAgain(undelivered, 'the page before')}</p>
 <p><a class="button primary" href="${back}">I have copied it</a></p></div>`,
   );

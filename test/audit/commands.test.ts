@@ -91,7 +91,7 @@ test('each command that changes something writes one entry, and a refused comman
     'kyc.reseal key:k2',
     'application.remove application:acme',
   ]);
-  expect(rows[1]?.details).toEqual({ rate: 20, access_token: 'changed' });
+  expect(rows[1]?.details).toEqual({ rate: 20, access_token: 'changed', former: { rate: 50 } });
   const detailsOf = (action: string) => rows.find((row) => row.action === action)?.details;
   expect(detailsOf('run.start')).toEqual({ run_id, full: false, accept_withdrawals: false });
   expect(detailsOf('game.pull')).toEqual({ games: 2, application_game_ids: ['g-1', 'g-2'] });

@@ -179,6 +179,13 @@ it('410 switches the address off at once', async () => {
   await aSender(sql).deliverNow(application_id);
   expect(received.length).toBeLessThan(6);
   expect(await webhook(application_id)).toMatchObject({ status: 'off', off_reason: 'It answered 410 Gone.' });
+  // An address in its place says how many events did not arrive, which nothing sends by itself.
+  const missed = (await deliveries(application_id)).filter(({ state }) => state === 'failed').length;
+  const update = ['app', 'update', application_id, '--events-webhook', url];
+  const set = await runCli(update, { ...asOperator(database.databaseUrl), WEBHOOK_ALLOW_HTTP: 'true' });
+  expect(set.stdout).toContain(
+    `Events that were not delivered: ${missed}. event retry --application ${application_id} sends them.\n`,
+  );
 });
 
 it('Retry-After delays the address', async () => {

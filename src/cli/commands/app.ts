@@ -45,14 +45,16 @@ const setStatus = async (
 const answerChange = async (
   { openDatabase, out }: CommandContext,
   application_id: string,
-  { secret }: { secret: string | undefined },
+  { secret, undelivered = 0 }: { secret?: string | undefined; undelivered?: number | undefined },
   done: string,
 ): Promise<void> => {
   const sql = await openDatabase();
   const document = await readApplicationDocument(sql, await requireApplication(sql, application_id));
   const shown = `The secret that signs its events, shown only now: ${secret}`;
+  const again = `Events that were not delivered: ${undelivered}. event retry --application ${application_id} sends them.`;
   const lines = secret === undefined ? [] : [shown, 'Give it to its developer.'];
-  out.answer({ ...document, ...(secret && { secret }) }, done, ...lines);
+  if (undelivered > 0) lines.push(again);
+  out.answer({ ...document, ...(secret && { secret, undelivered }) }, done, ...lines);
 };
 
 /** On a terminal, asks whether a removed application has its id again. */

@@ -105,7 +105,7 @@ export const addApplicationSettings = (app: FastifyInstance, options: ConsoleOpt
         const changed = await changeAddress(options, caller, application_id, request.body);
         if ('text' in changed) return redirectWith(reply, here, changed.text);
         const parent = [application_id, page] as const;
-        const body = secretSection(changed.secret, here);
+        const body = secretSection(changed, here);
         return sendPage(reply, { title: 'Secret', at: '/applications', parent, body });
       });
     },
