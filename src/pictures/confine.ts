@@ -4,7 +4,7 @@
  */
 
 import { dlopen, getRawPointer } from 'node:ffi';
-import { readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** The numbers of a system call on x64 and arm64; null: arm64 has none. */
 type Numbers = readonly [x64: number, arm64: number | null];
@@ -20,7 +20,6 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   fstat: [5, 80],
   poll: [7, null],
   lseek: [8, 62],
-  mmap: [9, 222],
   mprotect: [10, 226],
   munmap: [11, 215],
   brk: [12, 214],
@@ -62,6 +61,9 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   rseq: [334, 293],
 };
 
+/** With private memory only: shared memory that is not mapped counts for the container, not for the size of the process. */
+const MMAP = [9, 222] as const;
+const MAP_SHARED = 0x01;
 /** Starts threads and processes: with CLONE_THREAD only. */
 const CLONE = [56, 220] as const;
 const CLONE_THREAD = 0x10000;
@@ -80,7 +82,7 @@ const ARCHITECTURES = {
 
 // Classic BPF (linux/filter.h) on struct seccomp_data: the number of the call, the architecture, the arguments.
 const [LOAD, IF_EQUAL, IF_GREATER, IF_SET, RETURN] = [0x20, 0x15, 0x25, 0x45, 0x06];
-const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT] = [0, 4, 16, 24];
+const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT, FOURTH_ARGUMENT] = [0, 4, 16, 24, 40];
 const [ALLOW, KILL] = [0x7fff0000, 0x80000000];
 const failWith = (errno: number): number => 0x50000 | errno;
 const [EPERM, ENOSYS] = [1, 38];
@@ -98,6 +100,11 @@ const confinement = (column: Column): Buffer[] => [
   ...Object.values(ALLOWED)
     .flatMap((numbers) => numbers[column] ?? [])
     .flatMap((number) => [instruction(IF_EQUAL, number, 0, 1), instruction(RETURN, ALLOW)]),
+  instruction(IF_EQUAL, MMAP[column], 0, 4),
+  instruction(LOAD, FOURTH_ARGUMENT),
+  instruction(IF_SET, MAP_SHARED, 0, 1),
+  instruction(RETURN, failWith(EPERM)),
+  instruction(RETURN, ALLOW),
   instruction(IF_EQUAL, CLONE3, 0, 1),
   instruction(RETURN, failWith(ENOSYS)),
   instruction(IF_EQUAL, CLONE[column], 0, 3),
@@ -166,6 +173,20 @@ export const refuseIoUring = (): void => {
   } catch {}
 };
 
+const RLIMIT_AS = 9;
+/** Of addresses beyond those of a process that has loaded everything: decoding takes less. */
+const ADDRESSES_MAX = 1024 ** 3;
+const VM_SIZE = /^VmSize:\s+(\d+) kB$/m;
+
+/** Bounds the addresses, because each page that is read has a place in a table, which no size of the process shows either. */
+const limitAddresses = (): void => {
+  const kib = VM_SIZE.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  const most = BigInt(Number(kib) * 1024 + ADDRESSES_MAX);
+  const { setrlimit } = dlopen(null, { setrlimit: { arguments: ['i32', 'buffer'], return: 'i32' } }).functions;
+  if (setrlimit(RLIMIT_AS, Buffer.from(BigUint64Array.of(most, most).buffer)) !== 0)
+    throw new Error('the system refuses RLIMIT_AS');
+};
+
 const hasIoUring = (): boolean =>
   readdirSync('/proc/self/fd').some((fd) => {
     try {
@@ -182,5 +203,6 @@ const hasIoUring = (): boolean =>
  */
 export const confine = (): void => {
   if (process.platform === 'linux' && hasIoUring()) throw new Error('its event loop uses io_uring');
+  if (process.platform === 'linux') limitAddresses();
   install(confinement, SECCOMP_FILTER_FLAG_TSYNC);
 };

@@ -10,17 +10,21 @@ import { confine } from '#src/pictures/confine.ts';
 const [mode = '', redisPort = '0', file = ''] = process.argv.slice(2);
 const parent = process.ppid;
 const { syscall } = dlopen(null, {
-  syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
+  syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
 }).functions;
 
 const isX64 = process.arch === 'x64';
 /** A call of the kernel, past Node's own code. */
 const call = async (number: number, ...given: number[]): Promise<void> => {
   const [a = 0, b = 0, c = 0, d = 0] = given.map(BigInt);
-  if (syscall(BigInt(number), BigInt(a), BigInt(b), BigInt(c), BigInt(d), 0n) < 0n)
+  if (syscall(BigInt(number), BigInt(a), BigInt(b), BigInt(c), BigInt(d), -1n, 0n) < 0n)
     throw new Error('refused');
 };
 const SIGCONT = 18;
+const GIB = 1024 ** 3;
+const [READ, WRITE, SHARED, PRIVATE, ANONYMOUS, NO_RESERVE] = [1, 2, 0x01, 0x02, 0x20, 0x4000];
+const map = (length: number, access: number, flags: number): Promise<void> =>
+  call(isX64 ? 9 : 222, 0, length, access, flags | ANONYMOUS | NO_RESERVE);
 
 const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'read the environment of the media process': () => readFile(`/proc/${parent}/environ`),
@@ -34,6 +38,8 @@ const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'signal the media process': async () => process.kill(parent, 'SIGCONT'),
   'signal it past Node': () => call(isX64 ? 234 : 131, parent, parent, SIGCONT),
   'open a descriptor of it': () => call(434, parent),
+  'have memory that its size does not show': () => map(GIB, READ | WRITE, SHARED),
+  'read so many pages that their table fills the memory': () => map(256 * GIB, READ, PRIVATE),
   'make a socket past Node': () => call(isX64 ? 41 : 198, 1, 1),
 };
 
