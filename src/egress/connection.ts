@@ -1,5 +1,5 @@
 import { Socket } from 'node:net';
-import { type buildConnector, Client, type Dispatcher } from 'undici';
+import { type buildConnector, Client, type Dispatcher, errors } from 'undici';
 import { CallError } from '#src/egress/errors.ts';
 import { connectError } from '#src/egress/transport-errors.ts';
 import { WIRE } from '#src/rules/budgets.ts';
@@ -63,6 +63,8 @@ export const wrapConnector =
     // undici returns the socket, which its types do not say.
     const connecting: unknown = connect(options, (...result) => {
       const [error, socket] = result;
+      // Of a tunnel, undici returns no socket: this deadline is that of the handshake in it.
+      isConnected ||= !(connecting instanceof Socket) && error instanceof errors.ConnectTimeoutError;
       if (error !== null) return callback(nameError(error, options.protocol === 'https:', isConnected), null);
       prepare(socket);
       return callback(...result);

@@ -182,7 +182,9 @@ const VM_SIZE = /^VmSize:\s+(\d+) kB$/m;
 const limitAddresses = (): void => {
   const kib = VM_SIZE.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   const most = BigInt(Number(kib) * 1024 + ADDRESSES_MAX);
-  const { setrlimit } = dlopen(null, { setrlimit: { arguments: ['i32', 'buffer'], return: 'i32' } }).functions;
+  const { setrlimit } = dlopen(null, {
+    setrlimit: { arguments: ['i32', 'buffer'], return: 'i32' },
+  }).functions;
   if (setrlimit(RLIMIT_AS, Buffer.from(BigUint64Array.of(most, most).buffer)) !== 0)
     throw new Error('the system refuses RLIMIT_AS');
 };
