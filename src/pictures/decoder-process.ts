@@ -18,6 +18,7 @@ import { hasTwoProfiles, isOfUsualClass, looksOther, sayTransparent } from '#src
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
 import { isPlainGif } from '#src/rules/plain-gif.ts';
+import { isPlainOrientation } from '#src/rules/plain-orientation.ts';
 import { type PngChunks, readPngChunks } from '#src/rules/plain-png.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
@@ -105,6 +106,7 @@ const isAmbiguousPng = async (bytes: Buffer, png: PngChunks, { icc }: Metadata):
   (png.filled !== null && (await hasColourless(bytes, png.filled)));
 
 const isAmbiguous = async (bytes: Buffer, format: ImageFormat, metadata: Metadata): Promise<boolean> => {
+  if (!isPlainOrientation(bytes, format, metadata.orientation)) return true;
   if (format === 'avif' && !isPlainAvif(bytes)) return true;
   if (format === 'gif' && !isPlainGif(bytes)) return true;
   if (format === 'webp' && (await hidesTransparency(bytes))) return true;

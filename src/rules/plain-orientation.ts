@@ -1,0 +1,58 @@
+import type { ImageFormat } from '#src/rules/pictures.ts';
+
+/** How the block of Exif begins, little-endian and big-endian. */
+const HEADS = ['II*\0', 'MM\0*'].map((head) => Buffer.from(head, 'latin1'));
+const JPEG_HEAD = 'Exif\0\0';
+/** Blocks of one file. Bytes that are none by chance look like one in very few files. */
+const BLOCKS_MAX = 16;
+const ORIENTATION = 0x0112;
+const [TYPE_SHORT, ENTRY_BYTES] = [3, 12];
+const UPRIGHT = 1;
+
+const turns = (value = UPRIGHT): boolean => value >= 2 && value <= 8;
+
+/** What Exif says of how to turn a picture. `isUsual`: each program reads it as `value`. */
+type Orientation = { value: number; mayTurn: boolean; isUsual: boolean };
+
+const readBlock = (bytes: Buffer, at: number): Orientation[] => {
+  const isLittle = bytes[at] === HEADS[0]?.[0];
+  const number = (size: number, place: number): number => {
+    if (place + size > bytes.length) return 0;
+    return isLittle ? bytes.readUIntLE(place, size) : bytes.readUIntBE(place, size);
+  };
+  const list = at + number(4, at + 4);
+  const found: Orientation[] = [];
+  for (let left = number(2, list), entry = list + 2; left > 0; left -= 1, entry += ENTRY_BYTES) {
+    if (number(2, entry) !== ORIENTATION) continue;
+    const value = number(2, entry + 8);
+    const isOne = number(2, entry + 2) === TYPE_SHORT && number(4, entry + 4) === 1;
+    const isJpegs =
+      at >= JPEG_HEAD.length && bytes.toString('latin1', at - JPEG_HEAD.length, at) === JPEG_HEAD;
+    const mayTurn = [1, 2, 4].some((size) => turns(number(size, entry + 8)));
+    found.push({ value, mayTurn, isUsual: isOne && isJpegs });
+  }
+  return found;
+};
+
+/**
+ * Do programs turn a picture alike? They do by the Exif of a JPEG, if it is one number, once. Some turn other types by it,
+ * and each reads odd forms of it in a way of its own.
+ * @param applied the orientation that the decoder applies
+ */
+export const isPlainOrientation = (
+  bytes: Buffer,
+  format: ImageFormat,
+  applied: number | undefined,
+): boolean => {
+  const found: Orientation[] = [];
+  let blocks = 0;
+  for (const head of HEADS)
+    for (let at = bytes.indexOf(head); at !== -1; at = bytes.indexOf(head, at + 1)) {
+      blocks += 1;
+      if (blocks > BLOCKS_MAX) return false;
+      found.push(...readBlock(bytes, at));
+    }
+  if (!turns(applied) && !found.some(({ mayTurn }) => mayTurn)) return true;
+  const [only, ...others] = found;
+  return format === 'jpeg' && others.length === 0 && only?.isUsual === true && only.value === applied;
+};
