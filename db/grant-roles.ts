@@ -1,5 +1,6 @@
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Database } from '#db/client.ts';
+import { findLeftToSuperuser } from '#db/left-to-superuser.ts';
 import { DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, QUEUE_WRITERS, roleName } from '#db/roles.ts';
 import { firstRow, onlyValue } from '#db/rows.ts';
 import { INSUFFICIENT_PRIVILEGE, INTERNAL_ERROR, isPostgresError } from '#db/sqlstate.ts';
@@ -118,7 +119,7 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
 };
 
 /** Functions of large objects that anybody may call: no process uses them, and each fills the disk. */
-const LARGE_OBJECTS = 'lo_creat(integer), lo_create(oid), lo_from_bytea(oid, bytea)';
+const LARGE_OBJECTS = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,bytea)'];
 
 /** Who takes advisory locks outside of functions of the owner, for a transaction. Where the queue is in Postgres, BullMQ does too. */
 const LOCKERS: readonly DatabaseRole[] = ['worker', 'media', 'operator'];
@@ -127,14 +128,14 @@ const QUEUE_SCHEMA = 'bullmq';
 
 /**
  * Revokes what the roles have and grants what db/roles.ts and db/table-rights.ts say, in one transaction, so that no running
- * process is without a right.
+ * process is without a right. @returns what a superuser must do, in sentences
  */
-const grantRights = (sql: Database): Promise<unknown> =>
+const grantRights = (sql: Database): Promise<string[]> =>
   sql.begin(async (tx) => {
     const rows = await tx<{ rolname: string }[]>`
       select rolname from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
     const roles = DATABASE_ROLES.filter((role) => rows.some(({ rolname }) => rolname === roleName(role)));
-    if (roles.length === 0) return;
+    if (roles.length === 0) return [];
     const all = roles.map(roleName).join(', ');
     const tables = Object.keys(TABLE_RIGHTS).map((table) => `public.${table}`);
     const grants = Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) =>
@@ -153,7 +154,8 @@ const grantRights = (sql: Database): Promise<unknown> =>
     const locks = await tx<{ name: string }[]>`
       select oid::regprocedure::text as name from pg_proc
       where pronamespace = 'pg_catalog'::regnamespace and proname ~ '^pg_(try_)?advisory_'`;
-    const transactionLocks = locks.filter(({ name }) => name.includes('_xact_'));
+    const builtIns = [...LARGE_OBJECTS, ...locks.map(({ name }) => name)];
+    const transactionLocks = builtIns.filter((name) => name.includes('_xact_'));
     const queue = await firstRow(tx`select from pg_namespace where nspname = ${QUEUE_SCHEMA}`);
     const lockers = roles.filter(
       (role) => LOCKERS.includes(role) || (queue !== undefined && QUEUE_WRITERS.includes(role)),
@@ -177,10 +179,9 @@ const grantRights = (sql: Database): Promise<unknown> =>
       'revoke create on schema public from public',
       // Without the right to, Postgres warns and changes nothing.
       `revoke temporary on database ${database} from public`,
-      `revoke execute on function ${LARGE_OBJECTS} from public`,
       // Sessions that hand a lock to each other would stop a chore for ever, and none of them would be overdue.
-      `revoke execute on function ${locks.map(({ name }) => name).join(', ')} from public, ${all}`,
-      ...grantTo(lockers, `execute on function ${transactionLocks.map(({ name }) => name).join(', ')}`),
+      `revoke execute on function ${builtIns.join(', ')} from public, ${all}`,
+      ...grantTo(lockers, `execute on function ${transactionLocks.join(', ')}`),
       `revoke all on ${tables.join(', ')} from ${all}`,
       `grant usage on schema public, drizzle to ${all}`,
       `grant select on drizzle.__drizzle_migrations to ${all}`,
@@ -192,6 +193,7 @@ const grantRights = (sql: Database): Promise<unknown> =>
       ...queueGrants,
     ];
     await tx.unsafe(statements.join(';\n'));
+    return findLeftToSuperuser(tx, { all: builtIns, transactionLocks }, lockers);
   });
 
 /**
@@ -204,6 +206,6 @@ export const grantRoles = async (sql: Database, urls: RoleUrls): Promise<string[
   const missing = await createRoles(sql);
   const logins = missing.length > 0 ? [] : await allowLogins(sql, urls);
   const limits = missing.length > 0 ? [] : await limitRoles(sql);
-  await grantRights(sql);
-  return [...missing, ...logins, ...limits];
+  const left = await grantRights(sql);
+  return [...missing, ...logins, ...limits, ...left];
 };

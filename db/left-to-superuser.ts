@@ -1,0 +1,46 @@
+import type { Queryable } from '#db/client.ts';
+import { type DatabaseRole, roleName } from '#db/roles.ts';
+import { onlyRow } from '#db/rows.ts';
+
+/** Functions of Postgres's own: those of large objects and of advisory locks, and of the latter those of a transaction. */
+type BuiltIns = { all: string[]; transactionLocks: string[] };
+
+/**
+ * What everybody may still do if the owner is no superuser: functions of Postgres's own belong to one, and so does the schema
+ * `public` before Postgres 15, where a function of a role could stand in for one of ours.
+ * @param lockers who takes advisory locks
+ * @returns what a superuser must do, in sentences
+ */
+export const findLeftToSuperuser = async (
+  tx: Queryable,
+  { all, transactionLocks }: BuiltIns,
+  lockers: readonly DatabaseRole[],
+): Promise<string[]> => {
+  const names = lockers.map(roleName);
+  const { owner, may_create, is_open, is_closed } = await onlyRow(tx<
+    { owner: string; may_create: boolean; is_open: boolean; is_closed: boolean }[]
+  >`
+    select quote_ident(current_user) as owner, has_schema_privilege('public', 'public', 'create') as may_create,
+           exists (select from unnest(${all}::text[]) as name where has_function_privilege('public', name, 'execute')) as is_open,
+           exists (select from unnest(${transactionLocks}::text[]) as name, unnest(${names}::text[]) as locker
+                   where not has_function_privilege(locker, name, 'execute')) as is_closed`);
+  const functions = all.join(', ');
+  const statements = [
+    ...(may_create
+      ? ['revoke create on schema public from public', `grant all on schema public to ${owner}`]
+      : []),
+    ...(is_open || is_closed
+      ? [
+          `revoke execute on function ${functions} from public`,
+          `grant execute on function ${functions} to ${owner}`,
+          ...(names.length === 0
+            ? []
+            : [`grant execute on function ${transactionLocks.join(', ')} to ${names.join(', ')}`]),
+        ]
+      : []),
+  ];
+  if (statements.length === 0) return [];
+  return [
+    `The user of DATABASE_URL may not take from every login what Postgres gives to all: large objects, locks that outlive a transaction, before Postgres 15 objects in the schema public. Let a superuser run in this database: ${statements.join('; ')};`,
+  ];
+};
