@@ -35,7 +35,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
     '<a href="/portal/game?id=one" dir="auto">Kite one</a>: Information is missing',
     'game_icon.0 is not an http or https address',
     '<a href="/portal/game?id=broken">',
-    'Deliveries fail: No connection.',
+    'Deliveries fail: No connection, or it closed before the answer began.',
     '<span>withdrawn</span>',
     'role="search"',
   ].map((part) => first.indexOf(part));
