@@ -1,12 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
-import {
-  findDecidedRevision,
-  findGame,
-  findRevision,
-  type GameRevisionRow,
-  type GameRow,
-} from '#db/queries/games.ts';
+import { findDecidedRevision, findGame, findRevision, type GameRow } from '#db/queries/games.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 import { diffContent, type FieldDiff } from '#src/rules/diff.ts';
@@ -14,10 +8,6 @@ import type { GameContent } from '#src/rules/mapping.ts';
 
 /** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
 export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
-
-/** The content of a revision; of the current one with the addresses that the game has now, because it had others since. */
-const contentOf = (game: GameRow, revision: GameRevisionRow): GameContent =>
-  revision.revision === game.revision ? game : revision;
 
 /** Gives a content the addresses of another one wherever their identities are equal. */
 const withAddressesOf = (later: GameContent, content: GameContent, rule: IdentityRule): GameContent => {
@@ -47,16 +37,18 @@ export const compareRevisions = async (
   if (game === undefined) throw new NotFoundError('game', game_id);
   const to = range.to ?? game.revision;
   const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
+  // The game has the addresses of now, because it had others since its revision was stored.
+  const read = (revision: number): Promise<GameContent | undefined> =>
+    revision === game.revision ? Promise.resolve(game) : findRevision(sql, game_id, revision);
   const [before, after, ruleOf] = await Promise.all([
-    from === null ? null : findRevision(sql, game_id, from),
-    findRevision(sql, game_id, to),
+    from === null ? null : read(from),
+    read(to),
     readIdentityRules(sql, [game.application_id]),
   ]);
   if (before === undefined || after === undefined)
     throw new UsageError(
       `${game_id} has no revision ${after === undefined ? to : from}: its revisions are 1 to ${game.revision}.`,
     );
-  const later = contentOf(game, after);
-  const earlier = before && withAddressesOf(later, contentOf(game, before), ruleOf(game.application_id));
-  return { game, from, to, fields: diffContent(earlier, later) };
+  const earlier = before && withAddressesOf(after, before, ruleOf(game.application_id));
+  return { game, from, to, fields: diffContent(earlier, after) };
 };

@@ -58,6 +58,10 @@ test('the page of a game reads the content of the revisions that it compares, an
   const parts = (await readParts()) - before;
   expect(parts).toBeGreaterThan(0);
   expect(parts).toBeLessThan((kept?.parts ?? 0) / 5);
+  // The game itself has the content of its current revision.
+  const beforeCurrent = await readParts();
+  expect((await open(`/games/${game?.game_id}`)).status).toBe(200);
+  expect((await readParts()) - beforeCurrent).toBe(0);
 });
 
 test('the id of a game in capitals opens the same page, whose forms and links name the stored id', async () => {
