@@ -68,6 +68,9 @@ export const pruneEvents = async (
     )
     select (select count(*)::int from deleted) as deleted,
            (select max(application_id) from batch having count(*) = ${limit}) as last`);
-  const isStuck = deleted === 0 && last === after;
-  return { deleted, last: isStuck ? undefined : (last ?? undefined) };
+  if (deleted > 0 || last !== after) return { deleted, last: last ?? undefined };
+  // Its first event is not old, because the clock of Postgres was set back: it keeps all until that one is.
+  const next = await onlyValue(sql<{ next: string | null }[]>`
+    select min(application_id) as next from applications where application_id > ${after}`);
+  return { deleted, last: next ?? undefined };
 };

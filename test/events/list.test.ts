@@ -100,6 +100,28 @@ it('deletes old events in their order: a place that is left misses none', async 
   }
 });
 
+it('deletes the old events of other applications too if the first of one was written while the clock was ahead', async () => {
+  const both = [await withGames(3), await withGames(3)].toSorted((one, other) =>
+    one.application_id < other.application_id ? -1 : 1,
+  );
+  const [ahead, other] = both;
+  for (const { game_ids, list } of both) {
+    for (const game_id of game_ids) await pass(game_id);
+    await list('');
+  }
+  for (const game_id of [...(ahead?.game_ids.slice(1) ?? []), ...(other?.game_ids.slice(0, 2) ?? [])])
+    await makeOld(game_id);
+  let total = 0;
+  for (let from: string | undefined = ahead?.application_id; from !== undefined; ) {
+    const { deleted, last } = await prune(2, from);
+    total += deleted;
+    from = last;
+  }
+  expect(total).toBe(1);
+  expect((await other?.list(''))?.body.data.list).toHaveLength(2);
+  expect((await ahead?.list(''))?.body.data.list).toHaveLength(3);
+});
+
 it('continues after an event that was sent and that no reader has listed yet', async () => {
   const acme = await withGames(2);
   const [first = '', second = ''] = acme.game_ids;
