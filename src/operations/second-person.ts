@@ -9,6 +9,7 @@ import type { Actor, AuditEntry } from '#db/queries/audit.ts';
 import {
   APPROVAL_ACTIONS,
   APPROVAL_RIGHTS,
+  APPROVE_WITHIN_MINUTES,
   type ApprovalKind,
   FOUR_EYES_KINDS,
   type FourEyes,
@@ -70,6 +71,8 @@ const explain = (
     return `${row.requested_by} requested this: only ${row.requested_by} can use the approval.`;
   if (row.state === 'requested') return 'This is not approved yet: another operator must approve it.';
   if (row.state === 'used') return `This approval was used at ${row.used_at?.toISOString()}: ${again}.`;
+  if (row.state === 'expired' && row.approved_at === null)
+    return `This request has expired: another operator approves it within ${APPROVE_WITHIN_MINUTES} minutes. If you still need it, ${again}.`;
   if (row.state === 'expired')
     return `This approval has expired: an approved request is used within ${USE_WITHIN_MINUTES} minutes. If you still need it, ${again}.`;
   if (row.state === 'cancelled' || row.state === 'declined') return `This request was ${row.state}.`;

@@ -57,6 +57,8 @@ export const operatorOf = (request: FastifyRequest): SignedIn => {
 
 const NOTICE = 'catalogue_notice';
 const NOTICE_MAX = 600;
+/** Percent-encoded, as a cookie has it: browsers drop a cookie of more than 4,096 bytes. */
+const NOTICE_MAX_BYTES = 3_600;
 const TONES = ['good', 'info', 'bad', 'undo'] as const satisfies Notice['tone'][];
 
 /** Does a page request the one that comes next, which is not on the screen yet (browser/next-game.ts)? */
@@ -64,6 +66,15 @@ export const isPrefetch = ({ headers }: FastifyRequest): boolean => headers['x-p
 
 /** Does a page that shows the next one already send a form? */
 export const isInBackground = ({ headers }: FastifyRequest): boolean => headers.accept === 'application/json';
+
+const cutNotice = (text: string): string => {
+  let bytes = 0;
+  const fits = (character: string): boolean => {
+    bytes += encodeURIComponent(character).length;
+    return bytes <= NOTICE_MAX_BYTES;
+  };
+  return Array.from(text.slice(0, NOTICE_MAX).toWellFormed()).filter(fits).join('');
+};
 
 /** Redirects to a page that then shows what happened. A page that shows the next one already gets it as JSON. */
 export const redirectWith = (
@@ -73,8 +84,7 @@ export const redirectWith = (
   tone: Notice['tone'] = 'good',
 ): FastifyReply => {
   if (isInBackground(reply.request) && tone !== 'bad') return reply.send({ url, text, tone });
-  const value = `${tone} ${text.toWellFormed().slice(0, NOTICE_MAX).toWellFormed()}`;
-  setCookie(reply, NOTICE, value, { sameSite: 'strict', maxAge: 60 });
+  setCookie(reply, NOTICE, `${tone} ${cutNotice(text)}`, { sameSite: 'strict', maxAge: 60 });
   return isInBackground(reply.request) ? reply.send({ url, text, tone }) : reply.redirect(url, 303);
 };
 

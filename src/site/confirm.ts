@@ -72,7 +72,7 @@ export const confirm = async (
   if (proof.kind === 'refused')
     throw new CatalogueError(
       password === ''
-        ? `${not}: your fresh sign-in is older than five minutes. Sign in again.`
+        ? `${not}: your fresh sign-in is older than five minutes, or another act has used it. Sign in again.`
         : `${not}: the password is wrong.`,
     );
   // Verifying a password takes a moment, in which the session ends or a role is taken away.

@@ -103,6 +103,7 @@ it('an approval after an hour and a use after fifteen minutes are refused, by th
     sql`update approvals set approved_by = 'lee', approved_at = now() where approval_id = ${late}`,
   ).rejects.toThrow('approvals_in_time');
   await expect(answerBy(sql, 'kim', cancelRequest, late)).rejects.toThrow('This request has expired');
+  await expect(reveal('kim', late)).rejects.toThrow('another operator approves it within 60 minutes');
   // It is in no list, and can be requested again.
   expect(await open()).toEqual([]);
   const id = await ask();
