@@ -2980,7 +2980,7 @@ grant select ("position", created_at, failing_since, failures, former_until, las
 grant select (last_error, status) on event_subscriptions to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_subscriptions to catalogue_operator, catalogue_operator_api;
 grant select, update ("position", failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_subscriptions to catalogue_worker;
-grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), insert, update (created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, secret, secret_keys, status, url), delete on event_webhooks to catalogue_console;
+grant select (application_id, created_at, failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status, url), insert, update (failing_since, failures, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, secret, secret_keys, status, url), delete on event_webhooks to catalogue_console;
 grant select (last_error, status) on event_webhooks to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select, insert, update, delete on event_webhooks to catalogue_operator, catalogue_operator_api;
 grant select, update (failing_since, failures, former_secret, former_until, last_attempt_at, last_error, last_success_at, next_attempt_at, off_at, off_reason, status) on event_webhooks to catalogue_worker;

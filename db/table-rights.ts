@@ -17,7 +17,7 @@ const EVENT_FLEET = 'select (status, last_error)';
 /** The health of an address for events. Where it is, `guard_event_address` bounds for the console. */
 const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
-const SEAL_ADDRESS = `insert, update (url, secret, secret_keys, former_until, created_at, last_success_at, ${EVENT_HEALTH}), delete`;
+const SEAL_ADDRESS = `insert, update (url, secret, secret_keys, former_until, last_success_at, ${EVENT_HEALTH}), delete`;
 const EVERYTHING = 'select, insert, update, delete';
 const WRITE = 'select, insert, update';
 const ADD_DELETE = 'select, insert, delete';

@@ -80,8 +80,8 @@ export const findVersion = async (
     'cp-id': sql`select refused_cp_id as version from kyc_states where application_id = ${id}`,
     verdict: sql`
       select concat_ws('/', r.record_id, (select max(verdict_id) from kyc_verdicts where application_id = ${id})) as version
-      from kyc_records r join content_providers p using (application_id, cp_id)
-      where r.application_id = ${id} and p.replaced_at is null`,
+      from kyc_records r join content_providers p using (application_id, cp_id) join applications a using (application_id)
+      where r.application_id = ${id} and p.replaced_at is null and a.status <> 'removed'`,
     reveal: sql`select record_id::text as version from kyc_records where application_id = ${id}`,
     // Without a record, an erasure still stops the pulls of the application.
     erase: sql`

@@ -11,7 +11,7 @@ import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
 import { addApplication, KIM } from '#test/support/factories.ts';
 import { keysText, PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
-import { acceptCpId, operateAs } from '#test/support/operate.ts';
+import { acceptCpId, operateAs, removeApplication } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -98,4 +98,10 @@ test('it is the current record again once its cp_id is accepted again, and so is
   expect(await waiting()).toEqual([1, 1, 1]);
   expect(cpIdOn(await textOf('/developers/acme'))).toMatch(/^cp-other +changed$/);
   expect(cpIdOn(await reveal())).toBe('cp-other');
+});
+
+test('the desk offers no verdict on a removed application', async () => {
+  expect(await textOf('/developers/acme')).toContain('Give a verdict');
+  await removeApplication(database.sql, 'acme');
+  expect(await textOf('/developers/acme')).not.toContain('Give a verdict');
 });
