@@ -16,7 +16,10 @@ test('where an administrator has made the roles of some processes alone, these g
   Object.assign(url, { username: 'plain', password: 'plain', pathname: '/few' });
   await migrateDatabase(url.href);
   const owner = connect(url.href);
-  expect(await grantRoles(owner, {})).toEqual([expect.stringContaining('create role catalogue_worker;')]);
+  expect(await grantRoles(owner, {})).toEqual([
+    expect.stringContaining('create role catalogue_worker;'),
+    expect.stringContaining('may not take from every login'),
+  ]);
   expect(await owner`select has_table_privilege('catalogue_api', 'games', 'select') as may`).toEqual([
     { may: true },
   ]);
