@@ -768,6 +768,7 @@ create table workers (
   worker_id uuid not null,
   host text not null,
   pid integer not null,
+  queue text not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   constraint workers_pkey PRIMARY KEY (worker_id)

@@ -720,6 +720,7 @@ CREATE TABLE "workers" (
 	"worker_id" uuid PRIMARY KEY NOT NULL,
 	"host" text NOT NULL,
 	"pid" integer NOT NULL,
+	"queue" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL
 );

@@ -1,7 +1,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { countRows, onlyValue } from '#db/rows.ts';
+import { countRows, onlyValue, readColumn } from '#db/rows.ts';
 import type { workers } from '#db/schema/workers.ts';
 
 export type WorkerRow = InferSelectModel<typeof workers>;
@@ -12,12 +12,17 @@ const SILENT_AFTER = '30 seconds';
 /** Records that this worker runs. */
 export const recordHeartbeat = async (
   sql: Queryable,
-  worker: { worker_id: string; host: string; pid: number },
+  worker: Pick<WorkerRow, 'worker_id' | 'host' | 'pid' | 'queue'>,
 ): Promise<void> => {
   await sql`
     insert into workers ${sql(worker)}
     on conflict (worker_id) do update set seen_at = now()`;
 };
+
+/** Lists the queues from which live workers take jobs: more than one if their settings differ. */
+export const listWorkerQueues = (sql: Queryable): Promise<string[]> =>
+  readColumn(sql<{ queue: string }[]>`
+    select distinct queue from workers where seen_at > now() - ${SILENT_AFTER}::interval order by queue`);
 
 export const deleteWorker = async (sql: Queryable, worker_id: string): Promise<void> => {
   await sql`delete from workers where worker_id = ${worker_id}`;

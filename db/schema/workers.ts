@@ -1,13 +1,15 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { moment } from '#db/schema/columns.ts';
 
-/** Heartbeats of worker processes: the command line warns when no worker runs. */
+/** Heartbeats of worker processes: the command line warns when no worker runs, or if they take jobs from different queues. */
 export const workers = pgTable(
   'workers',
   {
     worker_id: uuid().primaryKey(),
     host: text().notNull(),
     pid: integer().notNull(),
+    /** Where it takes jobs: `Redis QUEUE_PREFIX` or `Postgres`. */
+    queue: text().notNull(),
     started_at: moment('started_at').notNull().defaultNow(),
     seen_at: moment('seen_at').notNull().defaultNow(),
   },

@@ -2,12 +2,13 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
-import { areTicksDue, listWorkerPage } from '#db/queries/workers.ts';
+import { areTicksDue, listWorkerPage, listWorkerQueues } from '#db/queries/workers.ts';
 import { counts, time } from '#src/contract/documents.ts';
 import { coerceError, safeMessage } from '#src/errors.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
+import { explainWorkerQueues } from '#src/rules/worker-queues.ts';
 
 const STATES = [
   'waiting',
@@ -131,6 +132,7 @@ export const workerList = defineList({
     worker_id: z.guid(),
     host: z.string(),
     pid: z.int(),
+    queue: z.string(),
     started_at: time,
     seen_at: time,
   }),
@@ -140,6 +142,7 @@ export const workerList = defineList({
   read: (sql, _filter, page) => listWorkerPage(sql, page),
   columns: [
     { key: 'worker', value: ({ host, pid }) => `${host} ${pid}` },
+    { key: 'queue', width: 'medium' },
     { key: 'started', kind: 'time', value: (row) => row.started_at, sort: 'started_at' },
     { key: 'seen', kind: 'time', value: (row) => row.seen_at },
   ],
@@ -157,12 +160,14 @@ const OTHER_QUEUE = [
 /**
  * Workers keep a tick of each active application in their queue, and a queue that was emptied has them again within two
  * minutes.
- * @returns what is wrong if this process uses another queue than the workers
+ * @returns what is wrong if this process uses another queue than the workers, or they use different ones
  */
 export const explainOtherQueue = async (
   sql: Database,
   queues: readonly QueueItem[],
 ): Promise<string | undefined> => {
+  const problem = explainWorkerQueues(await listWorkerQueues(sql));
+  if (problem !== undefined) return problem;
   const ticks = queues.find(({ name }) => name === TICKS);
   if (ticks === undefined || ticks.waiting + ticks.prioritized + ticks.active + ticks.delayed > 0)
     return undefined;

@@ -22,7 +22,7 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** More than a thread has. */
 const ENTRIES_MAX = 1_000;
 
-const ONCE = html`<span class="soft">This can be done once. Another reviewer decides.</span>`;
+const ONCE = html`<span class="soft">A rejection is appealed once: another reviewer decides.</span>`;
 
 const describeAppeal = ({ outcome, opened_at }: AppealRow): SafeHtml | string =>
   outcome === null

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { readTime } from '#db/client.ts';
 import { endOverdueSessions } from '#db/queries/connections.ts';
 import type { KycRequest } from '#db/queries/kyc.ts';
-import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
+import { deleteWorker, listWorkerQueues, recordHeartbeat } from '#db/queries/workers.ts';
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
@@ -23,6 +23,7 @@ import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { FleetPart } from '#src/roles/role.ts';
 import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
+import { explainWorkerQueues } from '#src/rules/worker-queues.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
@@ -113,13 +114,20 @@ export const startWorker = async (
   started.defer(() => runner.stop(drainMs));
   await runner.ready();
 
-  const worker = { worker_id: randomUUIDv7(), host: hostname(), pid: process.pid };
+  const queue = config.redisUrl === undefined ? 'Postgres' : `Redis ${config.queuePrefix}`;
+  const worker = { worker_id: randomUUIDv7(), host: hostname(), pid: process.pid, queue };
+  let problem: string | undefined;
   const liveness = startLiveness({
     backend,
     producer,
     runner,
     clock,
-    recordHeartbeat: () => recordHeartbeat(sql, worker),
+    recordHeartbeat: async () => {
+      await recordHeartbeat(sql, worker);
+      const former = problem;
+      problem = explainWorkerQueues(await listWorkerQueues(sql));
+      if (problem !== undefined && problem !== former) logger.warn(problem);
+    },
     onStuck: () => process.exit(EXIT.failed),
     logger,
     checkMs,

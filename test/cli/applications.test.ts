@@ -76,7 +76,10 @@ describe('Commands on applications, without a worker', () => {
     expect(named).toMatchObject({ exit: 0, answer: { volatile_parameters: ['session', 't'] } });
     const [entry] = await world.fleet.sql<{ details: object }[]>`
       select details from audit_log where action = 'application.update' order by entry_id desc limit 1`;
-    expect(entry?.details).toEqual({ volatile_parameters: ['session', 't'] });
+    expect(entry?.details).toEqual({
+      volatile_parameters: ['session', 't'],
+      former: { volatile_parameters: [] },
+    });
     for (const wrong of ['a=b', 'a&b', '', 'a b', '#'])
       expect((await ask('app', 'update', 'signing', '--volatile-parameter', wrong)).exit).toBe(2);
     const none = await ask('app', 'update', 'signing', '--no-volatile-parameter');

@@ -16,7 +16,7 @@ test('a command that waits says so when the last worker stops', async () => {
   await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
   const { sql } = fleet;
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1 });
+  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   const notes: string[] = [];
   let polls = 0;
   const poll = async () => {
@@ -34,7 +34,7 @@ test('sync --wait says once what an open run waits for', async () => {
   await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
   const { sql } = fleet;
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1 });
+  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   await fleet.addApplication('acme', 1);
   const run = await anOpenRun(sql, 'acme');
   await noteOpenRun(sql, run, 'page 1: called again at noon');
@@ -53,7 +53,7 @@ test('sync --wait says which job of an open run fails, and why: the run itself c
   await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
   const { sql } = fleet;
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1 });
+  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   await fleet.addApplication('acme', 1);
   await sql`revoke update on sync_runs from catalogue_worker`;
   await fleet.startWorker();

@@ -67,7 +67,7 @@ test('the overview and the queues say that no worker runs, first of all, until o
   expect(queues).toMatch(new RegExp(`${media}"(?:(?!</tr>).)*>not paused<`, 's'));
   const overview = await page('/');
   expect(overview.indexOf('No worker runs')).toBeLessThan(overview.indexOf('class="stats"'));
-  await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1 });
+  await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1, queue: 'Postgres' });
   for (const path of ['/', '/queues']) expect(await page(path)).not.toMatch(/no worker/i);
 });
 

@@ -27,7 +27,7 @@ test('the queues say what the notice says: no worker runs, or how many do', asyn
   const without = part(await read(), 'Queues');
   expect(without).toContain('No worker runs. 0 jobs wait.');
   expect(without).not.toMatch(/none has|0 workers/);
-  await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1 });
+  await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1, queue: 'Postgres' });
   const page = await read();
   expect(page).not.toContain('No worker runs');
   expect(part(page, 'Queues').replaceAll(/<[^>]*>/g, '')).toMatch(

@@ -232,7 +232,7 @@ export const writeReleasedRows = async (sql: Database): Promise<void> => {
   await insertHold(sql, { application_id: APPLICATION, reason: 'the rights are in doubt', held_by: 'kim' });
   await holdGames(sql, APPLICATION);
   await takeDetailTurn(sql, APPLICATION, 1_000);
-  await recordHeartbeat(sql, { worker_id: randomUUIDv7(), host: 'worker-1', pid: 1 });
+  await recordHeartbeat(sql, { worker_id: randomUUIDv7(), host: 'worker-1', pid: 1, queue: 'Postgres' });
   await recordAudit(sql, [
     {
       actor: 'kim',

@@ -91,6 +91,7 @@ it('Events are sent, pings are pulled and dead workers are forgotten, although t
     worker_id: '01a20cd3-6785-716d-8288-f936123d5093',
     host: 'dead',
     pid: 1,
+    queue: 'Postgres',
   });
   await fleet.sql`update workers set seen_at = now() + interval '1 hour'`;
   await fleet.sql`

@@ -37,6 +37,7 @@ const commandsOf = async (fleet: TestFleet) => {
     worker_id: '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b',
     host: 'here',
     pid: 1,
+    queue: 'Postgres',
   });
   const env = {
     ...asOperator(fleet.databaseUrl),

@@ -112,7 +112,8 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     await insertToken(sql, { token_id, token_hash, application_id, name, expires_at, ...owner });
     await recordTokenUse(sql, token_id);
   }
-  for (const pid of [1, 2, 3]) await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid });
+  for (const pid of [1, 2, 3])
+    await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid, queue: 'Postgres' });
   // They stay live, however slow the machine is.
   await sql`update workers set seen_at = now() + interval '1 hour'`;
   await sql`

@@ -133,7 +133,7 @@ test('a game begins with why it was rejected and its appeal; its texts are as th
     'Rejected at revision 1.',
     'primary" name="act" value="message">Send as a message',
     '"button " name="act" value="appeal">Appeal the rejection</button>',
-    'This can be done once.',
+    'A rejection is appealed once',
     game_info,
     'role="search"',
   ].map((part) => shown.indexOf(part));

@@ -139,7 +139,7 @@ test.skipIf(inject('redisUrl') === null)(
     for (const state of ['delayed', 'wait'])
       await fleet.backend.redis?.set(`${fleet.prefix}:${fetchPictures.name}:${state}`, 'no list');
     await fleet.sql`
-      insert into workers (worker_id, host, pid, seen_at) values (gen_random_uuid(), 'h', 1, now() - interval '1 day')`;
+      insert into workers (worker_id, host, pid, queue, seen_at) values (gen_random_uuid(), 'h', 1, 'Postgres', now() - interval '1 day')`;
     const lines: string[] = [];
     const logger = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
     await reconcile({ ...fleet, logger }, new AbortController().signal);

@@ -4,8 +4,11 @@ import { recordHeartbeat } from '#db/queries/workers.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { explainOtherQueue, queueList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
+import { runCli, startCli } from '#test/support/cli.ts';
 import { addTestOperator, signIn, startTestConsole } from '#test/support/console.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
+import { asOperator } from '#test/support/roles.ts';
+import { until } from '#test/support/until.ts';
 
 test('a queue without ticks, while workers run, is another one than theirs', async () => {
   const fleet = await startTestFleet('postgres');
@@ -18,7 +21,7 @@ test('a queue without ticks, while workers run, is another one than theirs', asy
   expect(await explain()).toBeUndefined();
   await sql`update applications set updated_at = now() - interval '3 minutes'`;
   expect(await explain()).toBeUndefined();
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1 });
+  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   expect(await explain()).toMatch(/^Workers run, and this queue has no tick .* REDIS_URL or QUEUE_PREFIX /);
   // A console whose prefix is another one.
   const site = await startTestConsole(fleet);
@@ -29,4 +32,23 @@ test('a queue without ticks, while workers run, is another one than theirs', asy
   expect(await page.text()).toContain('REDIS_URL or QUEUE_PREFIX of this process');
   await producer.add(tick, { application_id: 'acme', schedule: 'games' as const }, { delayMs: 60_000 });
   expect(await explain()).toBeUndefined();
+});
+
+test('workers with different settings of the queue are named by the log of each, queue status and the console', async () => {
+  const fleet = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(fleet.stop);
+  const other = { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Redis {other}' };
+  const worker = startCli(['worker'], { DATABASE_URL: fleet.databaseUrl, METRICS_PORT: '0' });
+  stack.defer(async () => {
+    worker.kill('SIGKILL');
+    await worker.done;
+  });
+  const problem = 'Workers take jobs from 2 queues (Postgres, Redis {other})';
+  await until('its log names both', async () => {
+    await recordHeartbeat(fleet.sql, other);
+    return worker.output().stderr.includes(problem);
+  });
+  const status = await runCli(['queue', 'status'], asOperator(fleet.databaseUrl));
+  expect(`${status.stdout}${status.stderr}`).toContain(problem);
 });

@@ -768,6 +768,7 @@ create table workers (
   worker_id uuid not null,
   host text not null,
   pid integer not null,
+  queue text not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   constraint workers_pkey PRIMARY KEY (worker_id)
@@ -789,7 +790,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"1e0d429f5732bb25b71524bbf14ca42eda73f07bcede6bb4416f14a2f67bc1d4","created_at":1795509821388}'),
+  ('{"id":1,"hash":"9fc1c83e8c5dbec827ebee03c459dc0d894f8aecdcbd3baf5ce88645ae16321d","created_at":1795509821388}'),
   ('{"id":2,"hash":"01d4e9135e567293056b5a21a92a6bb45750747f7287918317012923b5b4a847","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -1130,8 +1131,8 @@ insert into vanishing_games (run_id, game_id) select run_id, game_id from (value
   ('{"run_id":"019b76da-a81c-7000-8000-00000000001c","game_id":"019b76da-a813-7000-8000-000000000013"}')
 ) as v (row), json_populate_record(null::vanishing_games, row::json) as r;
 
-insert into workers (worker_id, host, pid, started_at, seen_at) select worker_id, host, pid, started_at, seen_at from (values
-  ('{"worker_id":"019b76da-a83b-7000-8000-00000000003b","host":"worker-1","pid":1,"started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
+insert into workers (worker_id, host, pid, queue, started_at, seen_at) select worker_id, host, pid, queue, started_at, seen_at from (values
+  ('{"worker_id":"019b76da-a83b-7000-8000-00000000003b","host":"worker-1","pid":1,"queue":"Postgres","started_at":"2026-01-01T00:00:00+00:00","seen_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::workers, row::json) as r;
 
 select setval('drizzle.__drizzle_migrations_id_seq', 2);
