@@ -4,7 +4,6 @@ import { clearFailures, recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage, selectNamedBefore } from '#db/queries/run-pages.ts';
 import { closeRun, findRun } from '#db/queries/runs.ts';
-import { clearUnlistedFailures, summariseListing, withdrawUnlisted } from '#db/queries/unlisted-games.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
 import { type NamedPage, recordNamed } from '#test/support/record-page.ts';
@@ -155,47 +154,6 @@ it('tells which games earlier pages of the same run named', async () => {
   expect(await namedBefore(3, 'a', 'c', 'a')).toEqual(['a']);
   expect(await namedBefore(1, 'a')).toEqual([]);
   expect(await namedBefore(4)).toEqual([]);
-});
-
-it('ends a run in one pass over its games, with any statistics', async () => {
-  const run = await aRun();
-  const { run_id, application_id } = run;
-  const games = 30_000;
-  const rolledBack = new Error('rolled back');
-  const ended = database.sql.begin(async (tx) => {
-    // The worst of the plans that Postgres may take for tables it has not counted; half a minute for each with each.
-    await tx`set local enable_hashjoin = off`;
-    await tx`set local enable_mergejoin = off`;
-    await tx`set local statement_timeout = '20s'`;
-    await tx`
-      insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
-        game_store_video, game_store_pic, content_hash, list_hash, fetched_at, created_at)
-      select gen_random_uuid(), ${application_id}, 'g-' || i, '', '{}', '', '', '{}', '', '', now(),
-             ${run.started_at.toISOString()}::timestamptz
-      from generate_series(1, ${games}::integer) as i`;
-    await tx`
-      insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
-      select application_id, 'query_game_detail', application_game_id, 'timeout', '[]'
-      from games where application_id = ${application_id}`;
-    await tx`
-      insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
-      select ${run_id}, page, 100, ${games}, array(select 'g-' || i from generate_series(page * 100 - 49, page * 100) i), '{}'
-      from generate_series(1, ${games / 100}::integer) as page`;
-    const unlisted = games / 2;
-    expect(await summariseListing(tx, run_id, application_id)).toMatchObject({
-      listed: games - unlisted,
-      established: games,
-      unlisted,
-      lost: unlisted,
-    });
-    expect(await withdrawUnlisted(tx, run_id, application_id)).toBe(unlisted);
-    await clearUnlistedFailures(tx, run_id, application_id);
-    const [left] = await tx`
-      select count(*)::int as failures from ingest_failures where application_id = ${application_id}`;
-    expect(left).toEqual({ failures: games - unlisted });
-    throw rolledBack;
-  });
-  await expect(ended).rejects.toBe(rolledBack);
 });
 
 it('reads the games of a page alone, of an application whose statistics are small', async () => {
