@@ -4,11 +4,11 @@ import type { Database } from '#db/client.ts';
 import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { areTicksDue, listWorkerPage, listWorkerQueues } from '#db/queries/workers.ts';
 import { counts, time } from '#src/contract/documents.ts';
+import { explainWorkerQueues } from '#src/contract/worker-queues.ts';
 import { coerceError, safeMessage } from '#src/errors.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import { explainWorkerQueues } from '#src/rules/worker-queues.ts';
 
 const STATES = [
   'waiting',

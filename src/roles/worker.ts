@@ -9,6 +9,7 @@ import { deleteWorker, listWorkerQueues, recordHeartbeat } from '#db/queries/wor
 import { jobs } from '#jobs/index.ts';
 import type { Config } from '#src/config.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { explainWorkerQueues } from '#src/contract/worker-queues.ts';
 import { coerceError, EXIT } from '#src/errors.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
@@ -23,7 +24,6 @@ import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { FleetPart } from '#src/roles/role.ts';
 import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
-import { explainWorkerQueues } from '#src/rules/worker-queues.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
