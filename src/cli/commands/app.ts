@@ -62,9 +62,7 @@ const confirmSameOwner = async ({ openDatabase, out }: CommandContext, applicati
   if (!isInteractive(out)) return false;
   const sql = await openDatabase();
   if ((await isRegistered(sql, application_id)) || !(await wasRegistered(sql, application_id))) return false;
-  out.note(
-    `"${application_id}" was registered before: its games with their decisions and its events return.`,
-  );
+  out.note(`"${application_id}" was registered before: its games, decisions and events return.`);
   return askYesNo(out, 'Is the owner the same?');
 };
 
