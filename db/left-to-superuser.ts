@@ -40,7 +40,8 @@ export const findLeftToSuperuser = async (
       : []),
   ];
   if (statements.length === 0) return [];
-  return [
-    `The user of DATABASE_URL may not take from every login what Postgres gives to all: large objects, locks that outlive a transaction, before Postgres 15 objects in the schema public. Let a superuser run in this database: ${statements.join('; ')};`,
-  ];
+  const why = 'The user of DATABASE_URL may not take from every login what Postgres gives to all';
+  const what =
+    'large objects, locks that outlive a transaction, before Postgres 15 objects in the schema public';
+  return [`${why}: ${what}. Let a superuser run in this database: ${statements.join('; ')};`];
 };

@@ -71,10 +71,13 @@ const explain = (
     return `${row.requested_by} requested this: only ${row.requested_by} can use the approval.`;
   if (row.state === 'requested') return 'This is not approved yet: another operator must approve it.';
   if (row.state === 'used') return `This approval was used at ${row.used_at?.toISOString()}: ${again}.`;
-  if (row.state === 'expired' && row.approved_at === null)
-    return `This request has expired: another operator approves it within ${APPROVE_WITHIN_MINUTES} minutes. If you still need it, ${again}.`;
-  if (row.state === 'expired')
-    return `This approval has expired: an approved request is used within ${USE_WITHIN_MINUTES} minutes. If you still need it, ${again}.`;
+  if (row.state === 'expired') {
+    const why =
+      row.approved_at === null
+        ? `request has expired: another operator approves it within ${APPROVE_WITHIN_MINUTES} minutes`
+        : `approval has expired: an approved request is used within ${USE_WITHIN_MINUTES} minutes`;
+    return `This ${why}. If you still need it, ${again}.`;
+  }
   if (row.state === 'cancelled' || row.state === 'declined') return `This request was ${row.state}.`;
   if (row.state === 'void' || row.version !== use.version)
     return `What was approved has changed since, so the approval is void: look at it, then ${again}.`;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
@@ -11,36 +11,36 @@ import { anOpenRun } from '#test/support/factories.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
-test('a command that waits says so when the last worker stops', async () => {
+/** A fleet with a live worker, and what a command that waits writes to stderr. */
+const aWaitingCommand = async () => {
   const fleet = await startTestFleet('postgres');
-  await using stack = new AsyncDisposableStack();
-  stack.defer(fleet.stop);
-  const { sql } = fleet;
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
+  onTestFinished(fleet.stop);
+  await recordHeartbeat(fleet.sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   const notes: string[] = [];
+  const note = (line: string) => void notes.push(line);
+  const out = { note, stdio: { stderr: { isTTY: false } } } as unknown as Output;
+  return { fleet, notes, out };
+};
+
+test('a command that waits says so when the last worker stops', async () => {
+  const { fleet, notes, out } = await aWaitingCommand();
+  const { sql } = fleet;
   let polls = 0;
   const poll = async () => {
     polls += 1;
     if (polls === 2) await sql`update workers set seen_at = now() - interval '1 minute'`;
     return notes.length > 0 ? 'noted' : undefined;
   };
-  const out = { note: (line: string) => void notes.push(line) } as unknown as Output;
   await waitForResult(fleet as unknown as Foundation, out, poll, { timeoutMs: 25_000, hint: '' });
   expect(notes).toEqual([expect.stringMatching(/^No worker takes jobs: /)]);
 });
 
 test('sync --wait says once what an open run waits for', async () => {
-  const fleet = await startTestFleet('postgres');
-  await using stack = new AsyncDisposableStack();
-  stack.defer(fleet.stop);
+  const { fleet, notes, out } = await aWaitingCommand();
   const { sql } = fleet;
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   await fleet.addApplication('acme', 1);
   const run = await anOpenRun(sql, 'acme');
   await noteOpenRun(sql, run, 'page 1: called again at noon');
-  const notes: string[] = [];
-  const note = (line: string) => void notes.push(line);
-  const out = { note, stdio: { stderr: { isTTY: false } } } as unknown as Output;
   const ended = waitForRuns(fleet as unknown as Foundation, out, [run], 25_000);
   await until('it is said', () => notes.length > 0);
   await closeRun(sql, run, { outcome: 'failed', reason: 'down' });
@@ -49,18 +49,12 @@ test('sync --wait says once what an open run waits for', async () => {
 });
 
 test('sync --wait says which job of an open run fails, and why: the run itself cannot', async () => {
-  const fleet = await startTestFleet('postgres');
-  await using stack = new AsyncDisposableStack();
-  stack.defer(fleet.stop);
+  const { fleet, notes, out } = await aWaitingCommand();
   const { sql } = fleet;
-  await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
   await fleet.addApplication('acme', 1);
   await sql`revoke update on sync_runs from catalogue_worker`;
   await fleet.startWorker();
   const run = await fleet.startRun('acme');
-  const notes: string[] = [];
-  const note = (line: string) => void notes.push(line);
-  const out = { note, stdio: { stderr: { isTTY: false } } } as unknown as Output;
   const ended = waitForRuns(fleet as unknown as Foundation, out, [run], 60_000);
   // On a slow machine, a note that no worker lives may come before it.
   await Promise.race([ended, until('it is said', () => notes.some((line) => line.startsWith('acme: ')))]);

@@ -1,10 +1,18 @@
 import { expect, it } from 'vitest';
+import type { Queryable } from '#db/client.ts';
 import { listEventPage } from '#db/queries/event-list.ts';
 import { pruneEvents } from '#db/queries/events.ts';
+import { onlyValue } from '#db/rows.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
+
+/** Counts the rows of `events` that a transaction has read. */
+const rowsRead = (tx: Queryable): Promise<number> =>
+  onlyValue(tx<{ rows: number }[]>`
+    select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows
+    from pg_stat_xact_user_tables where relname = 'events'`);
 
 it("a page of an application's old events is read without the newer events of others", async () => {
   const { sql } = database;
@@ -29,20 +37,14 @@ it("a page of an application's old events is read without the newer events of ot
   await sql`vacuum analyze event_deliveries`;
 
   await sql.begin(async (tx) => {
-    const rowsRead = async (): Promise<number> => {
-      const [row] = await tx<{ rows: number }[]>`
-        select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows
-        from pg_stat_xact_user_tables where relname = 'events'`;
-      return row?.rows ?? 0;
-    };
     let after: readonly [string, string] | undefined;
     // More often than it takes for Postgres to weigh one plan for all parameters.
     for (let round = 0; round < 8; round += 1) {
-      const readBefore = await rowsRead();
+      const readBefore = await rowsRead(tx);
       const place = { sort: 'created_at', descending: true, limit: 20, after, uncounted: true } as const;
       const { rows, next } = await listEventPage(tx, { application_id: 'quiet' }, place);
       expect(rows).toHaveLength(20);
-      expect((await rowsRead()) - readBefore).toBeLessThan(100);
+      expect((await rowsRead(tx)) - readBefore).toBeLessThan(100);
       after = next;
     }
   });
@@ -60,17 +62,11 @@ it('each call of prune reads as many events as it deletes, however many are old,
     from generate_series(1, 15000) as i`;
   await sql`vacuum analyze events`;
   await sql.begin(async (tx) => {
-    const rowsRead = async (): Promise<number> => {
-      const [row] = await tx<{ rows: number }[]>`
-        select (coalesce(idx_tup_fetch, 0) + seq_tup_read)::int as rows
-        from pg_stat_xact_user_tables where relname = 'events'`;
-      return row?.rows ?? 0;
-    };
     let deleted = 0;
     for (let after: string | undefined = 'x-1'; after !== undefined; ) {
-      const before = await rowsRead();
+      const before = await rowsRead(tx);
       const batch = await pruneEvents(tx, 90 * 86_400_000, 500, after);
-      expect((await rowsRead()) - before).toBeLessThan(2_000);
+      expect((await rowsRead(tx)) - before).toBeLessThan(2_000);
       deleted += batch.deleted;
       after = batch.last;
     }

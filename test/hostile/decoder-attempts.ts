@@ -39,7 +39,7 @@ const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'signal it past Node': () => call(isX64 ? 234 : 131, parent, parent, SIGCONT),
   'open a descriptor of it': () => call(434, parent),
   'have memory that its size does not show': () => map(GIB, READ | WRITE, SHARED),
-  'read so many pages that their table fills the memory': () => map(256 * GIB, READ, PRIVATE),
+  'read pages until their table fills the memory': () => map(256 * GIB, READ, PRIVATE),
   'make a socket past Node': () => call(isX64 ? 41 : 198, 1, 1),
 };
 

@@ -21,7 +21,7 @@ const ALL = [
   'signal it past Node',
   'open a descriptor of it',
   'have memory that its size does not show',
-  'read so many pages that their table fills the memory',
+  'read pages until their table fills the memory',
   'make a socket past Node',
 ];
 

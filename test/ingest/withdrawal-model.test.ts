@@ -155,10 +155,10 @@ const plan = fc.record({
   acceptsSuspect: fc.boolean(),
 });
 
-it('100 runs in Postgres, over lists that move, shrink, grow, repeat, end early and come back, lose no live game', async () => {
+it('200 runs in Postgres, over lists that move, shrink, grow, repeat, end early and come back, lose no live game', async () => {
   const plans = fc.array(plan, { minLength: RUNS_EACH, maxLength: RUNS_EACH });
   await fc.assert(fc.asyncProperty(fc.nat({ max: 40 }), plans, simulate), {
-    numRuns: 100 / RUNS_EACH,
+    numRuns: 200 / RUNS_EACH,
     endOnFailure: true,
   });
 });

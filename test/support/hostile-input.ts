@@ -3,10 +3,7 @@ import type { FastifyInstance } from 'fastify';
 
 const UUID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 
-/**
- * Percent-encoded, as in an address or a form. Each row is what one check refuses: a parameter gets one of each row, the
- * next parameter the next one.
- */
+/** Percent-encoded, as in an address or a form. Each row is what one check refuses. */
 const HOSTILE = [
   [''],
   ['%00', 'a%00b', `%00${UUID.slice(1)}`],
@@ -22,7 +19,7 @@ const HOSTILE = [
   [`999999999999999_${UUID}`, `0_${UUID}`, `${UUID}@999999999`],
 ];
 
-/** Queries of another shape: repeated, nested, without names. A route gets two of them. */
+/** Queries of another shape: repeated, nested, without names. */
 const SHAPES = [
   '&&==&',
   '%00=%00',
@@ -33,14 +30,18 @@ const SHAPES = [
   '__proto__=1&constructor=1',
 ];
 
+type Rows = readonly (readonly string[])[];
+
 /** Takes the next of each row at each call. */
-const takeTurns = (rows: readonly (readonly string[])[]): (() => string[]) => {
+const takeTurns = (rows: Rows): (() => string[]) => {
   let turn = 0;
   return () => {
     turn += 1;
     return rows.map((row) => row[turn % row.length] ?? '');
   };
 };
+
+const takeAll = (rows: Rows) => (): string[] => rows.flat();
 
 export type Route = { method: string; path: string };
 
@@ -97,14 +98,17 @@ export type Fields = Record<string, Record<string, string>>;
 /**
  * @param known ids that exist, by the name of their parameter
  * @param valid the parameters that each GET route reads, and a form that each other route accepts
+ * @param isWhole each parameter gets all values; else one of each row, the next parameter the next one
  */
 export const hostileRequests = (
   routes: readonly Route[],
   known: Record<string, string>,
   { queries, forms }: { queries: Fields; forms: Fields },
+  isWhole: boolean,
 ): HostileRequest[] => {
-  const next = takeTurns(HOSTILE);
-  const nextShapes = takeTurns([SHAPES.slice(0, 4), SHAPES.slice(4)]);
+  const take = isWhole ? takeAll : takeTurns;
+  const next = take(HOSTILE);
+  const nextShapes = take([SHAPES.slice(0, 4), SHAPES.slice(4)]);
   return routes.flatMap((route): HostileRequest[] => {
     const { method } = route;
     const paths = pathsOf(route, known, next);

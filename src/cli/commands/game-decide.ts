@@ -73,10 +73,11 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
     throw new CatalogueError(
       `${game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.`,
     );
-  if (result === 'fetching')
-    throw new CatalogueError(
-      `A picture of ${game_id} is still being fetched, or not yet in PICTURE_STORE, without which no game is passed. Pass it again. If that does not help, the log of the media process says why.`,
-    );
+  if (result === 'fetching') {
+    const why = 'is still being fetched, or not yet in PICTURE_STORE, without which no game is passed';
+    const mend = 'Pass it again. If that does not help, the log of the media process says why.';
+    throw new CatalogueError(`A picture of ${game_id} ${why}. ${mend}`);
+  }
   if (result === 'needs_verdict' || result === 'held')
     throw new CatalogueError(`${game_id} was not passed: ${OBSTACLES[result]}.`);
   if (!DONE.includes(result))

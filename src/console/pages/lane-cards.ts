@@ -68,10 +68,11 @@ const marksOf = ({ game_id, game_name, due, decided_status }: Shown, view: LaneV
   ].filter((mark) => mark !== false);
 };
 
-const marked = (marks: readonly SafeHtml[], word?: string): SafeHtml | null =>
-  marks.length === 0
-    ? null
-    : html`<div class="marks">${word === undefined ? null : html`<span class="meta">${word}</span>`}${marks.map((mark) => html` ${mark}`)}</div>`;
+const marked = (marks: readonly SafeHtml[], word?: string): SafeHtml | null => {
+  if (marks.length === 0) return null;
+  const head = word === undefined ? null : html`<span class="meta">${word}</span>`;
+  return html`<div class="marks">${head}${marks.map((mark) => html` ${mark}`)}</div>`;
+};
 
 /** A game of the list `review.list`. */
 export const laneCard = (game: Shown, view: LaneView): SafeHtml => {

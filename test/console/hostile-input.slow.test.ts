@@ -1,0 +1,3 @@
+import { testHostileInput } from '#test/console/hostile-console.ts';
+
+testHostileInput(true);
