@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { SCHEDULES } from '#src/contract/words.ts';
 import { type AnySpec, defineSpec } from '#src/queue/job.ts';
+import { schedulerId } from '#src/rules/ticks.ts';
 
 /** Longer than any id of an application: who writes to Redis puts no megabytes into a log. */
 const application_id = z.string().max(100);
@@ -15,6 +16,7 @@ export const tick = defineSpec({
   // Retried for two to four minutes, because the next tick may come a day later.
   options: { attempts: 8, backoffMs: 2_000, concurrency: 20 },
   title: ({ application_id, schedule }) => `${application_id} ${schedule}`,
+  scheduler: ({ application_id, schedule }) => schedulerId(schedule, application_id),
 });
 
 const page = z.object({
@@ -94,6 +96,7 @@ export const prune = defineSpec({
   // Not retried: the next one deletes what this one left.
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
   title: () => 'prune',
+  scheduler: () => 'prune',
 });
 
 /** Games of one `fetch-pictures` job: more than any page shows. */

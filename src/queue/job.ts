@@ -21,6 +21,8 @@ export type JobSpec<Payload = unknown> = {
   options: JobOptions;
   /** The job's title on the board, from ids alone: `acme page 3`. */
   title: (payload: Payload) => string;
+  /** The scheduler that adds this job. Absent: none does. */
+  scheduler?: (payload: Payload) => string;
 };
 
 /** BullMQ's id of the job that a scheduler adds for a moment. */

@@ -28,7 +28,9 @@ export const redateDelayedJobs = async (
 ): Promise<number> => {
   let redated = 0;
   const redate = async (queue: Queue): Promise<void> => {
-    for (let isFull = true; isFull && !signal.aborted; ) {
+    // Those that stay, because a scheduler planned them or their job is gone, are not looked up again.
+    for (let before = -1; before < redated && !signal.aborted; ) {
+      before = redated;
       const ids = await backend.listDelayedAfter(queue.name, now + DELAY_MAX_MS, BATCH);
       for (const id of ids) {
         const job = await queue.getJob(id);
@@ -36,7 +38,6 @@ export const redateDelayedJobs = async (
         await job.changeDelay(Math.min(job.delay, WAITING.retryAfterMaxMs));
         redated += 1;
       }
-      isFull = ids.length === BATCH;
     }
   };
   for (const queue of producer.queues().filter(({ name }) => name !== ticks.name)) {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import { type AnyJob, parseSchedulerJobId, RetryAfter } from '#src/queue/job.ts';
+import { type AnyJob, type AnySpec, parseSchedulerJobId, RetryAfter } from '#src/queue/job.ts';
 import { LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
@@ -114,6 +114,7 @@ export const startRunner = <Deps>(
         load.active += 1;
         load.taken += 1;
         try {
+          await removeForgedScheduler(job.spec, queued, worker);
           return await runJob(job, queued, token, lockSignal, context);
         } finally {
           load.active -= 1;
@@ -176,6 +177,19 @@ const withCounts = (payload: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(payload).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
   );
+
+/** @throws UnrecoverableError if the scheduler of a job is none of ours: it would add jobs for ever */
+const removeForgedScheduler = async (
+  { payload, scheduler }: AnySpec,
+  { data, repeatJobKey }: QueuedJob,
+  worker: Worker,
+): Promise<void> => {
+  if (repeatJobKey === undefined) return;
+  const parsed = payload.safeParse(data);
+  if (parsed.success && repeatJobKey === scheduler?.(parsed.data)) return;
+  await (await worker.jobScheduler).removeJobScheduler(repeatJobKey);
+  throw new UnrecoverableError('a scheduler that is none of ours added this job: it was removed');
+};
 
 type Context<Deps> = { deps: Deps; clock: TrustedClock; logger: Logger; shutdown: AbortSignal };
 
