@@ -169,10 +169,11 @@ const reconcileScheduler = async (
   if (timing === undefined) return existing && (await queue.removeJobScheduler(id)) ? 'removed' : undefined;
   if (existing !== undefined) {
     const fault = await findScheduleFault(watched, existing);
-    const { key: _, next: _next, iterationCount: _count, ...settings } = existing;
-    const { name, ...of_jobs } = template;
-    if (fault === undefined && isDeepStrictEqual(settings, { ...timing, name, template: of_jobs }))
-      return undefined;
+    const { key: _, next: _next, iterationCount: _count, name, template: jobs, ...settings } = existing;
+    // BullMQ leaves out a payload without fields.
+    const agrees =
+      isDeepStrictEqual(settings, timing) && isDeepStrictEqual({ name, data: {}, ...jobs }, template);
+    if (agrees && fault === undefined) return undefined;
     // An update moves a late scheduler to its next tick. One that is ahead is not moved, so it is removed and created.
     if (fault === 'ahead') {
       await queue.removeJobScheduler(id);
