@@ -36,6 +36,5 @@ USER 1000:1000
 EXPOSE 8080 8081 8082 9464
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9464}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# As src/cli/bin/catalogue starts it.
-ENTRYPOINT ["node", "--disable-warning=ExperimentalWarning", "src/cli/catalogue.ts"]
+ENTRYPOINT ["/app/src/cli/bin/catalogue"]
 CMD ["worker"]

@@ -25,6 +25,16 @@ it('node_modules/.bin/catalogue becomes the command: no shell stays between, so 
   expect(command.split('\0')[0]).toMatch(/\/node$/);
 });
 
+it('the memory of a command that crashes becomes no file: it holds keys', async () => {
+  const child = spawn('sh', ['-c', 'ulimit -c unlimited; exec "$0" completion fish', BIN], { stdio: 'ignore' });
+  const limits = await until('the shell is replaced', async () => {
+    const line = await readFile(`/proc/${child.pid}/cmdline`, 'utf8');
+    return line.includes('catalogue.ts') && readFile(`/proc/${child.pid}/limits`, 'utf8');
+  });
+  child.kill('SIGKILL');
+  expect(limits).toMatch(/^Max core file size +0 +0 /m);
+});
+
 it('after npm 9, which deletes node_modules/.bin/node and copies local packages, npm ci links both', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
   const copy = await mkdtemp(join(tmpdir(), 'catalogue-start-'));

@@ -241,9 +241,11 @@ test('the script of the image is valid, passes the arguments that the Dockerfile
   });
 });
 
-test('the image has the command line as catalogue in its path', async () => {
+test('the image has the command line as catalogue in its path, and starts each role by it', async () => {
   const link = /^RUN ln -s \/app\/(\S+) \/usr\/local\/bin\/catalogue /m;
-  const [, program = ''] = link.exec(await readFile('Dockerfile', 'utf8')) ?? [];
+  const text = await readFile('Dockerfile', 'utf8');
+  const [, program = ''] = link.exec(text) ?? [];
+  expect(text).toContain(`ENTRYPOINT ["/app/${program}"]`);
   const bin = await mkdtemp(join(tmpdir(), 'catalogue-image-'));
   try {
     await symlink(resolve(program), join(bin, 'catalogue'));
