@@ -26,7 +26,9 @@ it('node_modules/.bin/catalogue becomes the command: no shell stays between, so 
 });
 
 it('the memory of a command that crashes becomes no file: it holds keys', async () => {
-  const child = spawn('sh', ['-c', 'ulimit -c unlimited; exec "$0" completion fish', BIN], { stdio: 'ignore' });
+  const child = spawn('sh', ['-c', 'ulimit -c unlimited; exec "$0" completion fish', BIN], {
+    stdio: 'ignore',
+  });
   const limits = await until('the shell is replaced', async () => {
     const line = await readFile(`/proc/${child.pid}/cmdline`, 'utf8');
     return line.includes('catalogue.ts') && readFile(`/proc/${child.pid}/limits`, 'utf8');
