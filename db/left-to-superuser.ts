@@ -2,14 +2,14 @@ import type { Queryable } from '#db/client.ts';
 import { type DatabaseRole, roleName } from '#db/roles.ts';
 import { onlyRow } from '#db/rows.ts';
 
-/** Functions of Postgres's own: those of large objects and of advisory locks, and of the latter those of a transaction. */
+/** Built-in functions. `all`: those of large objects and of advisory locks; `transactionLocks`: locks that end with a transaction. */
 type BuiltIns = { all: string[]; transactionLocks: string[] };
 
 /**
- * What everybody may still do if the owner is no superuser: functions of Postgres's own belong to one, and so does the schema
- * `public` before Postgres 15, where a function of a role could stand in for one of ours.
- * @param lockers who takes advisory locks
- * @returns what a superuser must do, in sentences
+ * Finds rights of PUBLIC that only a superuser can revoke: a superuser owns the built-in functions and, before Postgres 15,
+ * the schema `public`, where any database role could create a function that replaces one of ours.
+ * @param lockers the database roles that take advisory locks
+ * @returns what a superuser must run, as sentences; empty if nothing is left
  */
 export const findLeftToSuperuser = async (
   tx: Queryable,
@@ -40,7 +40,8 @@ export const findLeftToSuperuser = async (
       : []),
   ];
   if (statements.length === 0) return [];
-  const why = 'The user of DATABASE_URL may not take from every login what Postgres gives to all';
+  const why =
+    'The user of DATABASE_URL is no superuser, so it cannot revoke what Postgres grants to every login';
   const what =
     'large objects, locks that outlive a transaction, before Postgres 15 objects in the schema public';
   return [`${why}: ${what}. Let a superuser run in this database: ${statements.join('; ')};`];

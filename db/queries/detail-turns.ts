@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import { onlyRow } from '#db/rows.ts';
 
-/** No turn begins later than this: the clock of Postgres may have been set back. */
+/** A turn begins at most this long from now, because `ends_at` may be far ahead after the clock was set back. */
 const WAIT_MAX_MS = 60_000;
 
 /**

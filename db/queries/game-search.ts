@@ -26,22 +26,22 @@ export type GameSearch = {
 /** A game that a search finds. The score depends on the query and the game alone. */
 export type FoundGame = { game_id: string; score: number };
 
-/** Games that a search finds, at most: the best. */
+/** A search finds at most the best of this number. */
 export const FOUND_MAX = 100;
-/** A search that finds fewer by what is typed also looks for what may be meant. */
+/** If the typed words find fewer games, the search also tries the words that may be meant. */
 const ENOUGH = 10;
-/** Games that are compared with the query, at most. */
+/** Most games that one query reads and scores. */
 const CANDIDATES_MAX = 1_000;
-/** Games that are read to find those of one status, at most: a word may be in millions. */
+/** Most games that are read to find those of one status, because a word may be in millions. */
 const READ_MAX = 20_000;
-/** Words with one of the keys of a typed word that are compared with it. */
+/** Most words that are compared with a typed word because they share keys with it. */
 const WORDS_MAX = 300;
 
 type Candidate = Pick<GameRow, 'game_id' | 'game_name' | 'application_game_id'>;
 
 /**
- * Reads games of the index, in no order. Not prepared: only a plan for this query reads the table in place of the index
- * where nearly every game has the word.
+ * Reads games that match a tsquery, in no order. `unsafe` does not prepare the statement, so Postgres plans each query by
+ * itself: if nearly every game has the word, it reads the table, which is faster than the index.
  */
 const readMatches = (
   sql: Queryable,
@@ -107,7 +107,7 @@ const readByName = async (
   return read(looseQuery(meant, application_id));
 };
 
-/** Of a game with the id, above every name; of one whose id begins so, below the names that have every word. */
+/** The score of an equal id is above every name; that of a beginning of an id is below names that have every word. */
 const scoreOfId = (search: string, { game_id, application_game_id }: Candidate): number => {
   const typed = search.trim();
   const digits = digitsOf(typed);

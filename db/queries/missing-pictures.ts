@@ -3,7 +3,7 @@ import { isLast, isLive } from '#db/queries/picture-store.ts';
 import { countRows, onlyValue } from '#db/rows.ts';
 import type { PictureOutcome } from '#src/contract/pictures.ts';
 
-/** A picture of a passed game whose bytes the store does not have. */
+/** A picture of a passed game whose bytes are not in the store. */
 export type MissingPicture = {
   picture_id: string;
   game_id: string;
@@ -44,18 +44,18 @@ export const listMissing = async (
   };
 };
 
-/** Lets the media process request those of these pictures soon that were not requested since a moment. @returns how many */
+/** Schedules a request of each of these pictures that was not requested since a time. @returns how many */
 export const requestSoon = (sql: Queryable, picture_ids: readonly string[], since: Date): Promise<number> =>
   countRows(sql`
     update pictures set next_check_at = now()
     where picture_id = any(${picture_ids as string[]}::uuid[]) and coalesce(fetched_at < ${since}, true)`);
 
-/** How many of these pictures were not requested since a moment. */
+/** Counts these pictures that were not requested since a time. */
 export const countUnrequested = (sql: Queryable, picture_ids: readonly string[], since: Date) =>
   onlyValue(sql<{ count: number }[]>`
     select count(*)::int from pictures
     where picture_id = any(${picture_ids as string[]}::uuid[]) and coalesce(fetched_at < ${since}, true)`);
 
-/** How many games are passed and in the catalogue. */
+/** Counts the games that are passed and not withdrawn. */
 export const countLiveGames = (sql: Queryable): Promise<number> =>
   onlyValue(sql<{ count: number }[]>`select count(*)::int from games g where ${isLive(sql)}`);

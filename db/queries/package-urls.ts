@@ -4,7 +4,7 @@ export type PackageUrl = { game_id: string; game_package_url: string };
 
 /**
  * Sets the package URLs of games, in the order in which `upsertGames` locks. It changes no revision and no status.
- * @returns for each game that exists its former URL, equal if nothing was written
+ * @returns the former URL of each game that exists; if it equals the new one, nothing was written
  */
 export const updatePackageUrls = async (
   tx: Queryable,

@@ -2,12 +2,12 @@
 import type { RunRow } from '#db/queries/runs.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
 
-/** What a run counts that found no change. */
-const QUIET: readonly string[] = ['listed', 'unchanged'];
+/** The counters that a run without changes increments. */
+const QUIET_COUNTERS: readonly string[] = ['listed', 'unchanged'];
 
 const isQuiet = (run: RunRow): boolean =>
   run.outcome === 'succeeded' &&
-  RUN_COUNTERS.every((counter) => run[counter] === 0 || QUIET.includes(counter));
+  RUN_COUNTERS.every((counter) => run[counter] === 0 || QUIET_COUNTERS.includes(counter));
 
 /**
  * Keeps the first of each series of quiet runs.

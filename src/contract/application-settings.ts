@@ -26,7 +26,7 @@ export const duration = (minMs: number, maxMs: number) =>
     return z.NEVER;
   });
 
-/** An address that the platform calls. Whether it may, a worker decides at each call. */
+/** An address that the platform calls. The worker checks at each call whether it is allowed (src/egress/egress.ts). */
 export const webhookUrl = z.string().refine((text) => {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';

@@ -45,7 +45,7 @@ const wordsOf = (issue: z.core.$ZodRawIssue): string | undefined => {
 };
 
 /**
- * Words for the rules of a schema that have none of their own, for `safeParse`. The name of the field stands before
- * them. They never contain the value.
+ * Messages for `safeParse`, for rules of a schema that have no message of their own. The caller puts the name of the field
+ * before them. They never contain the value.
  */
 export const ISSUE_WORDS: z.core.ParseContext<z.core.$ZodIssue> = { error: wordsOf };

@@ -9,7 +9,7 @@ import {
 } from '#db/queries/sign-in.ts';
 import { isFresh } from '#src/identity/oidc-claims.ts';
 import { verifyPassword } from '#src/identity/password.ts';
-import { recordRefusal } from '#src/identity/refusals.ts';
+import { recordRefusedSignIn } from '#src/identity/refusals.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
 import { confirmKey, countAttempt, type SignInRefusal } from '#src/identity/sign-in.ts';
 
@@ -59,6 +59,6 @@ export const confirmOperator = async (
   if (password_hash === null)
     return { kind: (await takeConfirmation(sql, hashSecret(session))) ? 'confirmed' : 'refused' };
   const tried = await tryPassword(sql, { login, password_hash }, password);
-  if (tried.kind === 'refused') await recordRefusal(sql, login, 'wrong password to confirm', address);
+  if (tried.kind === 'refused') await recordRefusedSignIn(sql, login, 'wrong password to confirm', address);
   return tried;
 };

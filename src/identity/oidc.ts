@@ -39,7 +39,7 @@ import {
   type RoleSettings,
   rolesOf,
 } from '#src/identity/oidc-claims.ts';
-import { recordRefusal } from '#src/identity/refusals.ts';
+import { recordRefusedSignIn } from '#src/identity/refusals.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 import { countAttempt, countSignIn, openSession, recordOperator } from '#src/identity/sign-in.ts';
 
@@ -228,7 +228,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
           return { claims: joinClaims(more, confirmed), issuer };
         })
         .catch(async (error: unknown) => {
-          await recordRefusal(sql, null, 'the OIDC provider did not confirm the sign-in', address);
+          await recordRefusedSignIn(sql, null, 'the OIDC provider did not confirm the sign-in', address);
           throw new CatalogueError(NOT_SIGNED_IN, { cause: error });
         });
       const subject = `${issuer} ${String(claims.sub)}`;
@@ -240,7 +240,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
           const confirmed = await takeFreshCheck(tx, login, claims.auth_time);
           return { session: await openSession(tx, { login, by: 'oidc', site, address, confirmed }) };
         }
-        await recordRefusal(tx, admitted.login, admitted.refusal, address);
+        await recordRefusedSignIn(tx, admitted.login, admitted.refusal, address);
         return { refusal: admitted.refusal };
       });
       if (result.session === undefined) throw new CatalogueError(result.refusal ?? NOT_SIGNED_IN);

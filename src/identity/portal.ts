@@ -10,7 +10,7 @@ import {
 } from '#db/queries/portal-sessions.ts';
 import { forgetAttempts } from '#db/queries/sign-in.ts';
 import { findPresentedToken } from '#db/queries/tokens.ts';
-import { mayRecordUnknown, recordRefused } from '#src/identity/refusals.ts';
+import { mayRecordUnknown, recordKnownRefusal } from '#src/identity/refusals.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 import { countAttempt } from '#src/identity/sign-in.ts';
 import { hashApiToken, isApiToken } from '#src/rules/api-token.ts';
@@ -40,7 +40,7 @@ export const signInByToken = async (sql: Database, token: string, address: strin
       reason: `portal: ${why} token`,
       details: { address },
     } as const;
-    if (found !== undefined) await recordRefused(sql, entry);
+    if (found !== undefined) await recordKnownRefusal(sql, entry);
     else if (await mayRecordUnknown(sql)) await recordAudit(sql, [entry]);
     return { kind: 'refused', why };
   }

@@ -1,19 +1,19 @@
-/** Refusals in the audit log. Its entries are never deleted, so one caller writes few of them. */
+/** Refusals in the audit log, whose entries are never deleted: the number that one caller can cause is bounded. */
 import type { Queryable } from '#db/client.ts';
 import { type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { countRefusal } from '#db/queries/sign-in.ts';
 
-/** Entries of one login and action within the window. After them each doubling of the number is an entry, which has the number. */
+/** Entries of one login and action within the window. Beyond them, only each doubling (60, 120, …) adds an entry, with the number. */
 export const REFUSALS_MAX = 30;
-/** Entries of all unknown callers within the window. */
+/** Entries of all unknown callers together within the window. */
 export const UNKNOWN_REFUSALS_MAX = 1_000;
 
-/** May one more refusal of an unknown caller be written to the audit log? Somebody with many addresses must not fill it. */
+/** May one more refusal of an unknown caller be logged? One person with many addresses must not fill the log. */
 export const mayRecordUnknown = async (sql: Queryable): Promise<boolean> =>
   (await countRefusal(sql, 'unknown')) <= UNKNOWN_REFUSALS_MAX;
 
-/** Writes a refusal of a known caller to the audit log, unless there are many: then only their number now and then. */
-export const recordRefused = async (sql: Queryable, entry: AuditEntry): Promise<void> => {
+/** Writes a refusal of a known caller to the audit log; beyond `REFUSALS_MAX`, only each doubling of their number. */
+export const recordKnownRefusal = async (sql: Queryable, entry: AuditEntry): Promise<void> => {
   const refusals = await countRefusal(sql, `${entry.action} ${entry.actor_kind} ${entry.actor}`);
   if (refusals > REFUSALS_MAX && !Number.isInteger(Math.log2(refusals / REFUSALS_MAX))) return;
   const details = { ...entry.details, ...(refusals > REFUSALS_MAX && { refusals }) };
@@ -22,9 +22,9 @@ export const recordRefused = async (sql: Queryable, entry: AuditEntry): Promise<
 
 /**
  * Writes a refused sign-in to the audit log.
- * @param login null if it is unknown: what was typed may be a password, so the log does not have it
+ * @param login null if it is unknown: a typed login may be a password, so it is not logged
  */
-export const recordRefusal = async (
+export const recordRefusedSignIn = async (
   sql: Queryable,
   login: string | null,
   reason: string,
@@ -33,6 +33,6 @@ export const recordRefusal = async (
   const actor = operatorActor(login ?? 'unknown');
   const subject = `operator:${actor.actor}`;
   const entry = { ...actor, action: 'session.refuse', subject, reason, details: { address } } as const;
-  if (login !== null) return recordRefused(sql, entry);
+  if (login !== null) return recordKnownRefusal(sql, entry);
   if (await mayRecordUnknown(sql)) await recordAudit(sql, [entry]);
 };

@@ -21,7 +21,7 @@ import type { AuditAction } from '#src/contract/audit.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from '#src/identity/password.ts';
-import { recordRefusal } from '#src/identity/refusals.ts';
+import { recordRefusedSignIn } from '#src/identity/refusals.ts';
 import { browserProof, createSecret, hashSecret, isSameText } from '#src/identity/secrets.ts';
 
 /** Attempts of one known browser, and confirmations of one operator, within the window. */
@@ -132,12 +132,12 @@ export const signInByPassword = async (
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
   const matches = await verifyPassword(typed.password, password_hash);
   if (operator === undefined) {
-    await recordRefusal(sql, null, 'unknown login', address);
+    await recordRefusedSignIn(sql, null, 'unknown login', address);
     return { kind: 'refused' };
   }
   if (!matches || operator.status !== 'active') {
     const reason = matches ? 'the operator is disabled' : 'wrong password';
-    await recordRefusal(sql, operator.login, reason, address);
+    await recordRefusedSignIn(sql, operator.login, reason, address);
     return { kind: 'refused' };
   }
   const signInWaitS = await countSignIn(sql, login);
@@ -145,7 +145,12 @@ export const signInByPassword = async (
   const session = await sql.begin(async (tx) => {
     const locked = await lockOperator(tx, operator.login);
     if (locked?.password_hash !== operator.password_hash || locked.status !== 'active') {
-      await recordRefusal(tx, operator.login, 'the password or the operator was changed meanwhile', address);
+      await recordRefusedSignIn(
+        tx,
+        operator.login,
+        'the password or the operator was changed meanwhile',
+        address,
+      );
       return undefined;
     }
     await forgetAttempts(tx, isKnown ? [browserKey(login)] : [addressKey(address), loginKey(login)]);

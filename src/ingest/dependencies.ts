@@ -20,9 +20,9 @@ type KycRetention = {
 /** What the handlers in jobs/ work with; built once by the worker role. */
 export type JobDependencies = RunEndings & {
   webhooks: WebhookClient;
-  /** What `webhooks` has read and the jobs have not written. */
+  /** Bounds the responses that `webhooks` has read and the jobs have not written yet. */
   memory: AnswerMemory;
-  /** What responses may cost; `webhooks` waits for it. */
+  /** Delays the calls of applications whose responses cost much time; `webhooks` waits for it. */
   pace: ProcessPace;
   producer: Producer;
   /** Opens the application's access token. */
@@ -33,9 +33,9 @@ export type JobDependencies = RunEndings & {
   pictureKeepMs: number;
   kycRetention: KycRetention;
   events: EventSender;
-  /** Where calls may go. */
+  /** Which addresses may be called. */
   egress: EgressPolicy;
-  /** Pages that a listing may have at most. */
+  /** Most pages of a listing. */
   pageCap: number;
 };
 

@@ -1,4 +1,4 @@
-/** Where applications' events are sent: new secrets, repeated deliveries, addresses that are switched off. */
+/** Operations on the delivery of events: new secrets, retries, test events, and addresses that are switched off. */
 
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
@@ -37,7 +37,7 @@ const formerUntil = z.iso
   .nullable()
   .optional()
   .describe(
-    'When the secret before ends, as the caller has read it. Absent: none signs any more, so a repeated call replaces nothing.',
+    'When the former secret ends, as the caller has read it. If absent, the call is refused while a former secret still signs, so a repeated call replaces nothing.',
   );
 
 /**

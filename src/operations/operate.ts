@@ -10,7 +10,7 @@ import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
-import { recordRefused } from '#src/identity/refusals.ts';
+import { recordKnownRefusal } from '#src/identity/refusals.ts';
 import type { AnyOperation, Caller, Context, Given, Operation, Platform } from '#src/operations/operation.ts';
 import { requireOwn, requireRight } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
@@ -122,7 +122,7 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
     if (error instanceof ApprovalError) {
       const details = { ...(approval_id !== undefined && { approval_id }), ...noteToken(caller) };
       const refusal = { action: 'approval.refuse', subject, reason: error.message, details } as const;
-      await recordRefused(sql, { ...caller.actor, ...refusal });
+      await recordKnownRefusal(sql, { ...caller.actor, ...refusal });
     }
     throw error;
   }

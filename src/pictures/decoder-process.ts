@@ -14,7 +14,12 @@ import {
   parseRequest,
   REQUEST_BYTES,
 } from '#src/pictures/decoder-messages.ts';
-import { hasTwoProfiles, isOfUsualClass, looksOther, sayTransparent } from '#src/rules/picture-colours.ts';
+import {
+  declareTransparency,
+  differVisibly,
+  hasTwoProfiles,
+  hasUsualClass,
+} from '#src/rules/picture-colours.ts';
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
 import { isPlainGif } from '#src/rules/plain-gif.ts';
@@ -67,7 +72,7 @@ const bytesAPixel = ({
   return channels * (depth === 'uchar' ? 1 : 2) + 1;
 };
 
-/** The picture in a few pixels. */
+/** Reduces the picture to 16 × 16 pixels. */
 const sketch = (bytes: Buffer, ignoreIcc: boolean) =>
   open(bytes, ignoreIcc)
     .resize({ width: 16, height: 16, fit: 'fill' })
@@ -76,23 +81,23 @@ const sketch = (bytes: Buffer, ignoreIcc: boolean) =>
     .raw()
     .toBuffer({ resolveWithObject: true });
 
-/** Programs that take a colour profile for valid and those that do not would show different pictures. */
+/** Would a program that applies the colour profile show another picture than one that ignores it? */
 const dependsOnProfile = async (bytes: Buffer, { format, icc }: Metadata): Promise<boolean> => {
   if (icc === undefined) return false;
-  if (!isOfUsualClass(icc) || (format === 'jpeg' && hasTwoProfiles(bytes))) return true;
+  if (!hasUsualClass(icc) || (format === 'jpeg' && hasTwoProfiles(bytes))) return true;
   const [applied, ignored] = [await sketch(bytes, false), await sketch(bytes, true)];
-  return looksOther(applied.data, ignored.data, applied.info.channels);
+  return differVisibly(applied.data, ignored.data, applied.info.channels);
 };
 
-/** Has a WebP a transparency that it does not say? */
+/** Does a WebP have transparent pixels that its header denies? */
 const hidesTransparency = async (bytes: Buffer): Promise<boolean> => {
-  const transparent = sayTransparent(bytes);
+  const transparent = declareTransparency(bytes);
   if (transparent === null) return false;
   const alpha = await open(transparent).resize(within(large)).extractChannel('alpha').raw().toBuffer();
   return alpha.some((value) => value < OPAQUE);
 };
 
-/** Has a PNG pixels whose colour its palette lacks? */
+/** Does a PNG have pixels whose colour is missing in its palette? */
 const hasColourless = async (bytes: Buffer, filled: Buffer): Promise<boolean> => {
   const [own, other] = await Promise.all(
     [bytes, filled].map((png) => open(png).resize(within(large)).raw().toBuffer()),
@@ -110,7 +115,7 @@ const isAmbiguous = async (bytes: Buffer, format: ImageFormat, metadata: Metadat
   if (format === 'avif' && !isPlainAvif(bytes)) return true;
   if (format === 'gif' && !isPlainGif(bytes)) return true;
   if (format === 'webp' && (await hidesTransparency(bytes))) return true;
-  // Browsers make other colours of inks.
+  // Browsers convert CMYK to other colours than libvips.
   return metadata.space === 'cmyk' || dependsOnProfile(bytes, metadata);
 };
 

@@ -1,6 +1,6 @@
 /**
- * What a browser makes of a picture, and libvips does not. A reviewer would see another picture than players, whose browser
- * has the same bytes.
+ * Finds pictures whose colours browsers and libvips read differently: a reviewer, who sees the thumbnails that libvips makes,
+ * would see another picture than players.
  */
 
 const PROFILE = 'ICC_PROFILE\0';
@@ -8,13 +8,13 @@ const [APP2, START_OF_SCAN] = [0xe2, 0xda];
 /** TEM, RST0 to RST7 and SOI have no length. */
 const isBare = (marker = 0): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
 
-/** Does a JPEG have a part of a colour profile twice? Programs take the first, or the last. */
+/** Does a JPEG have the same part of a colour profile twice? Some programs read the first, others the last. */
 export const hasTwoProfiles = (jpeg: Buffer): boolean => {
-  const places = new Set<number | undefined>();
+  const parts = new Set<number | undefined>();
   for (let at = 2; at + 4 <= jpeg.length; ) {
     const marker = jpeg[at + 1];
     if (jpeg[at] === 0xff && marker === START_OF_SCAN) break;
-    // A marker may have anything before it.
+    // Padding or garbage before a marker is skipped.
     if (jpeg[at] !== 0xff || marker === 0xff || marker === 0) {
       at += 1;
       continue;
@@ -25,9 +25,9 @@ export const hasTwoProfiles = (jpeg: Buffer): boolean => {
     }
     const end = at + 2 + jpeg.readUInt16BE(at + 2);
     if (marker === APP2 && jpeg.toString('latin1', at + 4, at + 4 + PROFILE.length) === PROFILE) {
-      const place = jpeg[at + 4 + PROFILE.length];
-      if (places.has(place)) return true;
-      places.add(place);
+      const part = jpeg[at + 4 + PROFILE.length];
+      if (parts.has(part)) return true;
+      parts.add(part);
     }
     at = end;
   }
@@ -35,15 +35,15 @@ export const hasTwoProfiles = (jpeg: Buffer): boolean => {
 };
 
 const [FIRST_CHUNK, CHUNK_DATA] = [12, 20];
-/** Bits for "has transparency": of the chunk VP8X, and in the header of VP8L. */
-const [ALPHA_FLAG, ALPHA_HINT_AT] = [0x10, 4];
+/** The bit "has transparency": in the first byte of a VP8X chunk, and in byte 4 of a VP8L chunk. */
+const [ALPHA_FLAG, VP8L_ALPHA_AT] = [0x10, 4];
 
 /**
- * A WebP that says that it has no transparency, with the contrary: Chromium multiplies colours by a transparency of which
- * libvips reads nothing.
- * @returns null if it says that it has one, or cannot have one
+ * Copies a WebP whose header denies transparency, with a header that declares it, because Chromium applies the alpha
+ * channel in either case and libvips only if the header declares it.
+ * @returns null if the header already declares transparency, or the picture cannot have any
  */
-export const sayTransparent = (webp: Buffer): Buffer | null => {
+export const declareTransparency = (webp: Buffer): Buffer | null => {
   const copy = Buffer.from(webp);
   const setBit = (at: number) => copy.writeUInt8(copy.readUInt8(at) | ALPHA_FLAG, at);
   const typeAt = (at: number) => webp.toString('latin1', at, at + 4);
@@ -51,26 +51,23 @@ export const sayTransparent = (webp: Buffer): Buffer | null => {
     if ((webp.readUInt8(CHUNK_DATA) & ALPHA_FLAG) !== 0) return null;
     setBit(CHUNK_DATA);
   }
-  for (let at = FIRST_CHUNK; at + 8 + ALPHA_HINT_AT < webp.length; at += 8 + webp.readUInt32LE(at + 4)) {
+  for (let at = FIRST_CHUNK; at + 8 + VP8L_ALPHA_AT < webp.length; at += 8 + webp.readUInt32LE(at + 4)) {
     at += at % 2;
-    if (typeAt(at) === 'VP8L') setBit(at + 8 + ALPHA_HINT_AT);
+    if (typeAt(at) === 'VP8L') setBit(at + 8 + VP8L_ALPHA_AT);
   }
   return copy.equals(webp) ? null : copy;
 };
 
-/** Classes of profiles that lcms applies to a picture; a browser applies one of any class. */
+/** Classes of colour profiles that lcms applies to a picture; a browser applies any class. */
 const CLASSES: ReadonlySet<string> = new Set(['mntr', 'scnr', 'prtr', 'spac']);
 
-export const isOfUsualClass = (profile: Buffer): boolean => CLASSES.has(profile.toString('latin1', 12, 16));
+export const hasUsualClass = (profile: Buffer): boolean => CLASSES.has(profile.toString('latin1', 12, 16));
 
-/** Tones of 256 by which a pixel may differ: between sRGB and wide gamuts it is at most about 40. */
+/** How much a channel (0 to 255) may differ on average: sRGB and wide gamuts differ by at most about 40. */
 const TONES_MAX = 64;
 
-/**
- * Do two versions of a picture look different at one of their pixels?
- * @param channels of both
- */
-export const looksOther = (one: Uint8Array, other: Uint8Array, channels: number): boolean => {
+/** Do two versions of a picture differ visibly at any pixel? Both have `channels` bytes per pixel. */
+export const differVisibly = (one: Uint8Array, other: Uint8Array, channels: number): boolean => {
   if (one.length !== other.length) return true;
   for (let pixel = 0; pixel < one.length; pixel += channels) {
     let difference = 0;

@@ -11,7 +11,7 @@ import { hasRight, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
-import { recordRefused } from '#src/identity/refusals.ts';
+import { recordKnownRefusal } from '#src/identity/refusals.ts';
 import { readSession } from '#src/identity/sign-in.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
 import { addAccount } from '#src/site/account.ts';
@@ -125,7 +125,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       const subject = `page:${request.routeOptions.url}`;
       const details = { address: request.ip };
       const entry = { ...operatorActor(operator.login), action: 'access.refuse', subject, details } as const;
-      await recordRefused(sql, entry);
+      await recordKnownRefusal(sql, entry);
     }
     const roles = RIGHTS[right].join(' or ').replaceAll('_', ' ');
     const message = `This takes the role ${roles}. You have ${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}: ask an administrator.`;

@@ -18,7 +18,7 @@ test('where an administrator has made the roles of some processes alone, these g
   const owner = connect(url.href);
   expect(await grantRoles(owner, {})).toEqual([
     expect.stringContaining('create role catalogue_worker;'),
-    expect.stringContaining('may not take from every login'),
+    expect.stringContaining('cannot revoke what Postgres grants to every login'),
   ]);
   expect(await owner`select has_table_privilege('catalogue_api', 'games', 'select') as may`).toEqual([
     { may: true },

@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { listAudit, operatorActor } from '#db/queries/audit.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { FOUR_EYES_KINDS, type FourEyes } from '#src/contract/approvals.ts';
-import { recordRefusal } from '#src/identity/refusals.ts';
+import { recordRefusedSignIn } from '#src/identity/refusals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
@@ -242,7 +242,8 @@ it('FOUR_EYES=none is in the log of a process at start', async () => {
 });
 
 it('wrong passwords of a stranger do not hide what the officer tried', async () => {
-  for (let n = 0; n < 40; n += 1) await recordRefusal(database.sql, 'lee', 'wrong password', '192.0.2.1');
+  for (let n = 0; n < 40; n += 1)
+    await recordRefusedSignIn(database.sql, 'lee', 'wrong password', '192.0.2.1');
   await expect(reveal('lee')).rejects.toThrow('It takes two persons');
   const [entry] = await listAudit(database.sql, { actor: 'lee', limit: 1 });
   expect(entry).toMatchObject({ action: 'approval.refuse', subject });

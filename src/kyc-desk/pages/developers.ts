@@ -24,7 +24,7 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 50;
 const WAITING_SHOWN = 50;
-const REFUSED_SHOWN = 50;
+const NEW_CP_IDS_SHOWN = 50;
 const REQUESTS_MAX = 500;
 const SAME_SHOWN = 3;
 
@@ -55,7 +55,7 @@ const waitNote = (median_ms: number | null): string =>
     ? `none was given in ${WAITS_OF_DAYS} days`
     : `median wait ${formatDuration(median_ms)} in ${WAITS_OF_DAYS} days`;
 
-/** @param id of the part, to which figures lead */
+/** @param id the anchor that the figures at the top link to */
 const requestSection = (
   title: string,
   requests: readonly ApprovalRow[],
@@ -113,10 +113,10 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
   const sources = sourcesOf(options);
   app.get('/', { config: { right: developerList.right } }, async (request, reply) => {
     const { login } = operatorOf(request);
-    const [counts, median_ms, refused, waiting, ending, requests, { filters, body }] = await Promise.all([
+    const [counts, median_ms, withNewCpId, waiting, ending, requests, { filters, body }] = await Promise.all([
       countDevelopers(sql),
       readVerdictWaitMs(sql),
-      readFirst(developerList, sources, { new_cp_id: true }, REFUSED_SHOWN, 'pulled_at'),
+      readFirst(developerList, sources, { new_cp_id: true }, NEW_CP_IDS_SHOWN, 'pulled_at'),
       readWaiting(sources, WAITING_SHOWN),
       readFirst(verdictList, sources, { ends_soon: true }, WAITING_SHOWN, 'expires_at'),
       readFirst(kycRequestList, sources, {}, REQUESTS_MAX),
@@ -124,7 +124,7 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
     ]);
     // A cp_id that waits for a second person is in the list of requests only.
     const requested = new Set(requests.filter(({ kind }) => kind === 'cp-id').map(applicationIdOf));
-    const undecided = refused.filter(({ application_id }) => !requested.has(application_id));
+    const undecided = withNewCpId.filter(({ application_id }) => !requested.has(application_id));
     const toApprove = requests.filter((row) => row.requested_by !== login && row.state === 'requested');
     const others = requests.filter((row) => !toApprove.includes(row));
     return sendPage(reply, {

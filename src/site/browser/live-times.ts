@@ -1,9 +1,9 @@
-/** Times on an open page stay true: "4 min ago" is refreshed, and its title has the reader's own clock beside UTC. */
+/** Refreshes relative times such as "4 min ago" on an open page, and adds the local time to their titles. */
 export {};
 
 const EVERY_MS = 15_000;
 
-/** As `formatDuration` of the server has it. */
+/** The same units as `formatDuration` in src/site/html.ts. */
 const UNITS: [limitS: number, unitS: number, short: string][] = [
   [60, 1, 's'],
   [3_600, 60, 'min'],
@@ -18,7 +18,7 @@ const formatDuration = (ms: number): string => {
 };
 
 const refresh = (): void => {
-  // Only distances have a title.
+  // Only relative times have a title.
   for (const each of document.querySelectorAll<HTMLTimeElement>('time[title]')) {
     const time = new Date(each.dateTime);
     if (each.dataset.utc === undefined) {
@@ -29,7 +29,7 @@ const refresh = (): void => {
     const isAhead = each.textContent.startsWith('in ');
     const text =
       isAhead && ms >= 0 ? 'now' : ms < 0 ? `in ${formatDuration(ms)}` : `${formatDuration(ms)} ago`;
-    // A "now" that was due stays one.
+    // "now" is final: it was due, and does not become "1 s ago".
     if (each.textContent !== 'now' && each.textContent !== text) each.textContent = text;
   }
 };
