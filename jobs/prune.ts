@@ -15,11 +15,11 @@ import { defineJob } from '#src/queue/job.ts';
 const DAY_MS = 24 * 60 * 60_000;
 /** Runs and their pages stay this long; the newest runs of an application stay longer (db/queries/run-days.ts). */
 const KEEP_RUNS_MS = DAY_MS;
-/** Sums of the days of deleted runs. */
+/** The sums by day of deleted runs stay this many days. */
 const KEEP_DAYS = 400;
-/** Of a failure, since it last happened. */
+/** Failures stay this long after they last happened. */
 const KEEP_FAILURES_MS = 90 * DAY_MS;
-/** The guide of application developers and the OpenAPI document name it. */
+/** Events stay this long. The developer's guide and the OpenAPI document name it. */
 const KEEP_EVENTS_MS = 90 * DAY_MS;
 /** Rows a statement: locks stay short, and the job ends soon after an abort. */
 const BATCH = 5_000;
@@ -41,7 +41,7 @@ const deleteAll = async (
   return total;
 };
 
-/** The same for a statement that reads all rows from `first` on, and says after which row the next call continues. */
+/** The same for a statement that reads rows from `first` on and returns the last row that it read. */
 const deleteFrom = async <Row>(
   first: Row,
   signal: AbortSignal,

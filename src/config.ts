@@ -163,7 +163,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     kycDesk: { host: e.KYC_DESK_HOST, port: e.KYC_DESK_PORT, url: e.KYC_DESK_URL },
     kycRetention: { formerMs: e.KYC_KEEP_FORMER, removedMs: e.KYC_KEEP_REMOVED },
     fourEyes: e.FOUR_EYES,
-    /** `migrate` writes them into the database: they hold for every process. Absent ones stay as they are there. */
+    /** `migrate` writes them into the database, where they hold for every process. An absent one stays as it is there. */
     decisionRules: {
       games_need_verdict: present.GAMES_NEED_VERDICT === undefined ? undefined : e.GAMES_NEED_VERDICT,
       review_target_ms: present.REVIEW_TARGET === undefined ? undefined : e.REVIEW_TARGET,
@@ -188,7 +188,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
       store: storeLocation(e),
       /** Where the store's pictures of passed games are, for readers of group A. */
       publicUrl: e.PICTURE_PUBLIC_URL?.replace(/\/+$/, ''),
-      /** They are at the API's own address. */
+      /** Does the API serve the pictures itself? */
       isServedHere: false,
     },
     auditTimeZone: e.AUDIT_TIME_ZONE,
@@ -198,7 +198,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
   };
 };
 
-/** Units and defaults: `.env.example`. */
+/** Settings of a process; `.env.example` documents their units and defaults. */
 export type Config = ReturnType<typeof readConfig>;
 
 /** The public address of a site, or where it listens. */

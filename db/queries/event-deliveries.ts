@@ -6,7 +6,7 @@ import type { eventDeliveries } from '#db/schema/events.ts';
 
 export type DeliveryRow = InferSelectModel<typeof eventDeliveries>;
 
-/** The applications that have an event to send now, at most `limit`. It reads one row of each with a pending event. */
+/** Lists at most `limit` applications that have an event to send now. Reads one row of each application with a pending event. */
 export const listDueApplications = (sql: Queryable, limit: number) =>
   readColumn(sql<{ application_id: string }[]>`
     with recursive waiting as (
@@ -62,14 +62,14 @@ export const recordAttempts = async (tx: Queryable, results: readonly AttemptRes
     where d.event_id = r.event_id and d.state = 'pending'`;
 };
 
-/** Gives back events whose attempt was cancelled: it did not count. */
+/** Returns claimed events whose attempt was cancelled; the attempt does not count. */
 export const releaseDeliveries = async (sql: Queryable, event_ids: readonly string[]): Promise<void> => {
   await sql`
     update event_deliveries set attempts = greatest(attempts - 1, 0), next_attempt_at = now()
     where event_id = any(${event_ids as string[]}::uuid[]) and state = 'pending'`;
 };
 
-/** Ends the events of an application that wait: all, or those that are older than `olderThanMs`. */
+/** Marks the pending deliveries of an application that are older than `olderThanMs` as failed. */
 export const failDeliveries = async (
   tx: Queryable,
   application_id: string,
@@ -86,10 +86,10 @@ export const failDeliveries = async (
 export const insertTestEvent = (tx: Queryable, application_id: string): Promise<string> =>
   onlyValue(tx<{ event_id: string }[]>`select send_test_event(${application_id}) as event_id`);
 
-/** Events of one request for deliveries, at most: the oldest ones. */
+/** One request sends at most this many events: the oldest ones. */
 export const DELIVERIES_MAX = 10_000;
 
-/** Counts the events of an application that only a request sends, since its first address was set; at most `DELIVERIES_MAX`. */
+/** Counts the events since the first address was set that no further attempt sends; at most `DELIVERIES_MAX`. */
 export const countUndelivered = (sql: Queryable, application_id: string): Promise<number> =>
   onlyValue(sql<{ count: number }[]>`
     select count(*)::int as count from (
@@ -100,8 +100,8 @@ export const countUndelivered = (sql: Queryable, application_id: string): Promis
 
 /**
  * Sends events of an application again, from now on for another 24 hours.
- * @param wanted these events; or every event since a time, delivered ones too; or every event since the first
- *   address was set that is not delivered
+ * @param wanted `event_ids`: these events. `since`: every event since a time, delivered ones too. Neither: every event since
+ *   the first address was set that is not delivered
  * @returns how many
  */
 export const requestDeliveries = (

@@ -7,7 +7,7 @@ import { COUNT_MAX, type Listed, type ListPage, readListPage } from '#db/queries
 import { where } from '#db/where.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
-/** A game of a list. `reason_label` and `text` are those of its rejection; null if it is not rejected. */
+/** A game of a list. `reason_label` and `text` are of its rejection; null if it is not rejected. */
 export type GameItem = Pick<
   GameRow,
   | 'game_id'
@@ -43,7 +43,7 @@ const joins = (sql: Queryable) => sql`
     order by d.audit_id desc limit 1
   ) rejection on true`;
 
-/** Reads games by a scan of an index for each status: an array of one keeps its order (db/queries/api-games.ts). */
+/** Reads games by one index scan for each status. `= any (array[…])` makes Postgres use that index (db/queries/api-games.ts). */
 const scanGames = async (
   sql: Queryable,
   { application_id, audit_status }: GameFilter,
@@ -88,7 +88,7 @@ const listFound = async (
   filter: GameSearch,
   { after, limit }: GameListPage,
 ): Promise<Listed<GameItem>> => {
-  // The last game of the page before need not be found any more: a decision changes its status.
+  // Compares with the last game shown, because that game may be found no more: a decision changes its status.
   const shown = after && { score: Number(after[0]), game_id: after[1] };
   const all = await searchGames(sql, filter);
   const found = shown === undefined ? all : all.filter((game) => compareFound(shown, game) < 0);
@@ -108,7 +108,7 @@ export const listGamePage = (
   { search, ...filter }: GameFilter,
   page: GameListPage,
 ): Promise<Listed<GameItem>> =>
-  // White space alone is an id of an application, or nothing.
+  // White space alone can only be the id that an application gave a game.
   search !== undefined && (search.trim() !== '' || filter.application_id !== undefined)
     ? listFound(sql, { ...filter, search }, page)
     : scanGames(sql, filter, page);

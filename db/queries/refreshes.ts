@@ -2,18 +2,18 @@ import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
 
-/** The whole list of an application. */
+/** The game id of a request for the whole list. */
 export const WHOLE_LIST = '';
 /** The whole list is read at most once in this time. */
 const LIST_PAUSE_MS = 60_000;
-/** Requests of an application that wait at most. */
+/** At most this many requests of an application wait. */
 const WAITING_MAX = 10_000;
 
 /**
- * Requests that games be pulled, for their application. Requests of a game that arrive before its pull begins cause one
- * pull. Ids that are not stored request the list instead: new games come in by it, within the budgets of a run. No ids:
+ * Records an application's requests to pull games. Several requests of a game before its pull begins cause one pull. An
+ * unknown id requests the list instead, because new games come from the list, within the budgets of a run. No ids request
  * the whole list, with every detail.
- * @returns the number of different requests; undefined if too many wait already: then none is accepted
+ * @returns the number of different requests; undefined if too many wait already, so that none is accepted
  */
 export const insertRefreshes = async (
   sql: Queryable,
@@ -47,7 +47,7 @@ export const insertRefreshes = async (
   return row.written < row.wanted ? undefined : Math.max(ids.length, 1);
 };
 
-/** Requests that games be pulled, for an operator: also games that are not stored, and of a paused application. */
+/** Records an operator's requests to pull games: unknown games and games of a paused application are pulled too. */
 export const requestGames = async (
   tx: Queryable,
   application_id: string,
@@ -60,7 +60,7 @@ export const requestGames = async (
       set requested_at = now(), attempts = 0, by_operator = true`;
 };
 
-/** May what an application requested itself be pulled now? `bytesMax`: what pulls outside runs may store in 24 hours. */
+/** May an application's own requests be pulled now? `bytesMax`: most bytes that pulls outside runs may store in 24 hours. */
 const mayPull = (sql: Queryable, bytesMax: number) => sql`
   a.status = 'active' and coalesce(t.stored_bytes < ${bytesMax} or t.day_started_at < now() - interval '24 hours', true)`;
 
@@ -73,8 +73,8 @@ export type DueRefresh = Pick<ApplicationRow, 'application_id'> & {
 };
 
 /**
- * The applications with requests whose turn has come, at most `limit`. It reads one request and the last run of each
- * application. Lists that may not be read yet are left out: they would keep the places of others.
+ * Lists at most `limit` applications with requests that may be pulled now. Reads one request and the last run of each
+ * application. Leaves out lists that may not be read yet, because they would take the places of others.
  */
 export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number): Promise<DueRefresh[]> =>
   sql<DueRefresh[]>`
@@ -104,12 +104,12 @@ export const listDueRefreshes = (sql: Queryable, limit: number, bytesMax: number
     select application_id, has_games, may_list from facts where has_games or may_list
     order by next_at nulls first limit ${limit}`;
 
-/** A request as it was read: one that is repeated later has another time. */
+/** A request as it was read. A repeated request has a later `requested_at`. */
 export type GameRefresh = { application_game_id: string; is_full: boolean; requested_at: string };
 /** The request of a game. `age_ms`: how long it waits. */
 export type GameRequest = GameRefresh & { attempts: number; age_ms: number };
 
-/** Games that may be pulled now: those of operators first, then the longest waiting. */
+/** Lists the games that may be pulled now: those of operators first, then the oldest requests. */
 export const listRequestedGames = (
   sql: Queryable,
   application_id: string,
@@ -124,7 +124,7 @@ export const listRequestedGames = (
       and (by_operator or (${mayPull(sql, bytesMax)}))
     order by by_operator desc, requested_at limit ${limit}`;
 
-/** The request of an application's whole list. */
+/** Finds the request of an application's whole list. */
 export const findRequestedList = (sql: Queryable, application_id: string) =>
   firstRow(sql<GameRefresh[]>`
     select application_game_id, is_full, requested_at::text from refresh_requests
@@ -161,7 +161,7 @@ export const countAttempts = async (
     where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])`;
 };
 
-/** Does one of these games wait? */
+/** Is there a request of one of these games? */
 export const hasWaitingGames = (
   sql: Queryable,
   application_id: string,
@@ -172,14 +172,14 @@ export const hasWaitingGames = (
     where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])
     limit 1`);
 
-/** Turns in a row without a final result. */
+/** Reads how many turns in a row had no final result. */
 export const readIdleTurns = async (sql: Queryable, application_id: string): Promise<number> => {
   const [row] = await sql<{ idle_turns: number }[]>`
     select idle_turns from refresh_turns where application_id = ${application_id}`;
   return row?.idle_turns ?? 0;
 };
 
-/** The application's next turn is after `waitMs`. */
+/** Postpones the application's next turn by `waitMs`. */
 export const postponeRefreshes = async (
   sql: Queryable,
   application_id: string,
@@ -192,7 +192,7 @@ export const postponeRefreshes = async (
     on conflict (application_id) do update set next_at = excluded.next_at, idle_turns = excluded.idle_turns`;
 };
 
-/** Counts what a pull outside a run has stored. */
+/** Adds the bytes that a pull outside a run has stored, within 24 hours. */
 export const addPulledBytes = async (tx: Queryable, application_id: string, stored_bytes: number) => {
   await tx`
     insert into refresh_turns as t (application_id, next_at, stored_bytes)

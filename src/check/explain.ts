@@ -1,4 +1,4 @@
-/** Why a response has no data, and what is wrong with a field, in one style of words. */
+/** Explains why a response has no data, and what is wrong with a field. */
 import type { z } from 'zod';
 import type { Call } from '#src/check/session.ts';
 import { envelopeSchema, RET_CODE_SUCCESS } from '#src/contract/envelope.ts';
@@ -28,22 +28,22 @@ export const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
 
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
-/** Section 2.3 names the description of a game so. */
+/** Other names that the interface document uses for a field: section 2.3 says `game_info`. */
 const OTHER_NAMES: Record<string, string> = { game_info: 'game_desc' };
 
-/** Names of an object in which a missing field is looked for. A response may have 100,000, and miss every field. */
+/** A missing field is compared with this many names of its object, because a response may have 100,000 names and lack every field. */
 const NAMES_MAX = 100;
 const namesRead = new WeakMap<object, string[]>();
 const namesIn = (object: object): string[] =>
   namesRead.getOrInsertComputed(object, () => Object.keys(object).slice(0, NAMES_MAX));
 
-/** A field of the missing one's name, but for case, `_` and `-`: such a name reveals nothing. */
-const findLikeness = (object: unknown, field: string): string | undefined =>
+/** Finds a name that differs from the missing field only in case, `_` and `-`. Such a name reveals nothing of the application. */
+const findSimilarName = (object: unknown, field: string): string | undefined =>
   namesIn(Object(object ?? {})).find(
     (key) => (key.length < 2 * field.length && bare(key) === bare(field)) || key === OTHER_NAMES[field],
   );
 
-/** `data.total must be an integer, not a string`. @param subject what has no path: the value itself */
+/** Explains an issue, such as `data.total must be an integer, not a string`. @param subject names the value if the issue has no path */
 export const explainIssue = (issue: z.core.$ZodIssue, value: unknown, subject: string): string => {
   const { path } = issue;
   const field = String(path.at(-1) ?? '');
@@ -54,8 +54,8 @@ export const explainIssue = (issue: z.core.$ZodIssue, value: unknown, subject: s
   const came = at(value, path);
   if (came !== undefined)
     return `${name} must be ${EXPECTED[issue.expected] ?? issue.expected}, not ${typeName(came)}`;
-  const likeness = findLikeness(at(value, path.slice(0, -1)), field);
-  return `${name} is missing${likeness === undefined ? '' : `, but ${likeness} is there`}`;
+  const similar = findSimilarName(at(value, path.slice(0, -1)), field);
+  return `${name} is missing${similar === undefined ? '' : `, but ${similar} is there`}`;
 };
 
 /** The envelope of a response; undefined if it is not an envelope (section 2.1). */

@@ -1,5 +1,6 @@
 /** The operators' web console, and the portal of applications' developers. */
 import type { FastifyInstance } from 'fastify';
+import { addBullBoard } from '#src/console/bull-board.ts';
 import { createNavigationCounts } from '#src/console/navigation-counts.ts';
 import { addAppeals } from '#src/console/pages/appeals.ts';
 import { addApplicationSettings } from '#src/console/pages/application-settings.ts';
@@ -23,7 +24,6 @@ import { addReasons } from '#src/console/pages/reasons.ts';
 import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
 import { addTokens } from '#src/console/pages/tokens.ts';
-import { addQueues } from '#src/console/queues.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { addPortalEvents } from '#src/portal/events.ts';
 import { addPortalGame } from '#src/portal/game.ts';
@@ -87,7 +87,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addPortalThread(app, options);
   addPortalPictures(app, options);
   addPortalEvents(app, options);
-  await addQueues(app, options);
+  await addBullBoard(app, options);
   await app.ready();
   return app;
 };

@@ -8,13 +8,13 @@ type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) =
 /** Finds all addresses of a name, as `dns.lookup` does. */
 export type Resolve = (hostname: string, options: { all: true }, found: Found) => void;
 
-/** Names that are remembered as slow. */
+/** Most names that are remembered as slow. */
 const SLOW_NAMES_MAX = 10_000;
 
 /**
  * Bounds the look-ups that run at once. A look-up takes a thread until the name's servers answer or the system gives
- * up, also when the call that started it has ended. Therefore a name is looked up once at a time, for all that ask, and
- * names whose last look-up was slow have places of their own: silent servers cannot take those of other names.
+ * up, even after the call that started it has ended. Therefore concurrent callers share one look-up of a name, and names
+ * whose last look-up was slow have separate places, so that silent servers do not block other names.
  */
 export const shareLookups = (resolve: Resolve, limits: typeof LOOKUPS = LOOKUPS): Resolve => {
   const running = new Map<string, Found[]>();

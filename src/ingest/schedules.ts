@@ -159,7 +159,7 @@ const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<strin
     (id) => parseSchedulerJobId(id)?.scheduler_id ?? '',
   );
 
-/** Sets or remove one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
+/** Sets or removes one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
 const reconcileScheduler = async (
   watched: WatchedQueue,
   { id, timing, template }: Wanted,

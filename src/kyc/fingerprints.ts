@@ -20,8 +20,8 @@ const opened = new WeakMap<KeyRing, { key: Promise<Uint8Array>; wraps: WrappedKe
 
 /**
  * Opens the installation's fingerprint key; the first call creates it. The key is random and stored wrapped, so
- * fingerprints survive a change of ENCRYPTION_KEYS. A process that can't open it seals
- * nothing. Call it outside transactions: a slow key service must not occupy a connection.
+ * fingerprints survive a change of ENCRYPTION_KEYS. A process that cannot open it seals nothing. Call it outside
+ * transactions, because a slow key service must not occupy a connection.
  * @throws KeyError `no_key`, `unknown_key`, `does_not_open` or `key_service`
  */
 export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<FingerprintKey> => {
@@ -56,9 +56,8 @@ export const recordFingerprint = (key: Uint8Array, application_id: string, field
 const FIELD_BYTES = 16;
 
 /**
- * A fingerprint of each field for one version of one application's record: equal values have different ones in another
- * field, version or application. So a dump does not tell which values are equal, and only who has the key can compare a
- * value with a stored one.
+ * A fingerprint of each field for one version of one application's record. Equal values have different fingerprints in
+ * another field, version or application, so a dump does not show which values are equal; comparing a value requires the key.
  * @returns HMAC-SHA-256 of each field, cut to 16 bytes, in the order of `KYC_SEALED_FIELDS`
  */
 export const fieldFingerprints = (

@@ -10,7 +10,7 @@ const isDay = (day: string): boolean => {
 
 /**
  * Parses a duration before now, or a time.
- * @param zone of a time that names none: where a person types it on a terminal it is local
+ * @param zone the time zone of a time without one; local for times that a person types in a terminal
  * @throws RangeError that gives examples
  */
 export const parseSince = (text: string, zone: 'local' | 'UTC' = 'local'): Date => {

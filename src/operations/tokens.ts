@@ -16,7 +16,7 @@ import { hashApiToken } from '#src/rules/api-token.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Lifetimes by default: what acts ends sooner than what reads. */
+/** Default lifetimes. A token that acts as an operator ends sooner than one that only reads. */
 export const TOKEN_DAYS = { application: 365, operator: 90 };
 
 const tokenSubject = ({ token_id }: { token_id: string }): string => `token:${token_id}`;
@@ -27,7 +27,7 @@ const chooseRoles = async (tx: Queryable, name: string, given: Role[] | undefine
   if (operator === undefined) throw new NotFoundError('operator', name);
   if (operator.status === 'disabled') throw new StateError(`${name} is disabled: it cannot have a token.`);
   const lacking = given?.filter((role) => !operator.roles.includes(role)) ?? [];
-  if (lacking.length > 0) throw new UsageError(`${name} has not the role ${lacking.join(', ')}.`);
+  if (lacking.length > 0) throw new UsageError(`${name} does not have the role ${lacking.join(', ')}.`);
   return given ?? operator.roles;
 };
 
@@ -69,7 +69,7 @@ export const createToken = defineOperation({
   subject: ({ application_id, login }) =>
     login === undefined ? `application:${application_id}` : `operator:${login}`,
   run: async (tx, { application_id = null, login = null, roles: given, name, expires }, { caller }) => {
-    // It would act in the name of another person, or outlive the token that made it.
+    // By another front, an operator could make a token in another's name, or one that outlives its own.
     if (login !== null && caller.actor.actor_kind !== 'command_line')
       throw new ForbiddenError("An operator's token is made on the command line alone.");
     const roles = login === null ? null : await chooseRoles(tx, login, given);

@@ -46,12 +46,12 @@ const CODES: Record<string, StoreErrorCode> = {
 
 type ServiceError = Error & { code?: string; $metadata?: { httpStatusCode?: number } };
 
-/** Is a picture not there? A bucket that does not exist says nothing about its pictures. */
+/** Is a picture missing? An error of a missing bucket says nothing about its pictures. */
 const isNotFound = (error: ServiceError): boolean =>
   error.name !== 'NoSuchBucket' &&
   (error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata?.httpStatusCode === 404);
 
-/** Reads up to `PICTURE_BYTES_MAX` and a piece, and ends the response there. */
+/** Reads until more than `PICTURE_BYTES_MAX` bytes have arrived, then ends the response. */
 const readBeginning = async (body: Readable): Promise<Buffer> => {
   const pieces: Buffer[] = [];
   let bytes = 0;
@@ -123,11 +123,11 @@ export const openS3Store = (
       guard(async () => {
         const name = nameOfPicture(picture);
         const from = at(to === 'passed' ? 'seen' : 'passed', name);
-        // Copies also over what is there: a server that was killed may have written a part of it.
+        // Replaces an existing object, because a killed server may have written only a part of it.
         const copy = new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` });
         await client.send(copy, inTime()).then(
           ({ CopyObjectResult }) => {
-            // Something else than S3 answered 200: what it did not copy is not deleted.
+            // A server that is no S3 may answer 200 without a copy: then the original must stay.
             if (CopyObjectResult?.ETag === undefined) throw new StoreError('failed', where, 'no copy');
           },
           async (error: ServiceError) => {

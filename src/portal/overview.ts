@@ -49,15 +49,14 @@ const FAILURES_SHOWN = 100;
 const GROUPS_SHOWN = 5;
 const signedIn = { config: { right: 'application' } } as const;
 
-/** What an operator reads beside it is not for the developer. */
+/** Why a run ended so, without the advice for operators. */
 const whyCell = (run: RunRow): string | null => {
   const why = whyOf(run);
   return why === null ? null : withoutAdvice(why);
 };
 
-const RUN_COLUMNS = [
-  ...['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'],
-];
+// biome-ignore format: one line
+const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'];
 
 /** @param note below the number */
 const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: string): SafeHtml => {
@@ -76,8 +75,9 @@ const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => h
 ${named.length > 0 ? named.map(namedGame) : html`<strong>${number(games)} games</strong>`}: ${label ?? 'no reason given'}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
 
-/** Where the developer does something about a problem. */
-const toAct = (url: string, label: string): SafeHtml => html`<a class="button" href="${url}">${label}</a>`;
+/** A link to the page on which the developer can solve a problem. */
+const actButton = (url: string, label: string): SafeHtml =>
+  html`<a class="button" href="${url}">${label}</a>`;
 
 /** What a developer mends first: the games that a reviewer has rejected. */
 const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null => {
@@ -87,8 +87,8 @@ const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   const aside =
     only === undefined
-      ? toAct('/portal/games?status=rejected', 'Read why for each game')
-      : toAct(gameUrl(only.application_game_id), 'Open the game');
+      ? actButton('/portal/games?status=rejected', 'Read why for each game')
+      : actButton(gameUrl(only.application_game_id), 'Open the game');
   return section(
     title,
     html`<div class="body"><ul class="reasons-of">${rejections.map(rejection)}</ul>
@@ -108,7 +108,7 @@ const problemSection = (groups: readonly FailureGroup[]): SafeHtml | null => {
   });
   return section('What could not be stored', shown, {
     tone: 'warn',
-    aside: toAct('/portal/runs', 'All failures'),
+    aside: actButton('/portal/runs', 'All failures'),
   });
 };
 
@@ -118,7 +118,7 @@ const eventSection = (webhook: EventWebhook | undefined): SafeHtml | null =>
     ? null
     : section('Events do not arrive', html`<p class="body">${describeAddress(webhook)}</p>`, {
         tone: 'warn',
-        aside: toAct('/portal/events', 'Fix the address'),
+        aside: actButton('/portal/events', 'Fix the address'),
       });
 
 /** Adds `/portal`, `/portal/runs` and `/portal/checks`. */

@@ -1,17 +1,17 @@
 /** What may help to decide on a game, for its page. */
 import type { Queryable } from '#db/client.ts';
 import {
-  type ApplicationRecord,
+  type DecisionHistory,
   listRecentRejections,
   type RecentRejection,
-  readApplicationRecord,
-} from '#db/queries/application-record.ts';
+  readDecisionHistory,
+} from '#db/queries/decision-history.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { listSimilarNames, type SimilarName } from '#db/queries/similar-names.ts';
 import { contactsOf, hasInvisible, latinReading, mixedWords, scriptsOf } from '#src/rules/text-hints.ts';
 
 export type GameHints = {
-  record: ApplicationRecord;
+  record: DecisionHistory;
   rejections: readonly RecentRejection[];
   names: readonly SimilarName[];
   scripts: readonly string[];
@@ -30,7 +30,7 @@ export const readGameHints = async (sql: Queryable, game: GameRow): Promise<Game
   const { game_name, game_desc, application_id } = game;
   const reading = latinReading(game_name);
   const [record, rejections, read, written] = await Promise.all([
-    readApplicationRecord(sql, application_id),
+    readDecisionHistory(sql, application_id),
     listRecentRejections(sql, game, SHOWN_MAX),
     reading === null ? [] : listSimilarNames(sql, { ...game, game_name: reading }, SHOWN_MAX),
     listSimilarNames(sql, game, SHOWN_MAX),

@@ -4,7 +4,7 @@ import { readIdentityRules } from '#db/queries/addresses.ts';
 import { type LaneGame, listLaneContents } from '#db/queries/lanes.ts';
 import { addressIdentity } from '#src/rules/address-identity.ts';
 
-/** A signature alone moves no picture: the identities of the addresses are compared. */
+/** Compares the identities of addresses, because a new signature alone changes no picture. */
 const isSame = (
   before: readonly string[],
   after: readonly string[],
@@ -12,7 +12,7 @@ const isSame = (
 ): boolean =>
   before.length === after.length && before.every((url, n) => identify(url) === identify(after[n] ?? ''));
 
-/** @returns the names of the changed fields, by game; that a picture was replaced if no field differs */
+/** @returns the names of the changed fields, by game; `picture replaced` if no field differs */
 export const describeChanges = async (
   sql: Queryable,
   games: readonly LaneGame[],

@@ -14,12 +14,12 @@ import { listen, stopListening } from '#src/roles/listen.ts';
 import { CONNECT_S, probeDatabase, probePool, probeQueue } from '#src/roles/probe-servers.ts';
 
 /**
- * A separate pool: metrics do not wait for the connections of the role. Two read tables, which may be locked, and the third
- * probes.
+ * A separate pool, so that metrics do not wait for the process's connections: two read tables, which may be locked, and the
+ * third probes.
  */
 const DATABASE_CONNECTIONS = 3;
 
-/** Processes that have no rights on every queue of Redis. The others report the length of each. */
+/** The queues whose lengths a process reports, if it may not read every queue of Redis. */
 const QUEUES_OF: Record<string, readonly AnySpec[]> = { api: [], 'kyc-desk': [], media: mediaSpecs };
 
 /** Why a process is not ready before its roles have started. */
@@ -29,9 +29,9 @@ export const STARTING = 'the process starts';
  * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its roles start until they have stopped. If
  * another worker on this machine uses the port, it listens on a free port and logs it. OpenTelemetry sends the same
  * metrics if it is on.
- * @param role `worker`, `api`, `console` or `up`
- * @param fault why the roles are not ready; undefined if they are. Database and queue are checked here
- * @param pools those of the roles: each must get a connection
+ * @param role the name of the process, such as `worker` or `kyc-desk`
+ * @param fault why the process is not ready; undefined if it is. Database and queue are checked here
+ * @param pools the pools of the process, of which each must give a connection
  */
 export const startMetrics = async (
   config: Config,

@@ -1,4 +1,4 @@
-/** How an operator proves again who it is, in the form of what takes it: by the password, or by a fresh sign-in. */
+/** Forms of important acts require that the operator proves again who it is: by the password, or by a fresh sign-in. */
 import type { FastifyRequest } from 'fastify';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator, readConfirmationMethod } from '#src/identity/confirm.ts';
@@ -8,13 +8,14 @@ import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
 
+/** Most characters of a password that is sent as a proof. */
 export const PROOF_MAX = 1_024;
 
 export type ProofView = {
   login: string;
   has_password: boolean;
   confirmed: boolean;
-  /** Null: without a provider there is no other proof than a password. */
+  /** The address of a fresh sign-in; null without an OIDC provider, because then only a password is a proof. */
   signInAgain: string | null;
 };
 
@@ -33,7 +34,7 @@ export const readProof = async (
   };
 };
 
-/** What comes instead of a form: how to get a proof. Null if the form can be sent. @param what as a subject: `A reveal` */
+/** Says how to get a proof, in place of a form. Null if the form can be sent. @param what the act as a subject: `A reveal` */
 export const missingProof = (
   { login, has_password, confirmed, signInAgain }: ProofView,
   what: string,
@@ -54,7 +55,7 @@ export const proofField = ({ has_password }: ProofView): SafeHtml | null =>
     : null;
 
 /**
- * Has the operator prove again who it is.
+ * Checks the operator's proof, and reads the session again.
  * @param not what did not happen: `Not revealed`
  * @throws CatalogueError without the proof, or if the session has ended meanwhile
  */

@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
 import { readConfig } from '#src/config.ts';
-import { buildBoard } from '#src/console/queues.ts';
+import { buildBoard } from '#src/console/bull-board.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobResult } from '#src/queue/job.ts';

@@ -39,11 +39,11 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const BATCH_PAGE = 200;
 const NAMED_MAX = 5;
-/** Bytes of one selected game: name, id, revision. */
+/** Most bytes of one selected game in the form: the field's name, the id and the revision. */
 const GAME_MAX_BYTES = 64;
-/** The filters of a lane at their longest, and the short fields of a form. */
+/** Most bytes of the filters of a lane and the short fields of a form. */
 const FILTERS_MAX_BYTES = 16 * 1024;
-/** A form with as many games and pictures as a page has, and its text and note at their longest. */
+/** A form with all games and pictures of a page, and the longest text and note. */
 const FORM_MAX_BYTES =
   LANE_PAGE * GAME_MAX_BYTES + SEEN_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + FILTERS_MAX_BYTES;
 
@@ -66,7 +66,7 @@ const form = laneFilters.extend({
   text: z.string().default(''),
   note: z.string().default(''),
   view: optionalWord(['gallery']),
-  /** The games that the reviewer did not open are decided too. */
+  /** The reviewer's answer: are games that the reviewer did not open decided too? */
   unopened: optionalWord(['decide', 'leave']),
 });
 type Form = z.infer<typeof form>;
@@ -85,7 +85,7 @@ const withSeenPictures = (games: Form['game'], seen: Form['seen']) => {
 type Iconed = Parameters<typeof iconPlace>[0];
 
 /** Asks whether to decide on games that the reviewer has not opened. */
-const question = (given: Form, unopened: readonly Iconed[], pictures: PictureSet): SafeHtml => {
+const unopenedForm = (given: Form, unopened: readonly Iconed[], pictures: PictureSet): SafeHtml => {
   const { game, seen, act, unopened: _answer, ...fields } = given;
   const { lane, application, q } = given;
   const verb = act === 'pass' ? 'Pass' : 'Reject';
@@ -114,7 +114,7 @@ const askUnopened = async (options: ConsoleOptions, given: Form, missed: string[
       return { game_id, application_id, game_icon, game_name: named.get(game_id)?.game_name ?? '' };
     })
     .toSorted((one, other) => missed.indexOf(one.game_id) - missed.indexOf(other.game_id));
-  return question(given, games, await wantPictures(options, games));
+  return unopenedForm(given, games, await wantPictures(options, games));
 };
 
 /** The page of the lane that a form came from, with the games that were not decided. */

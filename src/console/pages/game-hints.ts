@@ -1,5 +1,5 @@
 /** What else may decide a game. Each hint says what it rests on; none decides. */
-import { RECORD_DAYS, RECORD_MAX, type RecentRejection } from '#db/queries/application-record.ts';
+import { HISTORY_DAYS, HISTORY_MAX, type RecentRejection } from '#db/queries/decision-history.ts';
 import type { SimilarGame } from '#db/queries/similar-icons.ts';
 import type { SimilarName } from '#db/queries/similar-names.ts';
 import { describeVerdict } from '#src/console/pages/application-standing.ts';
@@ -40,7 +40,7 @@ ${more}<p class="soft">The pictures are the same, or nearly.</p></div>`,
 };
 
 const upTo = (count: number): string =>
-  count > RECORD_MAX ? `more than ${number(RECORD_MAX)}` : number(count);
+  count > HISTORY_MAX ? `more than ${number(HISTORY_MAX)}` : number(count);
 
 const similarName = (
   { game_id, game_name, application_name, ...game }: SimilarName,
@@ -82,7 +82,7 @@ export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView
     ['Developer', html`${hold === undefined ? null : badge('held')} ${describeVerdict(verdict)}`],
     [
       'Application',
-      `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn in ${RECORD_DAYS} days`,
+      `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn in ${HISTORY_DAYS} days`,
     ],
     ['Scripts', scripts.join(', ') || null],
     ['Name mixes alphabets', marked(mixed)],

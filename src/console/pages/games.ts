@@ -18,7 +18,7 @@ import { timelineCard } from '#src/site/timeline.ts';
 
 const PAGE = 50;
 
-/** What happened to an id of an application that no game has, or none with the chosen status; null if nothing did. */
+/** The timeline of an application's id for which the list finds no game, for example because it is withdrawn; null if empty. */
 const findTimeline = async (
   sql: Database,
   application_id: string,
@@ -35,7 +35,7 @@ const findTimeline = async (
 
 const HINT = html`To find a withdrawn game, or why an id has no game, search for the id in its application.`;
 
-/** Without its id, which is in the link: a row of games has one line. */
+/** The name alone, so that a row has one line; the link has the id. */
 const applicationCell = ({ application_id, application_name }: GameItem): SafeHtml =>
   applicationLink(
     application_id,

@@ -115,7 +115,7 @@ export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): voi
       const { act: name, queue } = form.parse(request.body);
       if (name === 'retry') {
         const { retried } = await operateFor(request, options, retryFailedJobs, { name: queue });
-        return `Jobs of ${queue} that are tried again: ${retried[queue] ?? 0}.`;
+        return `Jobs of ${queue} that are retried: ${retried[queue] ?? 0}.`;
       }
       const operation = name === 'pause' ? pauseQueues : resumeQueues;
       await operateFor(request, options, operation, { name: queue });

@@ -1,7 +1,7 @@
 /**
- * A record in clear: the answer to a POST, so that no address leads to it, no back button shows it and no cache keeps it.
- * After two minutes the browser leaves the page, without script; with script the values are gone before that when the
- * page is left.
+ * The page that shows a record in clear. It answers a POST, so that no address leads to it, no back button shows it and no
+ * cache keeps it. After `revealMs` the browser leaves it, also without script; a script also removes the values when the
+ * officer leaves it before.
  */
 import type { FastifyReply } from 'fastify';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
@@ -10,7 +10,7 @@ import { recordCpId } from '#src/kyc-desk/pages/parts.ts';
 import { sendPage } from '#src/site/answers.ts';
 import { facts, html, section } from '#src/site/html.ts';
 
-/** Sends the page. @param how where to go after `revealMs` */
+/** Sends the page. @param view.here where the browser goes after `revealMs` */
 export const sendReveal = (
   reply: FastifyReply,
   { record, ...developer }: KycView,

@@ -3,33 +3,33 @@ import type { GameRow } from '#db/queries/games.ts';
 import { onlyRow } from '#db/rows.ts';
 
 /** What was decided on an application's games in the last 90 days, and how many it withdrew. */
-export type ApplicationRecord = { passed: number; rejected: number; withdrawn: number };
+export type DecisionHistory = { passed: number; rejected: number; withdrawn: number };
 
-/** The last rejections of an application that stand. */
+/** A rejection of an application's game that stands. */
 export type RecentRejection = Pick<GameRow, 'game_id' | 'game_name'> & {
   audit_time: Date;
   reason_label: string | null;
   text: string | null;
 };
 
-export const RECORD_DAYS = 90;
-/** Games of one kind are counted up to this many. */
-export const RECORD_MAX = 1_000;
+export const HISTORY_DAYS = 90;
+/** Each count stops above this. */
+export const HISTORY_MAX = 1_000;
 
 /** Counts from the indexes of an application's games, which have the time of the decision. */
-export const readApplicationRecord = (sql: Queryable, application_id: string): Promise<ApplicationRecord> => {
-  const since = sql`now() - ${RECORD_DAYS} * interval '1 day'`;
+export const readDecisionHistory = (sql: Queryable, application_id: string): Promise<DecisionHistory> => {
+  const since = sql`now() - ${HISTORY_DAYS} * interval '1 day'`;
   const decided = (status: string) => sql`
     (select count(*)::int from (
       select from games
       where application_id = ${application_id} and audit_status = ${status} and withdrawn_at is null
         and audit_time > ${since}
-      limit ${RECORD_MAX + 1}) as decided)`;
-  return onlyRow(sql<ApplicationRecord[]>`
+      limit ${HISTORY_MAX + 1}) as decided)`;
+  return onlyRow(sql<DecisionHistory[]>`
     select ${decided('passed')} as passed, ${decided('rejected')} as rejected,
            (select count(*)::int from (
              select from games where application_id = ${application_id} and withdrawn_at > ${since}
-             limit ${RECORD_MAX + 1}) as gone) as withdrawn`);
+             limit ${HISTORY_MAX + 1}) as gone) as withdrawn`);
 };
 
 /** Lists the last rejections of an application's other games. */

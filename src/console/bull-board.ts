@@ -1,6 +1,6 @@
 /**
  * Two Bull Boards under `/queues/`: administrators get one that can change jobs, the other roles a read-only one. The
- * console checks session and right, then hands the request over.
+ * console senderChecks session and right, then hands the request over.
  */
 import type { IncomingMessage } from 'node:http';
 import { createBullBoard } from '@bull-board/api';
@@ -37,11 +37,11 @@ const boardQuery = z.object({
   jobsPerPage: z.coerce.number().int().min(0).max(200).optional(),
 });
 
-/** Data of a job that an administrator edits. */
+/** A request of the board: at most the data of a job that an administrator edits. */
 const BODY_MAX_BYTES = 256 * 1024;
 
 /** Bull Board uses style attributes, a `<base>` element, and `data:` images in its CSS. Inline scripts stay forbidden. */
-const QUEUE_POLICY = [
+const BOARD_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "worker-src 'self'",
@@ -54,10 +54,10 @@ const QUEUE_POLICY = [
   "base-uri 'self'",
 ].join('; ');
 
-/** Characters of a job, as JSON. Ours have ids alone. */
+/** Most characters of a job that is shown, as JSON. Our jobs contain only ids. */
 const JOB_MAX = 16 * 1024;
 
-/** Leaves out what somebody wrote who has taken over another process: a page has up to 1,400 jobs of a megabyte each. */
+/** Cuts a job that is too large. An attacker in another process can write jobs of a megabyte, and a page shows up to 1,400. */
 const shorten = (job: Job): Job => {
   if (jsonLength(job.toJSON()) <= JOB_MAX) return job;
   const name = String(job.name).slice(0, 100);
@@ -72,7 +72,7 @@ const shorten = (job: Job): Job => {
   });
 };
 
-/** @returns a job without anything if its hash is no job of BullMQ: it can be removed */
+/** Reads a job. @returns `UNREADABLE` with its id if its hash is no job of BullMQ, so that it can be removed */
 const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
   queue.getJob(id).catch((error: unknown) => {
     if (!(error instanceof SyntaxError)) throw error;
@@ -101,18 +101,18 @@ const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
   adapter.getJob = async (id) => {
     const job = await readJob(queue, id);
     if (job === undefined) return job;
-    // With a job, BullMQ would remove all those that it names as its children, of any queue.
+    // By default BullMQ also removes every job that this one names as a child, in any queue.
     const remove = job.remove.bind(job, { removeChildren: false });
     return Object.assign(shorten(job), { remove });
   };
   return adapter;
 };
 
-/** Of the jobs that a job waits for. Bull Board also climbs from parent to parent, without an end where they form a circle. */
+/** Bounds the view of a job's children. `root: 'node'`: Bull Board does not follow parents, which can form a circle. */
 const FLOW_QUERY = { root: 'node', depth: '2', maxChildren: '20' };
 
-/** Whether who sent a request may still do it. */
-const checks = new WeakMap<IncomingMessage, () => Promise<boolean>>();
+/** For each request: may its sender still do this? Asked when the body has arrived. */
+const senderChecks = new WeakMap<IncomingMessage, () => Promise<boolean>>();
 
 /** Builds one Bull Board, not listening. */
 export const buildBoard = async (
@@ -158,11 +158,11 @@ export const buildBoard = async (
   });
   board.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.url?.endsWith('/flow')) request.query = FLOW_QUERY;
-    reply.headers({ ...SECURITY_HEADERS, 'content-security-policy': QUEUE_POLICY });
+    reply.headers({ ...SECURITY_HEADERS, 'content-security-policy': BOARD_POLICY });
   });
-  // The body arrives here, up to ten seconds after the console has let the request in.
+  // The body may arrive ten seconds after the console admitted the request: its sender is checked again.
   board.addHook('preHandler', async (request, reply) => {
-    if ((await checks.get(request.raw)?.()) === false)
+    if ((await senderChecks.get(request.raw)?.()) === false)
       return sendError(reply, 401, 'Not signed in', 'Your session or your role has ended.');
   });
   // Removes the link to a web font, which the content security policy blocks.
@@ -177,7 +177,7 @@ export const buildBoard = async (
 };
 
 /** Adds Bull Board to the console. */
-export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): Promise<void> => {
+export const addBullBoard = async (app: FastifyInstance, options: ConsoleOptions): Promise<void> => {
   const [full, readOnly] = await Promise.all([buildBoard(options, false), buildBoard(options, true)]);
   app.addHook('onClose', () => Promise.all([full.close(), readOnly.close()]));
 
@@ -207,7 +207,7 @@ export const addQueues = async (app: FastifyInstance, options: ConsoleOptions): 
             await recordAudit(options.sql, [
               { ...operatorActor(login), action: 'queue.action', subject, details },
             ]);
-            checks.set(request.raw, async () => {
+            senderChecks.set(request.raw, async () => {
               const now = await readSession(options.sql, readSessionCookie(request), 'console', false);
               return now !== undefined && hasRight(now.roles, right);
             });
