@@ -47,11 +47,7 @@ export const listEventPage = (
     ...(application_id !== undefined && { lead: sql`e.application_id` }),
   });
 
-/** @param application_id only an event of this application */
-export const findEvent = (sql: Queryable, event_id: string, application_id?: string) =>
+export const findEvent = (sql: Queryable, event_id: string) =>
   firstRow(sql<EventItem[]>`
     select ${columns(sql)} from events e left join event_deliveries d using (event_id)
-    ${where(sql, [
-      sql`e.event_id = ${event_id}`,
-      application_id !== undefined && sql`e.application_id = ${application_id}`,
-    ])}`);
+    where e.event_id = ${event_id}`);

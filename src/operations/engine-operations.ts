@@ -5,14 +5,12 @@ import { switchEventsOff } from '#src/operations/events.ts';
 import { pauseFailingApplication, resumeRecoveredApplication } from '#src/operations/failing-applications.ts';
 import { operateWithin } from '#src/operations/operate.ts';
 
-const WORKER = 'worker';
-
 export const engineOperations = {
   pauseFailing: (tx: Queryable, application_id: string, reason: string) =>
-    operateWithin(tx, pauseFailingApplication, { application_id, reason }, WORKER),
+    operateWithin(tx, pauseFailingApplication, { application_id, reason }),
   resumeRecovered: (tx: Queryable, application_id: string) =>
-    operateWithin(tx, resumeRecoveredApplication, { application_id }, WORKER),
+    operateWithin(tx, resumeRecoveredApplication, { application_id }),
   /** @returns whether it was switched off */
   switchEventsOff: (tx: Queryable, address: Receiver & { url: string }, reason: string) =>
-    operateWithin(tx, switchEventsOff, { ...address, reason }, WORKER),
+    operateWithin(tx, switchEventsOff, { ...address, reason }),
 };

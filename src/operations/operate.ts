@@ -163,7 +163,7 @@ export const operateAll = async (
 const needsNothing = (): Promise<never> =>
   Promise.reject(new Error('this operation uses the database alone'));
 
-/** What an operation has that takes the database alone. It has no second person, so everything would take two. */
+/** The platform of an operation that uses only the database. `fourEyes` is the strictest rule: such an operation has no second person. */
 const DATABASE_ALONE = {
   fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,
@@ -202,16 +202,15 @@ export const operateAsSystem = <Schema extends z.ZodType, Result, Final>(
   operate(operation, given as Given<Schema>, systemCaller(process), { sql, ...DATABASE_ALONE });
 
 /**
- * Runs an operation of the platform itself in the transaction of an engine, whose last statement it is.
+ * Runs an operation of the platform itself in the transaction of a worker's engine, whose last statement it is.
  * @returns what `run` returns
  */
 export const operateWithin = async <Schema extends z.ZodType, Result>(
   tx: Queryable,
   operation: Operation<Schema, Result, Result>,
   given: z.input<Schema>,
-  process: string,
 ): Promise<Result> => {
-  const caller = systemCaller(process);
+  const caller = systemCaller('worker');
   const input = checkInput(operation.input, given);
   requireRight(operation as AnyOperation, input, caller);
   const subject = await operation.subject(input, { sql: tx, caller });

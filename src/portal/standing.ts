@@ -4,7 +4,7 @@ import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
 import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
 import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
 import type { KycState, PassObstacle } from '#src/contract/words.ts';
-import { ago, badge, due, facts, html, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
 
 type Standing = {
@@ -50,7 +50,7 @@ const describeObstacle = ({ hold, obstacle }: Standing, pending: number): SafeHt
   if (hold !== undefined)
     return html`Your games are held since ${ago(hold.held_at)}: none of them is live. <span dir="auto">${hold.reason}</span>`;
   if (obstacle === 'needs_verdict')
-    return `The ${pending} games that wait for review. They can be passed when the verdict is "verified".`;
+    return `Pending games: ${number(pending)}. They can be passed when the verdict is "verified".`;
   return null;
 };
 

@@ -217,16 +217,15 @@ export const select = (
   label: string,
   options: readonly (readonly [value: string, label: string])[],
   value: string,
-  { required = false } = {},
 ): SafeHtml =>
   html`<label class="field"><span>${label}</span>
-<select name="${name}"${required ? html` required` : null}>${options.map(
+<select name="${name}">${options.map(
     ([option, text]) =>
       html`<option value="${option}"${option === value ? html` selected` : null}>${text}</option>`,
   )}</select></label>`;
 
 /** An address of this console with a query; undefined and empty values are left out. */
-export const link = (path: string, query: Record<string, string | number | undefined> = {}): string => {
+export const link = (path: string, query: Record<string, string | number | undefined>): string => {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') params.set(name, String(value));

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { formatCount, formatTime } from '#src/cli/kit/format.ts';
 import {
   durationBetween,
-  integerBetween,
+  integerUpTo,
   parseApplicationId,
   parseUuid,
   variadic,
@@ -54,7 +54,7 @@ describe('A duration', () => {
 });
 
 it('accepts whole numbers within the bounds and nothing else', () => {
-  const calls = integerBetween(1, 100);
+  const calls = integerUpTo(100);
   expect(calls('1')).toBe(1);
   expect(calls('100')).toBe(100);
   for (const text of ['0', '101', '', ' 5', '1e1', '0x10', '-3', '1.0', 'ten'])

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
@@ -46,6 +47,11 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   expect(first, 'of one game').toMatch(/<span>median wait /);
   expect(first).toContain('The platform has not fetched it yet. You need not do anything.');
   expect(first).not.toContain('Waits for it');
+  await setDecisionRules(sql, { games_need_verdict: true });
+  expect(await page('/portal'), 'without a pending game').toContain(
+    'Pending games: 0. They can be passed when',
+  );
+  await setDecisionRules(sql, { games_need_verdict: false });
 
   // A fault of the platform is no task of the developer's.
   await sql`update event_webhooks set last_error = 'not_signed: unknown_key'`;

@@ -11,7 +11,7 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import { openProducer } from '#src/cli/kit/context.ts';
 import { quoteForShell } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
-import { integerBetween } from '#src/cli/kit/parsers.ts';
+import { integerUpTo } from '#src/cli/kit/parsers.ts';
 import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
 import { waitForKyc } from '#src/cli/kit/wait.ts';
 import type { Config } from '#src/config.ts';
@@ -153,8 +153,8 @@ export const register = (program: Command): void =>
     parameters: (command) =>
       command
         .option('--once', 'exit after the sync')
-        .option('--games <games>', 'games of each application', integerBetween(1, 1_000_000), 300)
-        .option('--applications <applications>', 'number of sample applications', integerBetween(1, 50), 3),
+        .option('--games <games>', 'games of each application', integerUpTo(1_000_000), 300)
+        .option('--applications <applications>', 'number of sample applications', integerUpTo(50), 3),
     run: async ({ config: given, out }, { once, games, applications: count }) => {
       if (given.databaseUrl !== undefined)
         throw new UsageError(

@@ -5,7 +5,7 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import { formatAge, formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import type { Column } from '#src/cli/kit/output.ts';
-import { APPLICATION, integerBetween, parseMoment, variadic } from '#src/cli/kit/parsers.ts';
+import { APPLICATION, integerUpTo, parseMoment, variadic } from '#src/cli/kit/parsers.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { STREAM_MAX, type StreamDocument, streamRequestSchema } from '#src/contract/stream.ts';
 import { STREAM_TYPES } from '#src/contract/words.ts';
@@ -58,7 +58,7 @@ export const register = (program: Command): void => {
       command
         .option('--after <place>', 'continue where "next:" says', '')
         .addOption(TYPE)
-        .option('--limit <rows>', 'maximum number of events', integerBetween(1, STREAM_MAX), 100),
+        .option('--limit <rows>', 'maximum number of events', integerUpTo(STREAM_MAX), 100),
     run: async ({ config, openDatabase, out }, { after, limit, type: types = [] }) => {
       const request = checkInput(streamRequestSchema, { after, limit, types });
       const format = createAuditTimeFormatter(config.auditTimeZone);

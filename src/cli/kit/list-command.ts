@@ -6,7 +6,7 @@ import { defineCommand, type Help, type Json } from '#src/cli/kit/command.ts';
 import { formatAge, quoteForShell } from '#src/cli/kit/format.ts';
 import { parseGame } from '#src/cli/kit/named-game.ts';
 import type { Column as TableColumn } from '#src/cli/kit/output.ts';
-import { integerBetween } from '#src/cli/kit/parsers.ts';
+import { integerUpTo } from '#src/cli/kit/parsers.ts';
 import { checkListFilter } from '#src/cli/kit/require-application.ts';
 import { parseShortId, requireId } from '#src/cli/kit/short-id.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
@@ -136,7 +136,7 @@ export const defineListCommand = <Row extends object, Filter extends z.ZodObject
         command.option('--sort <column>', `sort by ${list.sorts.join(', ')} ("-" before it: descending)`);
       if (newest !== undefined) command.option('--newest', 'newest first');
       command
-        .option('--limit <rows>', 'maximum number of rows', integerBetween(1, limit.max), limit.byDefault)
+        .option('--limit <rows>', 'maximum number of rows', integerUpTo(limit.max), limit.byDefault)
         .option('--cursor <cursor>', 'continue a list where "next:" says');
       return command as never;
     },

@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
-import { integerBetween } from '#src/cli/kit/parsers.ts';
+import { integerUpTo } from '#src/cli/kit/parsers.ts';
 import { parseShortId } from '#src/cli/kit/short-id.ts';
 
 /** A game as lists print it and decisions name it: with the revision that was seen, or without. */
 export type NamedGame = { prefix: string; revision: number | undefined };
 
-export const parseRevision = integerBetween(1, 2 ** 31 - 1);
+export const parseRevision = integerUpTo(2 ** 31 - 1);
 export const GAME_AT_REVISION = 'Give an id with the revision that you saw, such as 019a…@2.';
 
 /** `019a…@2`, or an id alone. */

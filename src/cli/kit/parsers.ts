@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { applicationId } from '#src/contract/application-settings.ts';
 import { formatDuration, parseDuration } from '#src/lib/duration.ts';
 import { parseSince } from '#src/lib/since.ts';
 import { isUuid } from '#src/lib/uuid.ts';
@@ -18,18 +19,16 @@ export const durationBetween = (minMs: number, maxMs: number) => {
   };
 };
 
-export const integerBetween =
-  (min: number, max: number) =>
+export const integerUpTo =
+  (max: number) =>
   (text: string): number => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`Give a whole number from ${min} to ${max}.`);
+    if (/^\d+$/.test(text) && value >= 1 && value <= max) return value;
+    throw new InvalidArgumentError(`Give a whole number from 1 to ${max}.`);
   };
 
-const APPLICATION_ID = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
 export const parseApplicationId = (text: string): string => {
-  if (APPLICATION_ID.test(text)) return text;
+  if (applicationId.safeParse(text).success) return text;
   throw new InvalidArgumentError('Give lower-case letters, digits and "-", at most 63 characters.');
 };
 
