@@ -1,6 +1,6 @@
 /**
  * Two Bull Boards under `/queues/`: administrators get one that can change jobs, the other roles a read-only one. The
- * console senderChecks session and right, then hands the request over.
+ * console checks session and right, then hands the request over.
  */
 import type { IncomingMessage } from 'node:http';
 import { createBullBoard } from '@bull-board/api';

@@ -28,7 +28,7 @@ export const RIGHTS = {
   manage_operators: ['admin'],
   manage_reasons: ['admin'],
   read_audit: ['admin'],
-  /** The KYC desk. */
+  /** Use the KYC desk: reveal, erase and decide on records. `src/contract/approvals.ts` has what takes a second person. */
   kyc: ['kyc_officer'],
 } as const satisfies Record<string, readonly Role[]>;
 export type Right = keyof typeof RIGHTS;

@@ -1,6 +1,6 @@
 /**
- * What an address of a picture or a video is the address of. Servers sign addresses at each answer; the identity of an
- * address is the address without the parameters that sign or time it, so it stays.
+ * Signed addresses of pictures and videos. Servers sign an address again in each response; its identity is the address
+ * without the parameters that sign or time it (url-signers.ts), so it stays the same.
  */
 import { hash } from 'node:crypto';
 import { URL_SIGNERS, type UrlSigner } from '#src/rules/url-signers.ts';

@@ -43,7 +43,8 @@ const delayMs = (failedRuns: number, everyMs: number): number =>
 
 /**
  * The backoff after one more failed run. The next run comes `everyMs` after the first failure, then twice as late each
- * time, up to a day. Ten failures over at least three days pause the application, and an operator resumes it.
+ * time, up to a day. Ten failures over at least three days pause the application, until an operator resumes it or a
+ * manual run succeeds.
  * @param run its reason is shown to the operator
  * @param everyMs the schedule's interval
  */
