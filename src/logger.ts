@@ -1,6 +1,7 @@
 import { type Logger, pino } from 'pino';
 import { coerceError } from '#src/errors.ts';
 import { escapeUnprintable } from '#src/lib/printable.ts';
+import { writeToStderr } from '#src/lib/write-to-stderr.ts';
 import { emitLogRecord, traceIds } from '#src/tracing/log-records.ts';
 
 /** Drops the other properties of driver errors: ioredis adds the rejected command, which may carry a password. */
@@ -40,7 +41,7 @@ export const createLogger = (
         mixin: traceIds,
         hooks: { streamWrite: (line) => write(line) },
       },
-      pino.destination(2),
+      { write: writeToStderr },
     );
   }
   const transport = {

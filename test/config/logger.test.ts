@@ -1,4 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
@@ -46,5 +51,42 @@ test.each([false, true])(
     expect(lines).toContain('\\u009b31m\\u202etxt.exe\\u2066\\u2028\\u007f');
     expect(lines.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
     if (!pretty) expect(JSON.parse(lines)).toMatchObject({ job_id: id, application_game_ids: [id] });
+  },
+);
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a log on a full disk stops nothing, and goes on once there is space',
+  async () => {
+    await using cleanup = new AsyncDisposableStack();
+    const directory = cleanup.adopt(await mkdtemp(join(tmpdir(), 'catalogue-log-')), (path) =>
+      rm(path, { recursive: true }),
+    );
+    const log = join(directory, 'log');
+    const script = `
+    import { openSync, closeSync } from 'node:fs';
+    import { createLogger } from ${JSON.stringify(LOGGER)};
+    // The lowest free number: stderr is the device without space, then the file.
+    const redirectTo = (path) => { closeSync(2); openSync(path, 'a'); };
+    const logger = createLogger('info', { pretty: false, role: 'test' });
+    redirectTo('/dev/full');
+    for (let line = 0; line < 100; line += 1) {
+      logger.info({ line }, 'lost');
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    redirectTo(${JSON.stringify(log)});
+    logger.info('space again');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    redirectTo('/dev/full');
+    logger.fatal('lost as well');
+    process.stdout.write('worked', () => process.exit());`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
+    const end = setTimeout(() => child.kill('SIGKILL'), 30_000);
+    const [stdout, [exit]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    clearTimeout(end);
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: 'worked' });
+    const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'space again' });
+    // Of those before, at most one was still being written.
+    expect(lines.length).toBeLessThanOrEqual(2);
   },
 );

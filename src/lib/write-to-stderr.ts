@@ -1,0 +1,42 @@
+import { write, writeSync } from 'node:fs';
+
+const STDERR = 2;
+/** Characters of lines that wait for a slow reader. Later lines are lost. */
+const WAITING_MAX = 1_048_576;
+/** Until a pipe that is full is tried again. */
+const RETRY_MS = 100;
+
+let waiting = '';
+let writing = Buffer.alloc(0);
+let isIdle = true;
+
+const writeNext = (): void => {
+  if (writing.length === 0) {
+    writing = Buffer.from(waiting);
+    waiting = '';
+  }
+  isIdle = writing.length === 0;
+  if (isIdle) return;
+  write(STDERR, writing, (error, written) => {
+    if (error?.code === 'EAGAIN') return void setTimeout(writeNext, RETRY_MS).unref();
+    writing = error ? Buffer.alloc(0) : writing.subarray(written);
+    writeNext();
+  });
+};
+
+process.once('exit', () => {
+  try {
+    writeSync(STDERR, waiting);
+  } catch {
+    // As below.
+  }
+});
+
+/**
+ * Writes to stderr, and waits for no reader. What cannot be written, as to a full disk, is lost, and stops nothing:
+ * SonicBoom, the default of pino, throws such an error where no code catches it, and at the exit it tries for ever.
+ */
+export const writeToStderr = (text: string): void => {
+  if (waiting.length < WAITING_MAX) waiting += text;
+  if (isIdle) writeNext();
+};
