@@ -1,10 +1,18 @@
-/** Variables of the environment that conflict. */
+/** Variables of the environment that conflict, or that are in quotes. */
 
 const OIDC_VARIABLES = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES'] as const;
 
-/** @returns the problems of variables that conflict */
-export const findConflicts = (present: NodeJS.ProcessEnv): string[] => {
-  const problems: string[] = [];
+/**
+ * A shell, `.env` and Compose take the quotes away; `docker run --env-file` and the Secrets of Kubernetes keep them.
+ * PAGER is a command of a shell, which may need them.
+ */
+const isQuoted = (name: string, value = ''): boolean => name !== 'PAGER' && /^(["']).*\1$/.test(value);
+
+/** @param names of every variable @returns the problems of variables that conflict, or that are in quotes */
+export const findConflicts = (present: NodeJS.ProcessEnv, names: readonly string[]): string[] => {
+  const problems = names
+    .filter((name) => isQuoted(name, present[name]))
+    .map((name) => `${name} is in quotes, which are a part of its value here: remove them`);
   const oidc = OIDC_VARIABLES.filter((name) => present[name] !== undefined);
   if (oidc.length > 0 && oidc.length < OIDC_VARIABLES.length) {
     const missing = OIDC_VARIABLES.filter((name) => present[name] === undefined);

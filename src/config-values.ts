@@ -5,6 +5,14 @@ import { ROLES, type Role } from '#src/contract/roles.ts';
 import { parseNetwork } from '#src/egress/networks.ts';
 import { parseDuration, UNIT_MS } from '#src/lib/duration.ts';
 
+/** The variables that have a value, without the white space around it: a file of a Secret often ends with a line break. */
+export const presentVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env)
+      .map(([name, value = '']) => [name, value.trim()] as const)
+      .filter(([, value]) => value !== ''),
+  );
+
 export const flag = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'is neither true nor false' })
   .default(false);
@@ -115,6 +123,12 @@ export const httpUrlSetting = z.string().refine((text) => /^https?:$/.test(URL.p
   error: 'is not an address such as https://console.example',
   abort: true,
 });
+
+/** The public address of a site: every page of it is below the root of its host. */
+export const siteUrl = httpUrlSetting.refine(
+  (text) => URL.parse(text)?.href === `${URL.parse(text)?.origin}/`,
+  'has more than a scheme, a host and a port: a site has a host of its own, such as https://console.example',
+);
 
 /** The URL of a server for a client on its machine. One that listens on every address is at the loopback address. */
 export const localUrl = (listenHost: string, listenPort: number): string => {

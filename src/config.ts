@@ -20,6 +20,8 @@ import {
   parseFourEyes,
   parseRoleMap,
   port,
+  presentVariables,
+  siteUrl,
   timeZone,
   validatedBy,
 } from '#src/config-values.ts';
@@ -49,11 +51,11 @@ const environmentSchema = z.object({
   API_PORT: port(8080),
   CONSOLE_HOST: z.string().min(1).default('127.0.0.1'),
   CONSOLE_PORT: port(8081),
-  CONSOLE_URL: httpUrlSetting.optional(),
+  CONSOLE_URL: siteUrl.optional(),
   CONSOLE_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
   KYC_DESK_HOST: z.string().min(1).default('127.0.0.1'),
   KYC_DESK_PORT: port(8082),
-  KYC_DESK_URL: httpUrlSetting.optional(),
+  KYC_DESK_URL: siteUrl.optional(),
   OIDC_ISSUER: httpUrlSetting
     .refine((text) => text.startsWith('https:') || isLoopbackUrl(text), 'is not an https address')
     .optional(),
@@ -111,19 +113,16 @@ const storeLocation = (e: z.infer<typeof environmentSchema>): StoreLocation | un
     : e.PICTURE_STORE;
 
 /**
- * Reads the environment. An empty variable counts as absent.
+ * Reads the environment. An empty variable counts as absent, and white space around a value does not count.
  * @throws UsageError with all problems in one message, without the values of secrets
  */
 export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
   const fileProblems: string[] = [];
-  const present = readSecretFiles(
-    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== '')),
-    fileProblems,
-  );
+  const present = readSecretFiles(presentVariables(env), fileProblems);
   const result = environmentSchema.safeParse(present);
   const issues = result.error?.issues ?? [];
   const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-  problems.push(...fileProblems, ...findConflicts(present));
+  problems.push(...fileProblems, ...findConflicts(present, Object.keys(environmentSchema.shape)));
   if (!result.success || problems.length > 0) {
     throw new UsageError(
       `The environment is invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`,

@@ -54,6 +54,53 @@ it('takes an empty variable for an absent one', () => {
   expect(readConfig({ DATABASE_URL: '', API_PORT: '', WEBHOOK_ALLOW_HTTP: '' })).toEqual(readConfig({}));
 });
 
+it('reads a value without the white space around it: a file of a Secret often ends with a line break', () => {
+  const read = readConfig({
+    REDIS_URL: 'redis://redis.example:6379\n',
+    DATABASE_URL: ' postgres://db.example/catalogue\r\n',
+    API_HOST: ' ::1 ',
+    PICTURE_STORE: 'file:/var/lib/pictures ',
+    CATALOGUE_HOME: '\t',
+    LOG_LEVEL: 'warn ',
+    WEBHOOK_ALLOW_HTTP: 'true\n',
+  });
+  expect(read).toMatchObject({
+    redisUrl: 'redis://redis.example:6379',
+    databaseUrl: 'postgres://db.example/catalogue',
+    api: { host: '::1' },
+    pictures: { store: { directory: '/var/lib/pictures' } },
+    home: resolve('.catalogue'),
+    logLevel: 'warn',
+    webhooks: { allowHttp: true },
+  });
+});
+
+it.each(['/console', '/?from=mail', '/#top'])(
+  'refuses a site below %s: its links and its cookie would miss it',
+  (path) => {
+    const { message } = rejection({
+      CONSOLE_URL: `https://console.example${path}`,
+      KYC_DESK_URL: `https://desk.example:8443${path}`,
+    });
+    expect(message.match(/^ {2}- (CONSOLE|KYC_DESK)_URL has more than a scheme/gm)).toHaveLength(2);
+    expect(readConfig({ CONSOLE_URL: 'https://console.example/' }).console.isPublic).toBe(true);
+  },
+);
+
+it.each(['"', "'"])('refuses a value in quotes (%s), as docker run --env-file hands it over', (quote) => {
+  const quoted = (text: string) => `${quote}${text}${quote}`;
+  const { message } = rejection({
+    CATALOGUE_HOME: quoted('/var/lib/catalogue'),
+    API_HOST: quoted('0.0.0.0'),
+    PAGER: quoted('less -S'),
+  });
+  const problem = 'is in quotes, which are a part of its value here: remove them';
+  expect(message.split('\n').filter((line) => line.startsWith('  - '))).toEqual([
+    `  - API_HOST ${problem}`,
+    `  - CATALOGUE_HOME ${problem}`,
+  ]);
+});
+
 it('reads a fleet', () => {
   const keys = `k2:${Buffer.alloc(32, 2).toString('base64')},k1:${Buffer.alloc(32, 1).toString('base64')}`;
   const config = readConfig({
