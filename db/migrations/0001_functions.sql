@@ -1427,14 +1427,17 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
-      -- Of a sign-in: where.
-      and coalesce('catalogue_' || (new.details ->> 'site'), role) = role
+      -- Of a sign-in: where. That of an application, at the portal, does not say it.
+      and coalesce('catalogue_' || (new.details ->> 'site'),
+        case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
-      and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
+      and (new.action !~ '^approval\.' or role = 'catalogue_operator'
         or role = any(case
           when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
           when new.subject like 'application:%' then array['catalogue_kyc_desk']
           when new.subject like 'operator:%' then case
+            when new.action in ('approval.void', 'approval.refuse')
+            then array['catalogue_console', 'catalogue_kyc_desk']
             when new.details ->> 'kind' = 'officer' and new.action in ('approval.approve', 'approval.decline')
             then array['catalogue_kyc_desk']
             when new.details ->> 'kind' in ('officer', 'reviewer') then array['catalogue_console']

@@ -791,7 +791,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9fc1c83e8c5dbec827ebee03c459dc0d894f8aecdcbd3baf5ce88645ae16321d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"01d4e9135e567293056b5a21a92a6bb45750747f7287918317012923b5b4a847","created_at":1795509822667}')
+  ('{"id":2,"hash":"7f3e18aa32a78111abd5e6eaa84cfeda95799210a0698d580e4970073ed92d42","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1288,14 +1288,17 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
-      -- Of a sign-in: where.
-      and coalesce('catalogue_' || (new.details ->> 'site'), role) = role
+      -- Of a sign-in: where. That of an application, at the portal, does not say it.
+      and coalesce('catalogue_' || (new.details ->> 'site'),
+        case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
-      and (new.action !~ '^approval\.(request|approve|use|cancel|decline)$' or role = 'catalogue_operator'
+      and (new.action !~ '^approval\.' or role = 'catalogue_operator'
         or role = any(case
           when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
           when new.subject like 'application:%' then array['catalogue_kyc_desk']
           when new.subject like 'operator:%' then case
+            when new.action in ('approval.void', 'approval.refuse')
+            then array['catalogue_console', 'catalogue_kyc_desk']
             when new.details ->> 'kind' = 'officer' and new.action in ('approval.approve', 'approval.decline')
             then array['catalogue_kyc_desk']
             when new.details ->> 'kind' in ('officer', 'reviewer') then array['catalogue_console']
