@@ -56,6 +56,14 @@ const FORBIDDEN_IPV6_RANGES = [
   ['::1:0:0:0', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
 ] as const;
 
+/** The IPv4 address that NAT64 makes of an IPv6 address (RFC 6052, section 2.1). */
+const translatedIpv4 = (address: string): string | undefined => {
+  const { hostname } = new URL(`http://[${address}]`);
+  const [, high = '0', low] = /^\[64:ff9b::(?:([0-9a-f]+):)?([0-9a-f]*)\]$/.exec(hostname) ?? [];
+  if (low === undefined) return undefined;
+  return [high, low].flatMap((part) => [Number(`0x0${part}`) >> 8, Number(`0x0${part}`) & 255]).join('.');
+};
+
 const blockListOf = (networks: readonly Network[]): BlockList => {
   const list = new BlockList();
   for (const { address, prefix, family } of networks) list.addSubnet(address, prefix, family);
@@ -64,8 +72,8 @@ const blockListOf = (networks: readonly Network[]): BlockList => {
 
 /**
  * @returns a predicate of literal addresses: is the address in a `denied` network, or neither public unicast nor in an
- *   `allowed` network? True for a text that is no address, and for one with a zone (fe80::1%eth0):
- *   BlockList would find them in no network.
+ *   `allowed` network? An address that NAT64 translates must pass as IPv4 too. True for a text that is no address, and for
+ *   one with a zone (fe80::1%eth0): BlockList would find them in no network.
  */
 export const createForbiddenCheck = (
   allowed: readonly Network[],
@@ -77,11 +85,14 @@ export const createForbiddenCheck = (
   for (const [first, last] of FORBIDDEN_IPV6_RANGES) blocked.addRange(first, last, 'ipv6');
   const exceptions = blockListOf(allowed);
   const refused = blockListOf(denied);
-  return (text) => {
+  const isForbidden = (text: string): boolean => {
     const network = parseNetwork(text);
     if (network === null) return true;
     const { address, family } = network;
     const isBlocked = blocked.check(address, family) && !exceptions.check(address, family);
-    return isBlocked || refused.check(address, family);
+    if (isBlocked || refused.check(address, family)) return true;
+    const translated = family === 'ipv6' ? translatedIpv4(address) : undefined;
+    return translated !== undefined && isForbidden(translated);
   };
+  return isForbidden;
 };

@@ -53,6 +53,21 @@ test.each(RANGES)(
   },
 );
 
+test('an address that NAT64 translates follows the rules of the IPv4 address in it too', () => {
+  const check = createForbiddenCheck(
+    ['64:ff9b::/96'].flatMap((text) => parseNetwork(text) ?? []),
+    ['9.9.9.0/24'].flatMap((text) => parseNetwork(text) ?? []),
+  );
+  const addresses = [
+    '64:ff9b::808:808',
+    '64:ff9b::a9fe:a9fe',
+    '64:ff9b::10.0.0.1',
+    '64:FF9B:0::0909:909',
+    '64:ff9b::',
+  ];
+  expect(addresses.map(check)).toEqual([false, true, true, true, true]);
+});
+
 test('an IPv4 address in its mapped form follows the rules of IPv4', () => {
   expect(isForbidden('::ffff:10.0.0.1')).toBe(true);
   expect(isForbidden('::ffff:8.8.8.8')).toBe(false);
