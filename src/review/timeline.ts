@@ -138,7 +138,9 @@ const listEntries = (
   }
   if (waiting !== undefined) {
     const { since, lane, place, games, is_held } = waiting;
-    const where = is_held ? HELD_BACK : `in the ${lane} lane, number ${place} of ${games}`;
+    const where = is_held
+      ? HELD_BACK
+      : `in the ${lane} lane, number ${place.toLocaleString('en')} of ${games.toLocaleString('en')}`;
     add(since, { kind: 'waiting', text: `Waits ${where}.` });
   }
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());

@@ -101,7 +101,7 @@ const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingP
     median_wait_ms === null
       ? ''
       : ` Half of the latest decisions took less than ${describeWait(median_wait_ms)}.`;
-  return `It is number ${place} of ${games} in the ${lane} lane.${wait}`;
+  return `It is number ${place.toLocaleString('en')} of ${games.toLocaleString('en')} in the ${lane} lane.${wait}`;
 };
 
 const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);

@@ -196,7 +196,7 @@ const DECISIONS: Shortcuts = [
   ['r', 'reject; then a digit for the reason'],
   ['o', 'overturn a rejection that is appealed'],
   ['h', 'uphold it'],
-  ['Ctrl+Enter', 'send the rejection'],
+  ['Ctrl+Enter', 'send the open form'],
   ['u', 'undo the last decision'],
 ];
 const PICTURES: Shortcuts = [

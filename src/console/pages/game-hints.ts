@@ -68,23 +68,32 @@ export const hintMarks = ({ game, hints, pictures }: GameView): SafeHtml[] => {
 };
 
 const listOf = (title: string, items: SafeHtml[]): SafeHtml | null =>
-  items.length === 0 ? null : html`<h3>${title}</h3><ul class="hints">${items}</ul>`;
+  items.length === 0 ? null : html`<div class="body"><h3>${title}</h3><ul class="hints">${items}</ul></div>`;
 
 const marked = (words: readonly string[]): SafeHtml | null =>
   words.length === 0 ? null : html`${words.map((word) => html`${mono(word)} `)}`;
 
-/** The application's record, games of a similar name, and what stands out in the texts. */
+type Fact = readonly [string, SafeHtml | string | null];
+
+const factsOf = (all: readonly Fact[]): SafeHtml | null => {
+  const known = all.filter(([, value]) => value !== null);
+  return known.length === 0 ? null : facts(known);
+};
+
+/** What stands out first, because the rest may be below the first screen; then the application's record. */
 export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView): SafeHtml => {
   const { record, rejections, names, scripts, mixed, reading, contacts } = hints;
   const { passed, rejected, withdrawn } = record;
   const isElsewhere = names.some(({ application_id }) => application_id !== game.application_id);
-  const known: (readonly [string, SafeHtml | string | null])[] = [
+  const known: Fact[] = [
     ['Developer', html`${hold === undefined ? null : badge('held')} ${describeVerdict(verdict)}`],
     [
       'Application',
       `${upTo(passed)} passed, ${upTo(rejected)} rejected, ${upTo(withdrawn)} withdrawn in ${HISTORY_DAYS} days`,
     ],
     ['Scripts', scripts.join(', ') || null],
+  ];
+  const odd: Fact[] = [
     ['Name mixes alphabets', marked(mixed)],
     ['Name reads as', reading && mono(reading)],
     ['Name has invisible characters', hints.hasInvisible ? 'yes' : null],
@@ -93,12 +102,11 @@ export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView
   const isOdd = isElsewhere || mixed.length > 0 || hints.hasInvisible;
   return section(
     'What may help to decide',
-    html`${facts(known.filter(([, value]) => value !== null))}<div class="body">
-${listOf(
-  isElsewhere ? 'Another application has a similar name' : 'Similar names',
-  names.map((name) => similarName(name, name.application_id === game.application_id)),
-)}
-${listOf('Last rejections of this application', rejections.map(recentRejection))}</div>`,
+    html`${listOf(
+      isElsewhere ? 'Another application has a similar name' : 'Similar names',
+      names.map((name) => similarName(name, name.application_id === game.application_id)),
+    )}${factsOf(odd)}${factsOf(known)}
+${listOf('Last rejections of this application', rejections.map(recentRejection))}`,
     { tone: isOdd ? 'warn' : undefined, id: 'hints' },
   );
 };

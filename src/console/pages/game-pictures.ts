@@ -125,14 +125,15 @@ export const passButton = (
   const lost = lacking === 1 ? 'a picture that was' : `${lacking} pictures that were`;
   const without = lacking === 0 ? '' : `Readers get the game without ${lost} not stored.`;
   const note = waits ? 'The game can be passed when its pictures are fetched and stored.' : without;
-  const disabled = waits ? html` disabled` : null;
+  const described = note === '' ? null : html` aria-describedby="pass-note"`;
+  const state = html`${described}${waits ? html` disabled` : null}`;
   const button =
     audit_status === 'pending'
-      ? html`<button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"${disabled}>
+      ? html`<button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"${state}>
 Pass <kbd aria-hidden="true">p</kbd></button>`
-      : html`<button class="button" name="act" value="pass"${disabled}>Change to passed</button>`;
+      : html`<button class="button" name="act" value="pass"${state}>Change to passed</button>`;
   return html`<div id="pass-button"${isLate ? html` hx-swap-oob="true"` : null}>${button}
-${note === '' ? null : html`<p class="soft">${note}</p>`}</div>`;
+${note === '' ? null : html`<p class="soft" id="pass-note">${note}</p>`}</div>`;
 };
 
 /** Sends the pictures that a list shows with a decision: a list that is fetched again replaces what it sends. */

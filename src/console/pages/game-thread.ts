@@ -11,10 +11,10 @@ import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
 import { operatorOf, redirectAfter, redirectOnRefusal, redirectWith, sendError } from '#src/site/answers.ts';
-import { ago, hiddenFields, html, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, hiddenFields, html, link, type SafeHtml, section } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { type ById, revisionNumber, toId } from '#src/site/query.ts';
+import { type ById, laneFilters, revisionNumber, toId } from '#src/site/query.ts';
 import { textArea, threadEntries } from '#src/site/thread.ts';
 
 /** A form of both texts at their longest. */
@@ -39,16 +39,18 @@ const MESSAGE: Written = {
 };
 
 /** One of the forms is open at a time. */
-const writeForm = (game_id: string, { act, opener, label, button, kind }: Written): SafeHtml =>
+const writeForm = ({ game, filters }: GameView, { act, opener, label, button, kind }: Written): SafeHtml =>
   html`<details name="write" id="write-${act}"><summary class="button" data-opens="write-${act}">${opener}</summary>
-<form method="post" action="/games/${game_id}/thread" class="form ${act}">
-${textArea('text', label)}<button class="button ${kind}" name="act" value="${act}">${button}</button></form></details>`;
+<form method="post" action="/games/${game.game_id}/thread" class="form ${act}">${hiddenFields(filters)}
+${textArea('text', label)}<button class="button ${kind}" name="act" value="${act}" data-sends>${button}
+<kbd aria-hidden="true">Ctrl ↵</kbd></button></form></details>`;
 
 /** What operators and its developer wrote about a game, oldest first. */
-export const threadSection = ({ game, application_name, thread, mayDecide }: GameView): SafeHtml => {
-  const { game_id, application_id, withdrawn_at } = game;
+export const threadSection = (view: GameView): SafeHtml => {
+  const { game, application_name, thread, mayDecide } = view;
+  const { application_id, withdrawn_at } = game;
   // A withdrawn game takes notes alone.
-  const forms = (withdrawn_at === null ? [NOTE, MESSAGE] : [NOTE]).map((each) => writeForm(game_id, each));
+  const forms = (withdrawn_at === null ? [NOTE, MESSAGE] : [NOTE]).map((each) => writeForm(view, each));
   const nameOf = ({ kind, written_by }: ThreadEntry): string =>
     written_by === application_id && (kind === 'answer' || kind === 'appeal') ? application_name : written_by;
   const write = mayDecide ? html`<div class="body acts">${forms}</div>` : null;
@@ -123,7 +125,8 @@ export const addGameThread = (app: FastifyInstance, options: ConsoleOptions): vo
   app.post<ById<'game_id'>>('/games/:game_id/thread', mayDecide, (request, reply) => {
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return sendError(reply, 404, 'No such game', 'There is no game with this id.');
-    return redirectAfter(reply, `/games/${game_id}#thread`, async () => {
+    const filters = laneFilters.parse(request.body ?? {});
+    return redirectAfter(reply, `${link(`/games/${game_id}`, filters)}#thread`, async () => {
       const { act, text } = threadForm.parse(request.body);
       await operateFor(request, options, act === 'note' ? noteGame : messageGame, { game_id, text });
       return act === 'note' ? 'The note is kept.' : 'The message is sent.';

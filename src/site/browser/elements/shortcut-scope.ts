@@ -3,7 +3,8 @@
  *
  * `data-key="p"` on a button or link: the key presses it. `data-item`: rows and cards that `j` and `k` move between; the
  * focus is on the first link in it. `x` toggles its checkbox. Digits choose a reason while the form of a rejection is
- * open, and open a picture otherwise. Ctrl+Enter sends the form of a rejection.
+ * open, and open a picture otherwise. `data-sends`: Ctrl+Enter presses it from within its `<details>`; while that is open,
+ * no key decides or leads on.
  */
 export {};
 
@@ -33,9 +34,24 @@ const click = (selector: string): boolean => {
   return target !== null;
 };
 
-const pressKey = (key: string): boolean => click(`[data-key="${CSS.escape(key)}"]:not([disabled])`);
+/** The element of elements/toast-stack.ts. */
+type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
 
-/** The form of a rejection, if it is open. */
+/** Says why a button is disabled, in the words that describe it. */
+const explain = (button: Element | null): boolean => {
+  const why = document.getElementById(button?.getAttribute('aria-describedby') ?? '')?.textContent;
+  if (!why) return false;
+  const notice = Object.assign(document.createElement('p'), { className: 'notice info', textContent: why });
+  document.querySelector<ToastStack>('toast-stack')?.show(notice);
+  return true;
+};
+
+const pressKey = (key: string): boolean => {
+  const button = `[data-key="${CSS.escape(key)}"]`;
+  return click(`${button}:not([disabled])`) || explain(document.querySelector(`${button}[disabled]`));
+};
+
+/** An open form of a rejection, an appeal, a note or a message. */
 const openPanel = (): Element | null => document.querySelector('details[open]:has([data-sends])');
 
 const toggleItem = (): boolean => {
@@ -71,7 +87,7 @@ const press = ({ key, target }: KeyboardEvent): boolean => {
   if (key === 'x') return toggleItem();
   if (key === ' ') return pressSpace(target);
   if (/^[1-9]$/.test(key) && pressDigit(key)) return true;
-  // Nothing else is decided while a rejection is being written.
+  // Nothing else is decided, and no page left, while a text is being written.
   if (openPanel() !== null && key !== 'r') return false;
   if (pressKey(key)) return true;
   if (key !== 'j' && key !== 'k') return false;
