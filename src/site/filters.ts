@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { parseSince } from '#src/lib/since.ts';
 import { type Control, controlsOf } from '#src/lists/filters.ts';
-import { FILTERS, hiddenFields, html, inWords, type SafeHtml, select } from '#src/site/html.ts';
+import { FILTERS, hiddenFields, html, inWords, link, type SafeHtml, select } from '#src/site/html.ts';
 
 const paging = z.object({
   sort: z.string().max(50).optional().catch(undefined),
@@ -63,6 +63,7 @@ const filterField = (control: Control, value: string): SafeHtml => {
 };
 
 type FormOptions = {
+  path: string;
   typed: Record<string, string>;
   /** Keys that have no control, because the page fixes them or offers them in another way. */
   without: readonly string[];
@@ -74,17 +75,19 @@ type FormOptions = {
 /** The form above a list. */
 export const filterForm = (
   filter: z.ZodObject,
-  { typed, without, tabs, kept }: FormOptions,
+  { typed, without, tabs, kept, path }: FormOptions,
 ): SafeHtml | null => {
   const controls = controlsOf(filter);
-  const fields = controls
-    .filter(([key]) => !without.includes(key))
-    .map(([, control]) => filterField(control, typed[parameterOf(control)] ?? ''));
+  const offered = controls.filter(([key]) => !without.includes(key));
+  const fields = offered.map(([, control]) => filterField(control, typed[parameterOf(control)] ?? ''));
   if (fields.length === 0) return null;
+  const isFiltered = offered.some(([, control]) => typed[parameterOf(control)] !== undefined);
   const hidden = controls
     .filter(([key]) => tabs.includes(key))
     .map(([, control]) => [parameterOf(control), typed[parameterOf(control)]] as const);
+  const stays = { ...Object.fromEntries(hidden), ...kept };
+  const clear = isFiltered ? html`<a class="button quiet" href="${link(path, stays)}">Clear</a>` : null;
   return html`<form method="get" ${FILTERS} role="search" aria-label="Filter">
-${hiddenFields({ ...Object.fromEntries(hidden), ...kept })}${fields}
-<button class="button">Filter</button></form>`;
+${hiddenFields(stays)}${fields}
+<button class="button">Filter</button>${clear}</form>`;
 };

@@ -236,7 +236,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     filter,
     typed,
     next,
-    filters: filterForm(list.filter, { typed, without, tabs, kept }),
+    filters: filterForm(list.filter, { path, typed, without, tabs, kept }),
     count,
     sentence,
     pager: pages,

@@ -99,6 +99,13 @@ test('a batch asks before it decides on games that the reviewer has not opened, 
   const page = await asked.text();
   expect(page).toContain('You have not opened 2 of the 3 selected games.');
   expect(page.match(/name="game" value="[0-9a-f-]{36}@1"/g)).toHaveLength(3);
+  // Enter decides on no game that was not opened, and no list of names stands before the buttons.
+  expect(page.match(/<[^>]* autofocus/g)).toEqual([
+    '<button class="button primary" name="unopened" value="leave" autofocus',
+  ]);
+  expect(page.indexOf('Pass all 3')).toBeLessThan(
+    page.indexOf('aria-label="Games that you have not opened"'),
+  );
   expect(await decisionsOn(game_ids)).toHaveLength(0);
   expect((await send(['unopened', 'leave'])).status).toBe(303);
   expect(await decisionsOn(game_ids)).toHaveLength(1);

@@ -43,6 +43,19 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     expect(pathname + search).toBe(FILTERED);
   };
 
+  test('a filter is cleared in one step, in the same lane; a search that finds nothing leads to all games', async () => {
+    const { page, errors } = await openLane();
+    await page.goto(new URL('/review?lane=changed&q=nothing+like+it', page.url()).href);
+    expect(await page.getByRole('link', { name: 'Search all games' }).getAttribute('href')).toBe(
+      '/games?q=nothing+like+it',
+    );
+    await page.getByRole('link', { name: 'Clear' }).click();
+    await page.waitForURL((url) => url.pathname + url.search === '/review?lane=changed');
+    expect(await page.getByRole('link', { name: 'Clear' }).count()).toBe(0);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
   test('decisions, undo and the way back stay among the games of the filters', async () => {
     const { page, errors } = await openLane();
     expect(await cards(page)).toEqual(['app-1 kite 0', 'app-1 kite 1']);

@@ -26,8 +26,8 @@ export const findViolations = async (page: Page, rules?: readonly string[]): Pro
 };
 
 /**
- * The page is wider than its window, a table than its card, a word of ours is divided for want of room, or a panel begins
- * where no scrolling leads.
+ * The page is wider than its window, a table than its card, a word of ours or a time is divided for want of room, or a
+ * panel begins where no scrolling leads.
  */
 const FIND_OVERFLOW = `(() => {
   const { scrollWidth, clientWidth } = document.documentElement;
@@ -36,10 +36,11 @@ const FIND_OVERFLOW = `(() => {
   const tables = [...document.querySelectorAll('.scroll:not(details *)')]
     .filter((table) => table.scrollWidth > table.clientWidth)
     .map((table) => 'the table ' + table.ariaLabel + ' is wider than its card');
-  const words = [...document.querySelectorAll('dt, th, h2, label, .button, .badge')].flatMap((label) => {
+  const words = [...document.querySelectorAll('dt, th, td, h2, label, .button, .badge')].flatMap((label) => {
     const texts = document.createTreeWalker(label, NodeFilter.SHOW_TEXT);
     const divided = [];
     for (let text = texts.nextNode(); text !== null; text = texts.nextNode()) {
+      if (label.matches('td') && !/^\\s*\\d+ (s|min|h|d)( ago)?\\s*$/.test(text.data)) continue;
       for (const { index, 0: word } of text.data.matchAll(/[\\w']+/g)) {
         const range = document.createRange();
         range.setStart(text, index);

@@ -69,7 +69,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
       stacked: true,
       cells: {
         waits: ({ opened_at }) =>
-          html`<span title="${formatUtc(opened_at)}">${formatDuration(Date.now() - opened_at.getTime())}</span>`,
+          html`<time title="${formatUtc(opened_at)}">${formatDuration(Date.now() - opened_at.getTime())}</time>`,
         reason: (row) => html`<span dir="auto">${row.reason_label ?? NONE}</span><br>
 <small>by ${isOwnRejection(row, login) ? 'you: another reviewer decides' : row.rejected_by}</small>`,
       },
@@ -78,7 +78,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
     return sendPage(reply, {
       title: 'Review',
       at: '/review',
-      lead: 'Who rejected a game does not decide its appeal.',
+      lead: 'The reviewer who rejected a game does not decide its appeal.',
       actions:
         mayDecide && appeals.rows.length > 0
           ? html`<a class="button primary" href="/review/appeals/next">Start</a>`

@@ -90,20 +90,23 @@ const unopenedForm = (given: Form, unopened: readonly Iconed[], pictures: Pictur
   const { lane, application, q } = given;
   const verb = act === 'pass' ? 'Pass' : 'Reject';
   const opened = game.length - unopened.length;
-  const button = (answer: string, label: string, kind = '') =>
-    html`<button class="button ${kind}" name="unopened" value="${answer}">${label}</button>`;
+  // The focus is on what decides on no game that was not opened.
+  const leave = html`<button class="button primary" name="unopened" value="leave" autofocus>
+${verb} only the ${number(opened)} opened</button>`;
+  const back = (isFirst: boolean) =>
+    html`<a class="button${isFirst ? ' primary' : null}" href="${backTo(given)}"${isFirst ? html` autofocus` : null}>Back</a>`;
   const names = unopened.map(
     (each) => html`<li class="titled">${iconPlace(each, pictures, 'tiny')}
 <a href="${link(`/games/${each.game_id}`, { lane, application, q })}" dir="auto">${gameName(each.game_name)}</a></li>`,
   );
   return html`<form method="post" action="/review" class="card" data-instead="${backTo(given)}"><div class="body">
 <p>You have not opened ${number(unopened.length)} of the ${number(game.length)} selected games.</p>
-<ul class="rows columns" aria-label="Games that you have not opened">${names}</ul>
 ${hiddenFields({ ...fields, act })}${game.map((each) => hiddenFields({ game: formatSeen(each) }))}
 ${seen.map((each) => hiddenFields({ seen: each }))}
-<div class="actions">${opened === 0 ? null : button('leave', `${verb} only the ${number(opened)} opened`, 'primary')}
-${button('decide', `${verb} all ${number(game.length)}`)}
-<a class="button${opened === 0 ? ' primary' : null}" href="${backTo(given)}">Back</a></div></div></form>`;
+<div class="actions">${opened === 0 ? null : leave}
+<button class="button" name="unopened" value="decide">${verb} all ${number(game.length)}</button>
+${back(opened === 0)}</div>
+<ul class="rows columns" aria-label="Games that you have not opened">${names}</ul></div></form>`;
 };
 
 /** @param missed the ids of the games that the reviewer has not opened */
@@ -222,7 +225,10 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
     const kept = results.length - undone;
     const decided = last?.batch_id == null ? `/games/${last?.game_id}` : '/review';
     const url = link(batch === undefined ? decided : `/batches/${batch}`, filters);
-    const text = `${undone} undone.${kept === 0 ? '' : ` ${kept} stay: their content changed, or there is a later decision.`}`;
+    const [only] = results.length === 1 ? results : [];
+    const what = only === undefined ? String(undone) : `${nameInText(only.game?.game_name ?? only.game_id)}:`;
+    const stays = `${kept} ${kept === 1 ? 'stays' : 'stay'}: the content changed, or there is a later decision.`;
+    const text = kept === 0 ? `${what} undone.` : `${undone} undone. ${stays}`;
     return redirectWith(reply, url, text, undone > 0 ? 'good' : 'bad');
   });
 };

@@ -128,7 +128,9 @@ ${awaitIcons(games, pictures)}`;
 ${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(games.length, reasons)}</form>`
       : cards;
     const sentence = filter.search === undefined ? laneList.empty : list.sentence;
-    const empty = html`<div class="card"><div class="empty"><p>${sentence}</p></div></div>`;
+    const elsewhere =
+      typed.q === undefined ? null : html` <a href="${link('/games', { q: typed.q })}">Search all games</a>`;
+    const empty = html`<div class="card"><div class="empty"><p>${sentence}${elsewhere}</p></div></div>`;
     const { due, games: total } = summary[lane];
     const isFirst = cursor === undefined && filter.search === undefined;
     const reach = html`<span class="soft">The first ${games.length} of ${number(total)}</span>`;
