@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** Variables that hold secrets of the platform, whatever an operator names theirs. */
 const OWN = /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$|OIDC_CLIENT_SECRET$)/;
@@ -25,11 +26,32 @@ export const readSecretFiles = (
   return read;
 };
 
-/** What libraries read of the platform's environment themselves. */
-const OF_LIBRARIES = /^AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN)$/;
+/** Secrets in the environment that others read: libraries, and Compose, whose settings are in the same `.env`. */
+const OF_OTHERS =
+  /^(AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN|CONTAINER_AUTHORIZATION_TOKEN)|(PG|POSTGRES_|REDIS_)PASSWORD.*|OTEL_EXPORTER_OTLP_.*HEADERS)$/;
 
-/** Is this text a secret of the platform in this environment? No application gets one as its token. */
-export const isOwnSecret = (text: string, env: Record<string, string | undefined>): boolean =>
-  Object.entries(readSecretFiles(env, [])).some(
-    ([name, value]) => (OWN.test(name) || OF_LIBRARIES.test(name)) && value === text,
+/** Files of CATALOGUE_HOME with a key or a password. */
+const SECRET_FILES = ['keys', 'postgres.json', 'instance.json'];
+
+/** A shorter secret could be a part of any text. */
+const PART_MIN = 8;
+
+/**
+ * Is this text a secret of the platform in this environment or this home, or has it one as a part? No application gets it
+ * as its token.
+ */
+export const isOwnSecret = (text: string, env: Record<string, string | undefined>, home: string): boolean => {
+  const ofEnvironment = Object.entries(readSecretFiles(env, [])).flatMap(([name, value = '']) =>
+    OWN.test(name) || OF_OTHERS.test(name) ? [value] : [],
   );
+  const ofHome = SECRET_FILES.flatMap((name) => {
+    try {
+      return [readFileSync(join(home, name), 'utf8').trim()];
+    } catch {
+      return [];
+    }
+  });
+  return [...ofEnvironment, ...ofHome].some(
+    (secret) => secret === text || (secret.length >= PART_MIN && text.includes(secret)),
+  );
+};

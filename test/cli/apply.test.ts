@@ -18,15 +18,31 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'catalogue-apply-'));
   await writeFile(join(home, 'acme.token'), 'the-token-of-acme\n');
   execFileSync('mkfifo', [join(home, 'pipe')]);
-  await writeFile(join(home, 'password'), `${asOperator(database.databaseUrl).DATABASE_URL_OPERATOR}\n`);
+  const { DATABASE_URL_OPERATOR } = asOperator(database.databaseUrl);
+  await writeFile(join(home, 'password'), `${DATABASE_URL_OPERATOR}\n`);
+  await writeFile(join(home, 'one-line.env'), `DATABASE_URL_OPERATOR=${DATABASE_URL_OPERATOR}\n`);
+  // As the embedded Postgres and the first process write them.
+  await writeFile(join(home, 'postgres.json'), '{"directory":"postgres","password":"a1b2c3"}');
+  await writeFile(join(home, 'keys'), `home-0123abcd:${Buffer.alloc(32, 7).toString('base64')}\n`);
 });
 afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
 const TOKEN = 'the-token-of-others';
+/** Of what reads them, and of Compose, whose file of settings commands read too. */
+const OTHER_SETTINGS = {
+  PGPASSWORD: 'a-password-of-postgres',
+  POSTGRES_PASSWORD_WORKER: 'a-password-of-the-worker',
+  OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-key-of-telemetry',
+};
 const catalogue = (...args: string[]) =>
-  runCli(args, { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home, OTHERS_TOKEN: TOKEN });
+  runCli(args, {
+    ...asOperator(database.databaseUrl),
+    ...OTHER_SETTINGS,
+    CATALOGUE_HOME: home,
+    OTHERS_TOKEN: TOKEN,
+  });
 const apply = async (text: string, ...args: string[]) => {
   const file = join(home, 'catalogue.yaml');
   await writeFile(file, text);
@@ -111,6 +127,16 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     FILE.replace('acme.token', 'password'),
     'acme: access_token_file password is a setting of the platform',
   ],
+  ...Object.keys(OTHER_SETTINGS).map((name): (typeof WRONG)[number] => [
+    `a setting that is read as ${name}`,
+    FILE.replace('OTHERS_TOKEN', name),
+    `mizu: access_token_env ${name} is a setting of the platform`,
+  ]),
+  ...['one-line.env', 'keys', 'postgres.json'].map((name): (typeof WRONG)[number] => [
+    `the file ${name}, with a secret of the platform`,
+    FILE.replace('acme.token', name),
+    `acme: access_token_file ${name} is a setting of the platform`,
+  ]),
   [
     'a file without an end as a token',
     FILE.replace('acme.token', '/dev/zero'),

@@ -108,11 +108,14 @@ const readTokenFile = async (path: string): Promise<string> => {
   return buffer.toString('utf8', 0, bytesRead);
 };
 
+/** Where access tokens are, and the home with secrets of the platform. */
+type Sources = { directory: string; env: NodeJS.ProcessEnv; home: string };
+
 /** How the access token of an application is read. */
 const tokenReader = (
   application_id: string,
   { access_token_file: file, access_token_env: variable }: File['applications'][string],
-  { directory, env }: { directory: string; env: NodeJS.ProcessEnv },
+  { directory, env, home }: Sources,
 ): (() => Promise<string>) | undefined => {
   if (file === undefined && variable === undefined) return undefined;
   const source = file === undefined ? `access_token_env ${variable}` : `access_token_file ${file}`;
@@ -129,17 +132,17 @@ const tokenReader = (
     const { data } = accessToken.safeParse(text.trim());
     if (data === undefined)
       return fail(text === '' ? 'is empty' : 'is not one line of visible ASCII characters');
-    return isOwnSecret(data, env) ? fail('is a setting of the platform') : data;
+    return isOwnSecret(data, env, home) ? fail('is a setting of the platform') : data;
   };
 };
 
 /** Reads a file. @throws UsageError that names each wrong field with its line */
-export const readWanted = async (path: string, env: NodeJS.ProcessEnv): Promise<Wanted> => {
+export const readWanted = async (path: string, env: NodeJS.ProcessEnv, home: string): Promise<Wanted> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${path} cannot be read (${error.code}).`, { cause: error });
   });
   const { file, plain } = parseFile(path, text);
-  const sources = { directory: dirname(path), env };
+  const sources = { directory: dirname(path), env, home };
   return {
     applications: Object.entries(file.applications).map(([application_id, settings]) => ({
       application_id,

@@ -39,9 +39,9 @@ export const register = (program: Command): void => {
         .option('--prune', 'remove applications and retire reasons that the file does not name')
         .option('--yes', 'do not request confirmation of --prune'),
     run: async (context, { file, dryRun, prune, yes }) => {
-      const { openDatabase, openKeys, operate, operateAll, env, out } = context;
+      const { openDatabase, openKeys, operate, operateAll, env, config, out } = context;
       const { readWanted } = await import('#src/cli/commands/apply-file.ts');
-      const wanted = await readWanted(file, env);
+      const wanted = await readWanted(file, env, config.home);
       const { changes, planned, removed } = await planChanges(
         await openDatabase(),
         wanted,
