@@ -5,16 +5,12 @@ import { isPassing } from '#src/contract/pictures.ts';
 import { recheckPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
 import { identifyPins, setAsideMisidentified } from '#src/pictures/identify-pins.ts';
-import { workThrough } from '#src/pictures/work-through.ts';
+import { LEASE_MS, workThrough } from '#src/pictures/work-through.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { nextCheckMs } from '#src/rules/pictures.ts';
 
 /** Pictures at once. */
 const PICTURES = 200;
-/** A picture whose process was killed is due again after this time. */
-const LEASE_MS = 15 * 60_000;
-/** The job ends after it; the next one, a minute after this one began, continues. */
-const WORK_MS = 50_000;
 
 /** Looks again at the pictures of decided games that are due: bytes that changed return a passed game to review. */
 export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, context: MediaContext) => {
@@ -49,6 +45,6 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   };
   await correctChecksAhead(sql, recheckMs);
   const identified = await identifyPins(sql, signal);
-  await workThrough({ places: PICTURES, workMs: WORK_MS, take, work: check });
+  await workThrough({ places: PICTURES, take, work: check });
   return { requested, drifted, identified };
 });

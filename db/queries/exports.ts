@@ -1,6 +1,6 @@
 /** What leaves the catalogue as a whole: games with their decisions, and every decision. */
 import type { Queryable } from '#db/client.ts';
-import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
+import { CONTENT_NAMES, type GameAuditRow, type GameRow } from '#db/queries/games.ts';
 import { isReleased } from '#db/queries/holds.ts';
 import { where } from '#db/where.ts';
 import type { AppealOutcome, AuditStatus } from '#src/contract/words.ts';
@@ -20,7 +20,6 @@ export type ExportedGame = Pick<
   [Field in 'decided_by' | 'reason' | 'text']: string | null;
 };
 
-const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
 const NO_CONTENT = CONTENT_COLUMNS.map((name) => `null as ${name}`).join(', ');
 
 /** Reads the next games of an application, by its own ids. A game that a hold returned to pending is as after the release. */

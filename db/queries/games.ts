@@ -38,9 +38,10 @@ type WrittenGames = {
   /** Games that were not written, because their hashes cannot be compared. */
   doubtful: string[];
 };
+
 /** The content columns in a statement: their names, their types, and an update to a newer content. */
-const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
-const CONTENT_TYPES = CONTENT_COLUMNS.map((name) => `${name} ${CONTENT[name].type}`).join(', ');
+export const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
+export const CONTENT_TYPES = CONTENT_COLUMNS.map((name) => `${name} ${CONTENT[name].type}`).join(', ');
 const CONTENT_CHANGES = CONTENT_COLUMNS.map((name) => `${name} = excluded.${name}`).join(', ');
 
 /**

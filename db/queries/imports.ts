@@ -1,10 +1,10 @@
 /** Games that another catalogue has decided: stored with their decisions, or waiting for their first pull. */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import type { GameRow } from '#db/queries/games.ts';
+import { CONTENT_NAMES, CONTENT_TYPES, type GameRow } from '#db/queries/games.ts';
 import { onlyRow, readColumn } from '#db/rows.ts';
 import type { importedGames } from '#db/schema/imports.ts';
-import { CONTENT, CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
+import type { GameContent } from '#src/rules/mapping.ts';
 import { gameLexemes } from '#src/rules/search-words.ts';
 
 /** A game without content. */
@@ -14,8 +14,6 @@ export type ImportedGame = WaitingGame &
   GameContent &
   Pick<GameRow, 'content_hash' | 'addresses_end_at' | 'withdrawn_at'>;
 
-const CONTENT_NAMES = CONTENT_COLUMNS.join(', ');
-const CONTENT_TYPES = CONTENT_COLUMNS.map((name) => `${name} ${CONTENT[name].type}`).join(', ');
 const WAITING_TYPES = `application_game_id text, game_id uuid, game_package_url text, audit_status text,
   audit_time timestamptz, decided_by text, reason text, text text`;
 

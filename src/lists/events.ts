@@ -18,10 +18,10 @@ const stateOf = ({ state }: EventItem): string => state ?? 'pulled';
 const resultOf = ({ last_status, last_error }: EventItem): string | null =>
   last_status === null ? last_error : `HTTP ${last_status}`;
 
-/** An event in JSON. */
-export const toEventDocument = ({ data, ...event }: EventItem) => ({
+/** An event with its delivery in JSON, `data` last. */
+export const toDeliveryDocument = ({ data, ...event }: EventItem) => ({
   ...event,
-  state: stateOf({ ...event, data }),
+  state: event.state ?? 'pulled',
   data,
 });
 
@@ -80,7 +80,7 @@ export const deliveryList = defineList({
   ],
   empty: 'No event yet: the status of no game has changed.',
   noMatch: 'No event matches.',
-  document: toEventDocument,
+  document: toDeliveryDocument,
   read: listEventPage,
 });
 

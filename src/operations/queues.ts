@@ -1,4 +1,4 @@
-/** Changes to the queues. A queue may be in Redis, so its entry is committed before the change: one that fails is logged too. */
+/** Changes to the queues. The audit entry is committed before the change, because a queue may be in Redis: a failed change is logged too. */
 
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
@@ -25,26 +25,25 @@ const ofQueues = {
   log: (queues: readonly Queue[]): AuditNote[] => queues.map(({ name }) => ({ subject: `queue:${name}` })),
 } as const;
 
+const eachQueue = (change: (queue: Queue) => Promise<void>) => ({
+  ...ofQueues,
+  answer: z.object({ queues: z.array(z.string()) }),
+  after: async (queues: readonly Queue[]) => {
+    for (const queue of queues) await change(queue);
+    return { queues: queues.map(({ name }) => name) };
+  },
+});
+
 export const pauseQueues = defineOperation({
   name: 'queue.pause',
   title: 'Start no new jobs of a queue',
-  answer: z.object({ queues: z.array(z.string()) }),
-  ...ofQueues,
-  after: async (queues) => {
-    for (const queue of queues) await queue.pause();
-    return { queues: queues.map(({ name }) => name) };
-  },
+  ...eachQueue((queue) => queue.pause()),
 });
 
 export const resumeQueues = defineOperation({
   name: 'queue.resume',
   title: 'Start the jobs of a queue again',
-  answer: z.object({ queues: z.array(z.string()) }),
-  ...ofQueues,
-  after: async (queues) => {
-    for (const queue of queues) await queue.resume();
-    return { queues: queues.map(({ name }) => name) };
-  },
+  ...eachQueue((queue) => queue.resume()),
 });
 
 export const retryFailedJobs = defineOperation({

@@ -1,8 +1,11 @@
+/** An item whose process was killed is taken again after this time. */
+export const LEASE_MS = 15 * 60_000;
+/** A job takes nothing more after this time; the next one, a minute after this one began, continues. */
+const WORK_MS = 50_000;
+
 type Work<Item> = {
   /** Items at once. */
   places: number;
-  /** Nothing more is taken after this time. */
-  workMs: number;
   /** Takes at most this many items. `isMore`: there may be more. */
   take: (places: number) => Promise<{ items: readonly Item[]; isMore: boolean }>;
   work: (item: Item) => Promise<void>;
@@ -13,12 +16,12 @@ type Work<Item> = {
  * the places are free.
  * @throws the first error, after the items that were taken
  */
-export const workThrough = async <Item>({ places, workMs, take, work }: Work<Item>): Promise<void> => {
+export const workThrough = async <Item>({ places, take, work }: Work<Item>): Promise<void> => {
   const running = new Set<Promise<void>>();
   const errors: unknown[] = [];
   const began = performance.now();
   let isMore = true;
-  while (isMore && errors.length === 0 && performance.now() - began < workMs) {
+  while (isMore && errors.length === 0 && performance.now() - began < WORK_MS) {
     const taken = await take(places - running.size).catch((error: unknown) => {
       errors.push(error);
       return { items: [], isMore: false };

@@ -14,6 +14,7 @@ import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
+import { tabs } from '#src/site/tabs.ts';
 
 const PAGE = 50;
 /** Withdrawn games that are counted. */
@@ -95,14 +96,6 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
   });
 };
 
-const tabs = (chosen: Tab | undefined, countOf: (tab: Tab) => string): SafeHtml =>
-  html`<nav class="tabs" aria-label="Status">${TABS.map(
-    (each) => html`<a href="${link('/portal/games', { status: each })}"${each === chosen ? CURRENT : null}>
-<span>${each}</span> <span class="badge">${countOf(each)}</span></a>`,
-  )}</nav>`;
-
-const CURRENT = html` aria-current="page"`;
-
 /** Adds `/portal/games`. */
 export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
@@ -120,12 +113,16 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
         ? await showTab(sources, application_id, tab, request.query)
         : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
-    const countOf = (tab: Tab): string =>
-      tab === 'withdrawn' ? numberUpTo(WITHDRAWN_COUNTED, withdrawn) : number(counts[tab]);
+    const statusTabs = TABS.map((each) => ({
+      url: link('/portal/games', { status: each }),
+      text: each,
+      count: each === 'withdrawn' ? numberUpTo(WITHDRAWN_COUNTED, withdrawn) : number(counts[each]),
+      isOpen: q === undefined && each === tab,
+    }));
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',
-      body: html`${findForm(q)}${tabs(q === undefined ? tab : undefined, countOf)}${games}`,
+      body: html`${findForm(q)}${tabs('Status', statusTabs)}${games}`,
       lead: 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
     });
   });

@@ -38,6 +38,7 @@ import {
   numberUpTo,
   type SafeHtml,
   section,
+  stat,
 } from '#src/site/html.ts';
 import { listTable, showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
@@ -60,9 +61,8 @@ const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid
 
 /** @param note below the number */
 const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: string): SafeHtml => {
-  const tone = status === 'rejected' && games !== '0' ? ' bad' : null;
-  return html`<a class="stat${tone}" href="${link('/portal/games', { status })}"><span>${status}</span>
-<strong>${games}</strong>${note === undefined ? null : html`<span>${note}</span>`}</a>`;
+  const tone = status === 'rejected' && games !== '0' ? 'bad' : '';
+  return stat(status, games, { url: link('/portal/games', { status }), note, tone });
 };
 
 const namedGame = (

@@ -121,6 +121,9 @@ export const badge = (status: string, tone: string = toneOf(status)): SafeHtml =
 export const statusBadges = (game: { audit_status: string; withdrawn_at: Date | null }): SafeHtml =>
   html`${badge(game.audit_status)}${game.withdrawn_at === null ? null : html` ${badge('withdrawn')}`}`;
 
+/** The attribute of the link to the page that is shown. */
+export const CURRENT = html` aria-current="page"`;
+
 /** An attribute with a space before it; nothing without a value. */
 export const attribute = (name: string, value: string | undefined): SafeHtml | null =>
   value === undefined ? null : html` ${name}="${value}"`;
@@ -142,6 +145,18 @@ export const section = (
   const head = isHeadless ? null : html`<div class="card-head">${heading}${aside ?? null}</div>`;
   return html`<section class="card${tone === undefined ? '' : ` ${tone}`}"${attribute('id', id)}>
 ${head}${body}</section>`;
+};
+
+/** A figure with its label, and a note below it; a link if it has a `url`. */
+export const stat = (
+  label: string,
+  value: string,
+  { url, note, tone = '' }: { url?: string; note?: string | undefined; tone?: string } = {},
+): SafeHtml => {
+  const shown = html`<span>${label}</span><strong>${value}</strong>${note === undefined ? null : html`<span>${note}</span>`}`;
+  return url === undefined
+    ? html`<div class="stat">${shown}</div>`
+    : html`<a class="stat ${tone}" href="${url}">${shown}</a>`;
 };
 
 /** A list of names and values. */

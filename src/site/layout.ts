@@ -3,7 +3,7 @@
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { hasRight, type Right, type Site } from '#src/contract/roles.ts';
 import { ASSETS, SCRIPTS } from '#src/site/assets.ts';
-import { html, type SafeHtml } from '#src/site/html.ts';
+import { CURRENT, html, type SafeHtml } from '#src/site/html.ts';
 
 /** A place in the navigation. The icon is the path of an SVG. */
 type Place = readonly [path: string, label: string, icon: string, right?: Right];
@@ -116,8 +116,6 @@ type PageFrame = {
   warning: string | null;
   counts?: (() => PlaceCounts) | undefined;
 };
-
-const CURRENT = html` aria-current="page"`;
 
 const countOf = (count: SafeHtml | string | undefined): SafeHtml | null =>
   count === undefined ? null : html` <span class="count">${count}</span>`;

@@ -15,7 +15,7 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { APPLICATION, parseApplicationId, parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { APPLICATION, BY, parseApplicationId, parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
@@ -24,7 +24,6 @@ import { applicationList } from '#src/lists/applications.ts';
 import { unverifiedList } from '#src/lists/kyc.ts';
 
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
-const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
 
 /** Not loaded for --help. */

@@ -11,7 +11,7 @@ import { STREAM_MAX, type StreamDocument, streamRequestSchema } from '#src/contr
 import { STREAM_TYPES } from '#src/contract/words.ts';
 import { NotFoundError, UsageError } from '#src/errors.ts';
 import { listStream } from '#src/events/read-stream.ts';
-import { deliveryList, eventAddressList, subscriptionList, toEventDocument } from '#src/lists/events.ts';
+import { deliveryList, eventAddressList, subscriptionList, toDeliveryDocument } from '#src/lists/events.ts';
 import {
   retryEvents,
   rotateEventSecret,
@@ -141,7 +141,7 @@ export const register = (program: Command): void => {
       const sql = await openDatabase();
       const found = await findEvent(sql, await requireId(sql, 'events', prefix));
       if (found === undefined) throw new NotFoundError('event', prefix);
-      const { data, ...fields } = toEventDocument(found);
+      const { data, ...fields } = toDeliveryDocument(found);
       out.record({ ...fields, data }, { ...fields, ...data });
     },
   });

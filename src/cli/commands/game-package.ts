@@ -8,6 +8,7 @@ import type { CommandContext } from '#src/cli/kit/context.ts';
 import { parseGame } from '#src/cli/kit/named-game.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
+import { refuseLines, type WrongLine } from '#src/cli/kit/read-lines.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
@@ -20,8 +21,6 @@ import {
 
 /** What stands in one line of a file: a record, or why it is none. */
 type Line = { line: number; record?: unknown; problem?: string };
-
-const PROBLEMS_SHOWN = 20;
 
 const parseJsonLine = (text: string, index: number): Line[] => {
   const line = index + 1;
@@ -41,18 +40,11 @@ const parseLines = (text: string): Line[] => {
   return rows.map(({ record, info }) => ({ line: info.lines, record }));
 };
 
-/** One error for all lines that are wrong. */
-const refuseLines = (path: string, problems: readonly { line: number; problem: string }[]): UsageError => {
-  const shown = problems.slice(0, PROBLEMS_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
-  const more = problems.length - shown.length;
-  return new UsageError(
-    [
-      `${path} was not applied, nothing was changed. Each record has game_id and game_package_url; "" clears the URL.`,
-      ...shown,
-      ...(more > 0 ? [`and ${more} more`] : []),
-    ].join('\n'),
+const refuseFile = (path: string, problems: readonly WrongLine[]): UsageError =>
+  refuseLines(
+    `${path} was not applied, nothing was changed. Each record has game_id and game_package_url; "" clears the URL.`,
+    problems,
   );
-};
 
 /**
  * Reads games with their package URLs from a file.
@@ -81,7 +73,7 @@ const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; line
     urls.push(checked.data);
     return [];
   });
-  if (problems.length > 0) throw refuseLines(path, problems);
+  if (problems.length > 0) throw refuseFile(path, problems);
   return { urls, lines };
 };
 
@@ -102,7 +94,7 @@ const applyFile = async (
       line: lines.get(id) ?? 0,
       problem: `there is no game ${id}`,
     }));
-    throw refuseLines(path, unknown);
+    throw refuseFile(path, unknown);
   } finally {
     progress?.stop();
   }

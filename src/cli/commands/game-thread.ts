@@ -4,15 +4,13 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { GAME, GAME_AT_REVISION, parseNamedGame, parseRevision } from '#src/cli/kit/named-game.ts';
-import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { BY, parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
 import { UsageError } from '#src/errors.ts';
 import { threadList } from '#src/lists/threads.ts';
 import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import type { Operation } from '#src/operations/operation.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
-
-const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 
 type Write = Operation<typeof noteGame.input, MessageRow, MessageRow>;
 

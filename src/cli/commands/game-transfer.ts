@@ -10,7 +10,13 @@ import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatCount } from '#src/cli/kit/format.ts';
 import { APPLICATION, parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
-import { type NumberedLine, readLines } from '#src/cli/kit/read-lines.ts';
+import {
+  type NumberedLine,
+  PROBLEMS_SHOWN,
+  readLines,
+  refuseLines,
+  type WrongLine,
+} from '#src/cli/kit/read-lines.ts';
 import { checkListFilter, requireApplication } from '#src/cli/kit/require-application.ts';
 import { writeRows } from '#src/cli/kit/write-rows.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
@@ -18,15 +24,13 @@ import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { type GameLine, gameLine, IMPORT_MAX, importGames } from '#src/operations/imports.ts';
 
-const PROBLEMS_SHOWN = 20;
 /** Games of one read. */
 const PAGE = 1_000;
 
-type Problem = { line: number; problem: string };
 type Numbered = { line: number; game: GameLine };
 
 /** @returns the game of a line, or what is wrong with it */
-const parseLine = ({ line, text }: NumberedLine, application_id: string): Numbered | Problem => {
+const parseLine = ({ line, text }: NumberedLine, application_id: string): Numbered | WrongLine => {
   let record: unknown;
   try {
     record = JSON.parse(text);
@@ -58,15 +62,6 @@ async function* inBatches<Item>(
   if (batch.length > 0) yield batch;
 }
 
-const refuseLines = (path: string, problems: readonly Problem[], count: number): UsageError =>
-  new UsageError(
-    [
-      `${path} was not imported, nothing was changed.`,
-      ...problems.map(({ line, problem }) => `line ${line}: ${problem}`),
-      ...(count > problems.length ? [`and ${count - problems.length} more`] : []),
-    ].join('\n'),
-  );
-
 /**
  * Reads the whole file and changes nothing.
  * @returns how many games it has, and how many of them are stored already
@@ -80,10 +75,10 @@ const checkFile = async (
   const reasons = new Set((await listReasons(sql)).map(({ code }) => code));
   const lines = new Map<string, number>();
   const ids = new Set<string>();
-  const problems: Problem[] = [];
+  const problems: WrongLine[] = [];
   let wrong = 0;
   let existing = 0;
-  const refuse = (problem: Problem): void => {
+  const refuse = (problem: WrongLine): void => {
     wrong += 1;
     if (problems.length < PROBLEMS_SHOWN) problems.push(problem);
   };
@@ -115,7 +110,7 @@ const checkFile = async (
       if (taken.has(game_id)) refuse({ line, problem: `game_id ${game_id} is of another game` });
     existing += (await listImported(sql, application_id, own)).length;
   }
-  if (wrong > 0) throw refuseLines(path, problems, wrong);
+  if (wrong > 0) throw refuseLines(`${path} was not imported, nothing was changed.`, problems, wrong);
   return { games: lines.size, existing };
 };
 

@@ -1,12 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { BY } from '#src/cli/kit/parsers.ts';
 import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 
 const CODE = ['<code>', 'such as broken_media'] as const;
-const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 
 /** `catalogue reason …` */
 export const register = (program: Command): void => {

@@ -65,6 +65,7 @@ export const APPROVAL = [
   'approval of a second person; the one who requested it uses it once (npx catalogue approval list)',
   parseUuid,
 ] as const;
+export const BY = ['--by <who>', 'name of the operator', parseNonEmpty] as const;
 export const WAIT = ['--wait', 'wait for the result'] as const;
 export const searchIn = (what: string) =>
   ['--search <text>', `only those with this text in ${what}, in any case`, parseNonEmpty] as const;

@@ -5,6 +5,21 @@ import { UsageError } from '#src/errors.ts';
 const LINE_MAX = 4 * 1024 * 1024;
 
 export type NumberedLine = { line: number; text: string };
+export type WrongLine = { line: number; problem: string };
+
+/** An error names at most this many wrong lines. */
+export const PROBLEMS_SHOWN = 20;
+
+/** One error for all wrong lines. @param count how many there are, if `problems` has only the first ones */
+export const refuseLines = (
+  what: string,
+  problems: readonly WrongLine[],
+  count = problems.length,
+): UsageError => {
+  const shown = problems.slice(0, PROBLEMS_SHOWN).map(({ line, problem }) => `line ${line}: ${problem}`);
+  const more = count > shown.length ? [`and ${count - shown.length} more`] : [];
+  return new UsageError([what, ...shown, ...more].join('\n'));
+};
 
 /**
  * Reads the lines of a file one after another, without those that are empty. `readline` would also split at U+2028, which

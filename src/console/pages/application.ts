@@ -33,6 +33,7 @@ import {
   number,
   type SafeHtml,
   section,
+  stat,
 } from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
 import { listTable } from '#src/site/list.ts';
@@ -134,14 +135,12 @@ ${shown(events, 'Latest events')}</details>`;
 
 const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml => {
   const { application_id, status, every_ms } = application;
-  const byStatus = AUDIT_STATUSES.map(
-    (each) => html`<a class="stat" href="${link('/games', { application: application_id, status: each })}">
-<span>${each}</span><strong>${number(games[each])}</strong></a>`,
+  const byStatus = AUDIT_STATUSES.map((each) =>
+    stat(each, number(games[each]), { url: link('/games', { application: application_id, status: each }) }),
   );
   const tick = nextTick === null ? '–' : formatDuration(nextTick.getTime() - Date.now());
-  return html`<div class="stats">${byStatus}
-<div class="stat"><span>Next tick</span><strong>${tick}</strong>
-<span>${status === 'paused' ? 'paused' : `every ${formatDuration(every_ms)}`}</span></div></div>`;
+  const note = status === 'paused' ? 'paused' : `every ${formatDuration(every_ms)}`;
+  return html`<div class="stats">${byStatus}${stat('Next tick', tick, { note })}</div>`;
 };
 
 const stateBadge = ({ application, runs }: ApplicationView): SafeHtml => {

@@ -6,7 +6,7 @@ import { linkTo } from '#src/console/links.ts';
 import { figuresList } from '#src/lists/figures.ts';
 import { overturnedList } from '#src/lists/threads.ts';
 import { sendPage } from '#src/site/answers.ts';
-import { formatDuration, html, number, type SafeHtml, section, toneOf } from '#src/site/html.ts';
+import { formatDuration, html, number, type SafeHtml, section, stat, toneOf } from '#src/site/html.ts';
 import { type ShownList, showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -23,15 +23,12 @@ const COUNTS = ['decisions', 'passed', 'rejected', 'overturned'] as const;
 const sum = (rows: Figures['rows'], key: (typeof COUNTS)[number]): number =>
   rows.reduce((total, row) => total + row[key], 0);
 
-const total = (name: string, value: string): SafeHtml =>
-  html`<div class="stat"><span>${name}</span><strong>${value}</strong></div>`;
-
 /** The sums of all days, and how long games waited. Nothing if the page does not have all days. */
 const totals = ({ rows, next }: Figures, wait_ms: number | null): SafeHtml | null =>
   next !== undefined || rows.length < 2
     ? null
-    : html`<div class="stats">${COUNTS.map((key) => total(key, number(sum(rows, key))))}
-${wait_ms === null ? null : total('median wait', formatDuration(wait_ms))}</div>`;
+    : html`<div class="stats">${COUNTS.map((key) => stat(key, number(sum(rows, key))))}
+${wait_ms === null ? null : stat('median wait', formatDuration(wait_ms))}</div>`;
 
 /** The decisions of each day. Nothing if the page does not have all days. */
 const decisionChart = ({ rows, next }: Figures): SafeHtml | null => {

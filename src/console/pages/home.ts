@@ -32,7 +32,7 @@ import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { formatDuration, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { formatDuration, html, link, mono, number, type SafeHtml, section, stat } from '#src/site/html.ts';
 import { listTable } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { requestCard } from '#src/site/requests.ts';
@@ -46,15 +46,11 @@ const REQUESTS_MAX = 500;
 /** `due`: when the first one is. */
 type Waiting = { games: number; due: Date | null; overdue: number };
 
-const stat = (label: string, value: number, url: string, note: string, tone = ''): SafeHtml =>
-  html`<a class="stat ${tone}" href="${url}"><span>${label}</span><strong>${number(value)}</strong>
-<span>${note}</span></a>`;
-
 /** How many games of a lane wait, and how many of them are due or when the first one is. */
 const laneStat = (label: string, url: string, { games, due, overdue }: Waiting): SafeHtml => {
   const first = due === null ? 'nothing waits' : `first due in ${formatDuration(due.getTime() - Date.now())}`;
   const note = overdue > 0 ? `${number(overdue)} due` : first;
-  return stat(label, games, url, note, overdue > 0 ? 'warn' : '');
+  return stat(label, number(games), { url, note, tone: overdue > 0 ? 'warn' : '' });
 };
 
 /** Leads a reviewer to the game of both lanes that is due first. */
@@ -204,7 +200,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       .map((row) => (requested.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
     const more = listed.length > TROUBLE_SHOWN ? 'applications, and more' : 'applications';
-    const isTroubled = trouble.length > 0 ? 'warn' : '';
+    const tone = trouble.length > 0 ? 'warn' : '';
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
  hx-swap="outerHTML">
 ${workers === 0 ? NO_WORKER : null}
@@ -212,7 +208,7 @@ ${workers === 0 ? NO_WORKER : null}
 ${laneStat('New games', '/review?lane=new', { ...lanes.new, overdue: overdue.new })}
 ${laneStat('Changed games', '/review?lane=changed', { ...lanes.changed, overdue: overdue.changed })}
 ${laneStat('Appeals to decide', '/review/appeals', { games: open, due: appeal?.due ?? null, overdue: overdue.appeals })}
-${stat('In trouble', trouble.length, IN_TROUBLE, more, isTroubled)}
+${stat('In trouble', number(trouble.length), { url: IN_TROUBLE, note: more, tone })}
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>

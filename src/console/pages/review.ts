@@ -26,6 +26,7 @@ import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { cursorText, type LaneFilters, laneFilters, optionalId, optionalWord } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
+import { tabs } from '#src/site/tabs.ts';
 
 /** Games on a page of a lane. */
 export const LANE_PAGE = 60;
@@ -55,13 +56,15 @@ export const laneTabs = (
   summary: LaneSummary,
   appeals: number,
 ): SafeHtml =>
-  html`<nav class="tabs" aria-label="Lanes">${LANES.map(
-    (each) => html`<a href="${link('/review', { ...filters, lane: each })}"${each === lane ? CURRENT : null}>
-${each === 'new' ? 'New' : 'Changed'} <span class="badge">${number(summary[each].games)}</span></a>`,
-  )}<a href="/review/appeals"${lane === undefined ? CURRENT : null}>
-Appeals <span class="badge">${number(appeals)}</span></a></nav>`;
-
-const CURRENT = html` aria-current="page"`;
+  tabs('Lanes', [
+    ...LANES.map((each) => ({
+      url: link('/review', { ...filters, lane: each }),
+      text: each === 'new' ? 'New' : 'Changed',
+      count: number(summary[each].games),
+      isOpen: each === lane,
+    })),
+    { url: '/review/appeals', text: 'Appeals', count: number(appeals), isOpen: lane === undefined },
+  ]);
 
 /** The buttons that decide on the selected games. */
 const bulk = (games: number, reasons: readonly ReasonRow[]): SafeHtml =>

@@ -18,7 +18,7 @@ import { kycRequestList } from '#src/lists/approvals.ts';
 import { developerList, verdictList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
-import { formatDuration, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import { formatDuration, html, link, number, type SafeHtml, section, stat } from '#src/site/html.ts';
 import { listTable, showList } from '#src/site/list.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -46,9 +46,8 @@ const CELLS = {
   same_tax_id: sameTaxId,
 };
 
-const stat = (label: string, value: number, url: string, note?: string): SafeHtml =>
-  html`<a class="stat ${value > 0 ? 'warn' : ''}" href="${url}"><span>${label}</span>
-<strong>${number(value)}</strong>${note === undefined ? null : html`<span>${note}</span>`}</a>`;
+const taskStat = (label: string, value: number, url: string, note?: string): SafeHtml =>
+  stat(label, number(value), { url, note, tone: value > 0 ? 'warn' : '' });
 
 const waitNote = (median_ms: number | null): string =>
   median_ms === null
@@ -131,10 +130,10 @@ export const addDevelopers = (app: FastifyInstance, options: DeskOptions): void 
       title: 'Developers',
       at: '/',
       body: html`<div class="stats">
-${stat('To approve', toApprove.length, '#approve')}
-${stat('Wait for a verdict', counts.waiting, '#waiting', waitNote(median_ms))}
-${stat('New cp_ids', undecided.length, '#cp-ids')}
-${stat('Failed', counts.failed, link('/', { status: 'failed' }))}
+${taskStat('To approve', toApprove.length, '#approve')}
+${taskStat('Wait for a verdict', counts.waiting, '#waiting', waitNote(median_ms))}
+${taskStat('New cp_ids', undecided.length, '#cp-ids')}
+${taskStat('Failed', counts.failed, link('/', { status: 'failed' }))}
 </div>
 ${requestSection('Requests to approve', toApprove, login, 'approve')}
 ${waitingSection(waiting)}${cpIdSection(undecided)}${endingSection(ending)}
