@@ -1,4 +1,4 @@
-/** What is wrong with Postgres or Redis, in words and with the code of the reply, and what an operator does about it. */
+/** `what`: what is wrong with Postgres or Redis, with the code of the reply. `next`: what an operator does about it. */
 export type ServerFault = { what: string; next: string };
 
 type Words = readonly [what: string, next: string];
@@ -37,7 +37,7 @@ const POSTGRES: Readonly<Record<string, Words>> = {
   '57P03': ['Postgres starts or stops', 'Wait until it accepts connections.'],
 };
 
-/** Closer words of Postgres, if its message has the pattern. */
+/** More exact words for a code of Postgres whose message matches the pattern. */
 const POSTGRES_CLOSER: readonly { code: string; message: RegExp; words: Words }[] = [
   {
     code: '08P01',
@@ -162,7 +162,7 @@ export const findTlsFault = (error: Error): ServerFault | undefined => {
 /** Since Redis 7, a refused command of a script has the code ERR: the words of 7.0, then those of 7.2 and newer. */
 const DENIED_IN_SCRIPT = /^ERR (The user executing the script can't|ACL failure in script)/;
 
-/** Finds the words of a code, or closer ones if the reply says more. */
+/** Finds the words of a code, or more exact ones if the message says more. */
 const findWords = (code: string, { message }: Error): Words | undefined => {
   const closer = POSTGRES_CLOSER.find((each) => each.code === code && each.message.test(message));
   const words = closer?.words ?? REDIS[code] ?? POSTGRES[code];
@@ -200,7 +200,7 @@ export const findServerFault = (error: Error): ServerFault | undefined => {
   return found && { what: found[1], next: found[2] };
 };
 
-/** @returns what is wrong with Postgres or Redis, and what to do; undefined as `findServerFault` */
+/** The same in two sentences: what is wrong, and what to do. */
 export const explainServerFault = (error: Error): string | undefined => {
   const fault = findServerFault(error);
   return fault && `${fault.what}. ${fault.next}`;

@@ -4,7 +4,7 @@ import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { figuresSince } from '#db/queries/review-figures.ts';
-import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
+import { firstRow, onlyRow, onlyValue, readColumn } from '#db/rows.ts';
 import type { gameAppeals } from '#db/schema/threads.ts';
 import { where } from '#db/where.ts';
 
@@ -20,9 +20,9 @@ export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealR
   firstRow(sql<AppealRow[]>`
     select * from game_appeals where game_id = ${game_id} order by appeal_id desc limit 1`);
 
-/** Can the rejection of a game be appealed? Not twice: one that was carried over is the same rejection. */
-export const mayAppeal = async (sql: Queryable, game_id: string): Promise<boolean> =>
-  (await onlyRow(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`)).may;
+/** Can the rejection of a game be appealed? Only once, also if it was carried over to a new revision. */
+export const mayAppeal = (sql: Queryable, game_id: string): Promise<boolean> =>
+  onlyValue(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`);
 
 /** `appeal_id`: the one that the reviewer read; absent: the one that is open. */
 export type AppealDecision = Pick<AppealRow, 'game_id' | 'outcome' | 'decided_by' | 'answer'> & {
@@ -76,7 +76,7 @@ export const listGameAppeals = (sql: Queryable, game_id: string, limit: number) 
     from game_appeals p join applications a using (application_id)
     where p.game_id = ${game_id} order by p.appeal_id desc limit ${limit}`;
 
-/** What waits: the content that was rejected is still there, and listed. */
+/** An appeal waits while it is open, and its game is still rejected and listed. */
 const isWaiting = (sql: Queryable) =>
   sql`p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null`;
 
@@ -111,7 +111,7 @@ export const listAppealPage = (
     id: sql`p.appeal_id`,
   });
 
-/** The games whose appeals a reviewer may decide, the one that is due first. @param from.after the game before them */
+/** Lists the games whose appeals a reviewer may decide, the first due first. @param from.after the game before them */
 export const listAppealedGames = (
   sql: Queryable,
   { reviewer, after }: { reviewer: string; after?: string | undefined },
@@ -128,7 +128,7 @@ export const listAppealedGames = (
           where game_id = ${after} order by appeal_id desc limit 1)`,
     ])} order by ${dueTime(sql)}, p.appeal_id limit ${limit}`);
 
-/** What the metrics and the lanes tell: appeals that wait, and since when the first one does. */
+/** Counts the appeals that wait, and reads when the first of them was opened. */
 export const countAppeals = (sql: Queryable) =>
   onlyRow(sql<{ open: number; oldest: Date | null }[]>`select * from count_appeals()`);
 
@@ -142,11 +142,11 @@ export type OverturnedRow = {
   overturned: number;
   /** Of the appeals that were decided, in percent; null before the first. */
   share: number | null;
-  /** Half of the appeals were decided sooner, in milliseconds. */
+  /** The median time from an appeal to its decision. */
   median_wait_ms: number | null;
 };
 
-/** Reads one page of the rejections since a time, 30 days by default, by reviewer and reason, with what became of the appeals. */
+/** Reads one page of the rejections since a time, 30 days by default, by reviewer and reason, with the results of appeals. */
 export const listOverturnedPage = (
   sql: Queryable,
   { since }: { since?: Date | undefined },

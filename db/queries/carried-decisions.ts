@@ -1,6 +1,6 @@
 /** Decisions that may stand for a later revision of their games. */
 import type { Queryable } from '#db/client.ts';
-import type { Place } from '#db/queries/picture-pins.ts';
+import type { PicturePin } from '#db/queries/picture-pins.ts';
 import { onlyValue, readColumn } from '#db/rows.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
 
@@ -66,7 +66,7 @@ export const scheduleCarry = async (
 export const carryOver = async (
   sql: Queryable,
   { game_id, revision, audit_id }: Pick<CarryCandidate, 'game_id' | 'revision' | 'audit_id'>,
-  places: readonly Pick<Place, 'is_icon' | 'place' | 'picture_id'>[],
+  places: readonly Pick<PicturePin, 'is_icon' | 'place' | 'picture_id'>[],
 ): Promise<boolean> => {
   const carried = await onlyValue(sql<{ audit_id: number | null }[]>`
     select carry_over_decision(${game_id}, ${revision}, ${audit_id}, ${JSON.stringify(places)}::text::jsonb) as audit_id`);

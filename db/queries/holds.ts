@@ -4,7 +4,7 @@
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { firstRow, isOneRow, readColumn } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyValue, readColumn } from '#db/rows.ts';
 import type { applicationHolds } from '#db/schema/review.ts';
 import type { PassObstacle } from '#src/contract/words.ts';
 
@@ -67,14 +67,8 @@ export const deleteHold = (tx: Queryable, application_id: string): Promise<HoldR
   firstRow(tx<HoldRow[]>`delete from application_holds where application_id = ${application_id} returning *`);
 
 /** Why no game of an application can be passed now. */
-export const findPassObstacle = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<PassObstacle | null> =>
-  (
-    await readColumn(sql<{ obstacle: PassObstacle | null }[]>`
-    select pass_obstacle(${application_id}) as obstacle`)
-  )[0] ?? null;
+export const findPassObstacle = (sql: Queryable, application_id: string): Promise<PassObstacle | null> =>
+  onlyValue(sql<{ obstacle: PassObstacle | null }[]>`select pass_obstacle(${application_id}) as obstacle`);
 
 /**
  * Does a release pass this game again? Its content and its decision are the same. It compares `games g`, `held_games h`

@@ -1,11 +1,11 @@
-/** How many games the lanes have, before a place, and how many of them are due. */
+/** Counts of the lanes: all games, the games before a place, and the games that are due. */
 import type { Queryable } from '#db/client.ts';
 import { onlyRow, onlyValue } from '#db/rows.ts';
 import type { Lane } from '#src/contract/words.ts';
 
 type LaneCounts = { new: number; changed: number };
 
-/** How many pending games applications have whose games are held back. No lane has them. */
+/** Counts the pending games of held applications, which are in no lane. */
 export const pendingHeld = (sql: Queryable, ofScope = sql``) => sql`
   (select coalesce(sum(games), 0) from application_holds, game_totals(application_id)
    where audit_status = 'pending' ${ofScope})`;
@@ -44,7 +44,7 @@ export const readDueTime = (sql: Queryable, game_id: string) =>
     left join application_holds h on h.application_id = g.application_id
     where g.game_id = ${game_id}`);
 
-/** How many games of each lane are due. */
+/** Counts the games of each lane that are due. */
 export const countDueGames = async (sql: Queryable): Promise<DueCounts> => {
   const rows = await sql<{ lane: keyof DueCounts; games: number }[]>`
     select lane, games::float8 from count_due_games()`;
@@ -53,10 +53,10 @@ export const countDueGames = async (sql: Queryable): Promise<DueCounts> => {
 
 export type DueCounts = Record<Lane | 'appeals', number>;
 
-/** Decisions that the median wait is taken from. */
+/** The median wait is taken from this many of the latest decisions. */
 const RECENT_DECISIONS = 500;
 
-/** How long games waited before the latest decisions, in milliseconds: the median. Null before the first decision. */
+/** Reads the median time that games waited before the latest decisions. Null before the first decision. */
 export const readMedianWaitMs = (sql: Queryable): Promise<number | null> =>
   onlyValue(sql<{ median: number | null }[]>`
     select extract(epoch from percentile_cont(0.5) within group (order by decided_at - waiting_since))::float8 * 1000

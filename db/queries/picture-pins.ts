@@ -5,8 +5,8 @@ import { readColumn } from '#db/rows.ts';
 import type { IdentityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
 
-/** A picture of a decision, by its place in the game. */
-export type Place = {
+/** A picture that a decision is bound to, by its place in the game. */
+export type PicturePin = {
   audit_id: number;
   is_icon: boolean;
   /** From 0. */
@@ -21,7 +21,7 @@ type PlacedGame = Pick<GameRow, 'application_id' | 'game_icon' | 'game_store_pic
 export const placesOf = (
   { audit_id, application_id, game_icon, game_store_pic }: PlacedGame,
   rule: IdentityRule,
-): Place[] =>
+): PicturePin[] =>
   [game_icon, game_store_pic].flatMap((urls, list) =>
     urls.map((url, place) => ({
       audit_id,
@@ -33,7 +33,7 @@ export const placesOf = (
   );
 
 /** The pictures of the games of these decisions, as they are now. */
-const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise<Place[]> => {
+const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise<PicturePin[]> => {
   const games = await sql<PlacedGame[]>`
     select a.audit_id, g.application_id, g.game_icon, g.game_store_pic
     from game_audits a join games g using (game_id)
@@ -72,7 +72,7 @@ export const pinPictures = async (tx: Queryable, audit_ids: readonly number[]): 
     on conflict (picture_id) do update set next_check_at = excluded.next_check_at`;
 };
 
-/** Checks the pictures of decisions that stand again, soon: after an undo. */
+/** Makes the pictures of standing decisions due for a check, after an undo. */
 export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): Promise<void> => {
   await tx`
     update pictures set next_check_at = now()
@@ -82,14 +82,14 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
     )`;
 };
 
-/** A pin's decision is the one that stands on its game, and the game is not withdrawn. */
+/** The pin's decision stands on its game, and the game is not withdrawn. */
 const isOfStandingDecision = (sql: Queryable) => sql`
   g.withdrawn_at is null and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
 
 /** The same, and the game is passed. */
 const isOfPassedGame = (sql: Queryable) => sql`g.audit_status = 'passed' and ${isOfStandingDecision(sql)}`;
 
-/** The first bytes of a picture whose game is not passed are requested once, and until this time after the decision. */
+/** If the game is not passed, the first bytes of a picture are requested until this long after the decision. */
 const FIRST_BYTES = '7 days';
 
 /** Gives the decisions that wait for the first bytes of a picture these bytes, and keeps them. */
@@ -106,7 +106,7 @@ export const fillPins = async (sql: Queryable, picture_id: string): Promise<void
       select sha256 from filled union all select sha256 from picture_pins where picture_id = ${picture_id})`;
 };
 
-/** The decisions that stand on live games and name other bytes of a picture than it has now. */
+/** The standing decisions on passed games that name other bytes of a picture than it has now. */
 const drifted = (sql: Queryable, picture_id: string) => sql`
   pictures now_is join picture_pins p using (picture_id) join game_audits a using (audit_id)
     join games g on g.game_id = a.game_id
@@ -142,15 +142,15 @@ export type DuePicture = {
   url: string;
   /** Of one decided game that has the picture. */
   application_id: string;
-  /** Until when no other process takes it. A check that is due since then has another time. */
+  /** Until when no other process takes it. A check that became due meanwhile has another time. */
   lease: string;
 };
 
 /**
- * Takes pictures whose check is due, for the time of a lease. Several processes take different ones. Those that no
- * decision wants are due no more: none that stands on a passed game names them, and none that stands on another game
- * waits for their first bytes.
- * @returns the wanted ones, and the ids of all that were taken
+ * Takes pictures whose check is due, for the time of a lease. Several processes take different ones. A picture stays due
+ * only if a decision wants it: one that stands on a passed game and names it, or one that stands on another game and waits
+ * for its first bytes.
+ * @returns the wanted pictures, and the ids of all that were taken
  */
 export const takeDuePictures = async (
   sql: Queryable,

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import type { PicturePin } from '#db/queries/picture-pins.ts';
 import { onlyRow, readColumn } from '#db/rows.ts';
 
 /** How far the pins of an application are identified by its rule. */
@@ -54,15 +55,6 @@ export const identifyAgain = async (sql: Queryable, picture_ids: readonly string
     where r.application_id = s.application_id`;
 };
 
-/** A pin of a decision that stands, or will after an undo, with the address that it is bound to. */
-export type StandingPin = {
-  audit_id: number;
-  is_icon: boolean;
-  place: number;
-  picture_id: string;
-  url: string;
-};
-
 /**
  * Reads the pins of at most `limit` decisions on the present content of an application's games, after a given decision.
  * Of a game it reads each that is not undone: the former one stands again when the last one is undone.
@@ -73,9 +65,9 @@ export const listStandingPins = async (
   application_id: string,
   after: number,
   limit: number,
-): Promise<{ pins: StandingPin[]; last: number | null }> => {
+): Promise<{ pins: PicturePin[]; last: number | null }> => {
   // A decision on a game without pictures has no pin.
-  const rows = await sql<(StandingPin & { picture_id: string | null })[]>`
+  const rows = await sql<(PicturePin & { picture_id: string | null })[]>`
     with decisions as materialized (
       select a.audit_id, g.game_icon, g.game_store_pic
       from games g join game_audits a using (game_id)
@@ -95,7 +87,7 @@ export const listStandingPins = async (
  */
 export const movePins = async (
   tx: Queryable,
-  pins: readonly (StandingPin & { new_id: string })[],
+  pins: readonly (PicturePin & { new_id: string })[],
 ): Promise<void> => {
   await tx`
     with moved as materialized (

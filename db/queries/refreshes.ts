@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
-import { firstRow, isOneRow, onlyRow } from '#db/rows.ts';
+import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
 
 /** The game id of a request for the whole list. */
 export const WHOLE_LIST = '';
@@ -173,11 +173,9 @@ export const hasWaitingGames = (
     limit 1`);
 
 /** Reads how many turns in a row had no final result. */
-export const readIdleTurns = async (sql: Queryable, application_id: string): Promise<number> => {
-  const [row] = await sql<{ idle_turns: number }[]>`
-    select idle_turns from refresh_turns where application_id = ${application_id}`;
-  return row?.idle_turns ?? 0;
-};
+export const readIdleTurns = async (sql: Queryable, application_id: string): Promise<number> =>
+  (await readValue(sql<{ idle_turns: number }[]>`
+    select idle_turns from refresh_turns where application_id = ${application_id}`)) ?? 0;
 
 /** Postpones the application's next turn by `waitMs`. */
 export const postponeRefreshes = async (

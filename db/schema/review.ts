@@ -14,7 +14,8 @@ import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
-// The tables of the review room. The trigger `games_review` writes `changed_games` and `game_absences`. No foreign keys to `games`: no process deletes a game, and each key costs every write to that table.
+// The tables of the review room. The trigger `games_review` writes `changed_games` and `game_absences`. They have no foreign
+// keys to `games`, because no process deletes a game, and each key would cost every write to `games`.
 
 /**
  * The changed lane: games that are pending, not withdrawn, and were decided before. The new lane is the other pending
@@ -30,8 +31,8 @@ export const changedGames = pgTable(
     /** In milliseconds, because a cursor contains it. */
     since: timestamp('since', { withTimezone: true, precision: 3 }).notNull().defaultNow(),
     /**
-     * When the media process looks next whether the decision can be carried over: the content changed, and no decision was
-     * made on this revision. Null: it can not.
+     * When the media process next checks whether the last decision can be carried over to this revision. Null: it cannot be
+     * carried over.
      */
     carry_at: moment('carry_at'),
   },
@@ -78,20 +79,20 @@ export const vanishingGames = pgTable(
   (table) => [primaryKey({ columns: [table.run_id, table.game_id] })],
 );
 
-/** Who reviews a game now: others are led past it. It is no lock, because the revision is. */
+/** Who reviews a game now: other reviewers are led past it. A lease is no lock; the revision guards the decision. */
 export const gameLeases = pgTable(
   'game_leases',
   {
     game_id: uuid().primaryKey(),
     holder: text().notNull(),
-    /** The game whose page fetched this one ahead: who looks at that one renews both. */
+    /** The game whose page fetched this one ahead: a reviewer who looks at that game renews both leases. */
     claimed_from: uuid(),
     leased_until: moment('leased_until').notNull(),
   },
   (table) => [index('game_leases_until').on(table.leased_until)],
 );
 
-/** Who looks at a game now: a hint for other reviewers. Rows of the last day say what a reviewer has opened. */
+/** Who looks at a game now, as a hint for other reviewers. Rows of the last day also say which games a reviewer opened. */
 export const gameViewers = pgTable(
   'game_viewers',
   {

@@ -38,6 +38,7 @@ import { NAVIGATION, type SiteFrame } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { createSite } from '#src/site/site.ts';
 
+/** What a page of an error offers. */
 const WAY_ON = html`<form method="get" action="/games" ${FILTERS} role="search" aria-label="Find a game">
 ${input('Name or id of a game', { name: 'q', type: 'search', required: true, grow: true })}
 <button class="button">Search</button></form>

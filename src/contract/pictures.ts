@@ -11,14 +11,14 @@ export type ThumbnailWidth = (typeof THUMBNAIL_WIDTHS)[number];
 export const STORE_AREAS = ['seen', 'passed'] as const;
 export type StoreArea = (typeof STORE_AREAS)[number];
 
-/** What bytes turned out to be, in words. Only `shown` has thumbnails. */
+/** Outcomes of decoding bytes, in words. Only `shown` has thumbnails. */
 const CONTENT = {
   shown: 'shown',
   svg: 'SVG is not shown',
   not_an_image: 'not an image',
   broken: 'broken or cut off',
   too_many_pixels: 'too many pixels',
-  /** A reviewer would see something else than players. */
+  /** A reviewer would see another picture than players. */
   ambiguous: 'programs show it differently',
   /** The decoder crashed, or took too long. */
   undecodable: 'cannot be decoded',
@@ -26,7 +26,7 @@ const CONTENT = {
 export type ContentOutcome = keyof typeof CONTENT;
 export const CONTENT_OUTCOMES = Object.keys(CONTENT) as [ContentOutcome, ...ContentOutcome[]];
 
-/** Why a request brought no bytes, in words. */
+/** Outcomes of requests that brought no bytes, in words. */
 const FAILURES = {
   not_found: 'not found (404)',
   http_error: 'HTTP error',
@@ -40,7 +40,7 @@ const FAILURES = {
   tls_failed: 'TLS failed',
   connect_failed: 'no connection',
   connection_lost: 'connection lost',
-  /** Requests of the application to this host failed shortly before. */
+  /** Earlier requests of the application's pictures to this host failed shortly before. */
   not_requested: 'not requested: its server failed just before',
 };
 export type FetchFailure = keyof typeof FAILURES;
@@ -50,7 +50,7 @@ const REASONS = { ...CONTENT, ...FAILURES };
 export type PictureOutcome = keyof typeof REASONS;
 export const PICTURE_OUTCOMES = Object.keys(REASONS) as [PictureOutcome, ...PictureOutcome[]];
 
-/** Failures that the next request may not have. */
+/** Failures that may pass: the next request may succeed. */
 const PASSING: ReadonlySet<PictureOutcome> = new Set([
   'http_error',
   'busy',

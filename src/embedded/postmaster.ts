@@ -172,7 +172,7 @@ const stopOrphan = async (data: string, onProgress: (message: string) => void): 
   );
 };
 
-/** Whether the process is the postmaster of this data directory, which is then its working directory. */
+/** Is this process the postmaster of the data directory? A postmaster's working directory is its data directory. */
 const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
   try {
     const directory =
@@ -186,7 +186,7 @@ const isPostmaster = async (pid: number, data: string): Promise<boolean> => {
   }
 };
 
-/** Returns whether the process exists. */
+/** Sends a signal. @returns whether the process exists */
 const sendSignal = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal);

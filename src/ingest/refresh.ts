@@ -13,7 +13,10 @@ import { STORAGE } from '#src/rules/budgets.ts';
 type Foundation = { sql: Database; producer: Producer };
 
 /** Opens a run for the whole list, if it is requested and may be read. */
-const readList = async (foundation: Foundation, { application_id, may_list }: DueRefresh): Promise<void> => {
+const startListRun = async (
+  foundation: Foundation,
+  { application_id, may_list }: DueRefresh,
+): Promise<void> => {
   const { sql } = foundation;
   const list = may_list ? await findRequestedList(sql, application_id) : undefined;
   if (list === undefined) return;
@@ -32,7 +35,7 @@ export const addRefreshes = async (foundation: Foundation, limit: number): Promi
   await Promise.all(
     due.map(async (application) => {
       const { application_id, has_games } = application;
-      await readList(foundation, application);
+      await startListRun(foundation, application);
       if (has_games)
         await foundation.producer.add(pullGameDetail, { application_id }, { once: application_id });
     }),

@@ -44,18 +44,16 @@ export const APPLICATION_GAME = column<{ application_game_id: string }>({
   width: 'wide',
 });
 
-/** A counter. @param title by default its name */
-export const countColumn = <Key extends string>(
-  key: Key,
-  title = `${key[0]?.toUpperCase()}${key.slice(1)}`,
-): Column<Record<Key, number>> => ({ key, title, kind: 'number', value: (row) => row[key] });
+/** A counter. @param title by default its name in words */
+export const countColumn = <Key extends string>(key: Key, title?: string): Column<Record<Key, number>> =>
+  column({ key, kind: 'number', ...(title !== undefined && { title }) });
 
 type Entry = Pick<AuditRow, 'actor' | 'actor_kind' | 'os_user'>;
 
-/** Who acted, for a page. */
+/** Who acted, for pages, with the kind of actor in a second line. */
 export const ACTOR = column<Entry>({ key: 'actor', title: 'Who', note: describeActorKind, on: 'page' });
 
-/** The same for a terminal, which has no second line. */
+/** Who acted, for terminals, which have no second line. */
 export const WHO = column<Entry>({
   key: 'who',
   value: (entry) => {

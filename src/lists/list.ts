@@ -1,6 +1,6 @@
 /**
- * What people and machines see in rows. A list says once what it filters, sorts, shows and reads; the command line, the
- * pages, the portal and the operator API render it. `index.ts` names every list.
+ * Lists: everything that people and machines see in rows. A list defines once its filter, sorts, columns and query; the
+ * command line, the pages, the portal and the operator API render it. `index.ts` names every list.
  */
 import type { z } from 'zod';
 import type { Database } from '#db/client.ts';
@@ -24,7 +24,7 @@ type Value = string | number | Date | null;
 
 // Methods, not properties: a list of rows of some type is then also a list of any rows.
 export type Column<Row> = {
-  /** Its name for machines, and its head on the command line. */
+  /** Its name in code, and its head on the command line. */
   key: string;
   /** Its head on a page. */
   title: string;
@@ -37,13 +37,13 @@ export type Column<Row> = {
   link?(row: Row): Link | null;
   /** The sort of a click on its head. */
   sort?: string;
-  /** Pages show it from this width of the window on; `narrow`: below 900 pixels alone. Absent: always. */
+  /** Pages show it from this width of the window on; `narrow`: only below 900 pixels. Absent: always. */
   width?: 'narrow' | 'medium' | 'wide' | 'wider' | 'widest';
-  /** The only front that shows it by default: a terminal has room for other columns than a page. `none`: if chosen. */
+  /** The only front that shows it by default, because a terminal has room for other columns than a page. `none`: no front does. */
   on?: 'terminal' | 'page' | 'none';
 };
 
-/** A column as a list defines it. Its title is by default its key in words, its kind `text`, its value what it names. */
+/** A column as a list defines it. By default its title is its key in words, its kind `text`, its value the field of that name. */
 type Given<Row> = Pick<Column<Row>, 'key'> & Partial<Column<Row>>;
 
 const inWords = (key: string): string => `${key[0]?.toUpperCase()}${key.slice(1)}`.replaceAll('_', ' ');
@@ -56,7 +56,7 @@ export const column = <Row>(given: Given<Row>): Column<Row> => ({
   ...given,
 });
 
-/** A column, with "-" before it in descending order. */
+/** A sort column, after "-" if the order is descending. */
 export type SortText<Sort extends string> = Sort | `-${Sort}`;
 
 type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort extends string> = {
@@ -70,15 +70,15 @@ type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort ex
   filter: Filter;
   /** None: the order is fixed. */
   sorts: readonly Sort[];
-  /** How it is sorted by default. */
+  /** The default sort. */
   order: SortText<NoInfer<Sort>>;
   columns: readonly AnyColumn[];
-  /** Said when there is no row at all, and when none matches the filter. */
+  /** The sentences if there is no row at all, and if none matches the filter. */
   empty: string;
   noMatch?: string;
-  /** Names that one page compares with a text. A page may then end before it is full. */
+  /** Most names that one page compares with the search text: a page may end before it is full. */
   compared?: number;
-  /** Rows that a search finds, at most: the best. It has an order of its own. */
+  /** Most rows that a search finds: the best, in an order of its own. */
   found?: number;
   /** A row in JSON. Default: as it was read. */
   document?(row: Row): object;

@@ -217,29 +217,26 @@ export const changeApplication = defineOperation({
   },
 });
 
-const switchTo =
-  (status: 'active' | 'paused') =>
-  async (tx: Queryable, { application_id }: { application_id: string }) => {
-    if (await setApplicationStatus(tx, application_id, status)) return { application_id, status };
-    throw new NotFoundError('application', application_id);
-  };
+const switchTo = (status: 'active' | 'paused') =>
+  ({
+    answer: switched,
+    right: 'manage_applications',
+    input: oneApplication,
+    subject: applicationSubject,
+    run: async (tx: Queryable, { application_id }: { application_id: string }) => {
+      if (await setApplicationStatus(tx, application_id, status)) return { application_id, status };
+      throw new NotFoundError('application', application_id);
+    },
+  }) as const;
 
 export const pauseApplication = defineOperation({
   name: 'application.pause',
   title: 'Stop the schedules of an application',
-  answer: switched,
-  right: 'manage_applications',
-  input: oneApplication,
-  subject: applicationSubject,
-  run: switchTo('paused'),
+  ...switchTo('paused'),
 });
 
 export const resumeApplication = defineOperation({
   name: 'application.resume',
   title: 'Start the schedules of an application again',
-  answer: switched,
-  right: 'manage_applications',
-  input: oneApplication,
-  subject: applicationSubject,
-  run: switchTo('active'),
+  ...switchTo('active'),
 });

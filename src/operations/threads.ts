@@ -10,12 +10,12 @@ import { MESSAGE_KINDS } from '#src/contract/words.ts';
 import { coerceError, NotFoundError, StateError } from '#src/errors.ts';
 import { type Caller, defineOperation } from '#src/operations/operation.ts';
 
-/** A text that somebody is to read. */
+/** A text for a reader: it must not be empty. */
 export const writtenText = prose.refine((text) => text !== '', 'is empty: write what the reader needs');
 
 const written = z.object({ game_id: z.guid().toLowerCase(), text: writtenText });
 
-/** A rule of threads and appeals was broken: the trigger says which. */
+/** Turns the refusal of a trigger of threads and appeals into a StateError with its message. */
 export const refuseInWords = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work();
@@ -27,7 +27,7 @@ export const refuseInWords = async <Result>(work: () => Promise<Result>): Promis
 };
 
 /**
- * What the rights are checked on: the game, or of an application itself.
+ * The subject of an operation on a game: the game or, if a developer calls, its application.
  * @throws NotFoundError if there is no game, or it is another application's
  */
 export const gameOfCaller = async (

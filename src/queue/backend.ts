@@ -71,13 +71,13 @@ const asPlain = <T>(value: unknown): T => value as T;
 const SCORES_A_MS = 0x1000;
 
 /**
- * BullMQ asks Redis for its version when it opens a queue, and keeps a failed answer for the life of the process: every
- * later command then fails with that error. So it does not ask, and takes the version that `check` requires.
+ * BullMQ reads the version of Redis when it opens a queue, and caches a failure: every later command of the process then
+ * fails with that error. So this check is off; BullMQ assumes the version that our own `check` requires.
  */
 const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
 BullConnection.minimumVersion = [...MINIMUM_VERSION, 0].join('.');
 
-/** Our largest job has 50 KB. A job is refused at this size by PostgreSQL, and emptied in Redis if it stalls. */
+/** PostgreSQL refuses a larger job; Redis stores it, and it is emptied if it stalls. Our largest job has 50 KB. */
 const JOB_BYTES_MAX = 1_000_000;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {

@@ -50,28 +50,28 @@ export const startLiveness = (options: Options): Liveness => {
   let answeredAt = Number.NEGATIVE_INFINITY;
   const queueServer = backend.kind === 'redis' ? 'Redis' : 'Postgres';
   let failure = 'its first check has not ended';
-  /** The server whose answer the running check waits for. */
-  let asked = queueServer;
+  /** The server that the running check waits for. */
+  let awaited = queueServer;
   const stopped = new AbortController();
   const findStuck = createStuckDetector();
 
   const readQueues = async (): Promise<QueueCheck[]> => {
-    asked = queueServer;
+    awaited = queueServer;
     await backend.probe();
-    asked = 'Postgres';
+    awaited = 'Postgres';
     await clock.read();
-    asked = queueServer;
+    awaited = queueServer;
     await runner.followClock();
     if (clock.fault() !== undefined) return [];
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
-    asked = 'Postgres';
+    awaited = 'Postgres';
     // Last: a worker whose user of Redis lacks the keys of a queue takes no job, so it is not alive.
     await recordHeartbeat();
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };
   const check = async (): Promise<void> => {
     const fallback = (): undefined => {
-      failure = `${asked} did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`;
+      failure = `${awaited} did not answer within ${CHECK_TIMEOUT_MS / 1_000} s`;
     };
     const queues = await pTimeout(readQueues(), { milliseconds: CHECK_TIMEOUT_MS, fallback }).catch(
       (thrown: unknown) => {

@@ -101,7 +101,7 @@ export const openRedis = (
   client.once('ready', () => {
     wasReady = true;
   });
-  /** Reports a connection that is lost at once, instead of waiting for the next one. */
+  /** Throws at once if the connection is lost, instead of waiting for the next one. */
   const requireConnection = (): void => {
     if (wasReady && client.status !== 'ready') throw explain(undefined);
   };
@@ -131,7 +131,7 @@ export const openRedis = (
   };
 };
 
-/** The servers of REDIS_URL: `host:port`, with commas, and whether with TLS. */
+/** Names the servers of REDIS_URL: `host:port`, separated by commas, and whether they use TLS. */
 const listServers = (target: RedisTarget): string => {
   const { host = '', port = 0, sentinels = [{ host, port }] } = target.options;
   const servers = target.kind === 'cluster' ? target.nodes : sentinels;

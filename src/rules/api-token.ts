@@ -25,7 +25,7 @@ export const formatApiToken = (random: Buffer): string => {
 export const isApiToken = (text: string): boolean =>
   SHAPE.test(text) && checksumOf(text.slice(0, -6)) === text.slice(-6);
 
-/** What proves to Postgres that a caller has the token, and is no token: its SHA-256. It is not stored. */
+/** Returns the proof for Postgres that a caller has the token: its SHA-256. The proof is not stored, and is no token. */
 export const proveApiToken = (token: string): Buffer => hash('sha256', token, 'buffer');
 
 /** @returns SHA-256 of the proof, 32 bytes: the only form that is stored */

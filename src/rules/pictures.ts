@@ -10,13 +10,13 @@ export const PICTURE_BOUNDS = {
   requestMs: 10_000,
   /** Width times height of the first frame. */
   pixels: 50_000_000,
-  /** What decoding may need, as `bytesAPixel` estimates it. */
+  /** Most memory that decoding may need, by the estimate of `bytesAPixel`. */
   decodeBytes: 200 * 1024 * 1024,
-  /** One decoding. The process that takes longer is killed. */
+  /** A process that takes longer to decode is killed. */
   decodeMs: 10_000,
 } as const;
 
-/** How long the result of a request stands at most before a look causes the next one. */
+/** Once a result is older than this, a reviewer's look at the picture causes the next request. */
 export const FRESH_MS = 60 * MINUTE_MS;
 const FRESH_FAILURE_MS = 5 * MINUTE_MS;
 
@@ -80,10 +80,10 @@ export const sniffImage = (bytes: Uint8Array): ImageFormat | 'svg' | null => {
     : null;
 };
 
-/** A smaller difference of two tones of 256 is noise of the encoder. */
+/** A smaller difference of two tones (0 to 255) is noise of the encoder. */
 const TONES_MIN = 3;
 
-/** The difference hash of 9 x 8 grey pixels: one bit for each neighbour that is darker. Null for a picture of one tone. */
+/** The difference hash of 9 x 8 grey pixels: a bit is set if the next pixel is darker. Null if all bits are equal, as for one tone. */
 export const differenceHash = (grey: Uint8Array): bigint | null => {
   let hash = 0n;
   for (let row = 0; row < 8; row += 1)

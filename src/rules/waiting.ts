@@ -21,7 +21,7 @@ export const WAITING = {
 
 /** The shortest postponement. A Retry-After below it, 0 or a date in the past, requests no delay. */
 const POSTPONE_MIN_MS = 1_000;
-/** A job without progress is postponed this often for a request of no delay; then it counts as an attempt. */
+/** A job without progress is postponed this many times for a Retry-After of no delay; the next one counts as an attempt. */
 const NO_DELAY_MAX = 3;
 
 /** How a job was postponed: for how long in all, and how often since it last made progress. */
@@ -29,7 +29,7 @@ export type Postponed = { postponed_ms: number; postponed_times: number };
 export const NOT_POSTPONED: Postponed = { postponed_ms: 0, postponed_times: 0 };
 
 /**
- * How long a job is postponed when an application requests a delay of `ms`: as requested, and without progress at least
+ * How long a job is postponed when an application requests a delay of `ms`: as requested, but without progress at least
  * 1, 2, 4 … s, so that no job calls every second.
  * @returns undefined when the job was postponed enough: then the failure counts as an attempt
  */

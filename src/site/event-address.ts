@@ -69,12 +69,12 @@ ${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' }
 };
 
 /**
- * What a form did: `secret` is a new one, to be shown once, and `undelivered` the events that no further attempt sends; `text`
- * says it otherwise.
+ * The result of a form: a new secret, to be shown once, with the number of events that no further attempt sends; or a
+ * sentence.
  */
 type Changed = { secret: string; undelivered: number } | { text: string };
 
-/** Does what a form says. */
+/** Runs the operation of a form. */
 export const changeAddress = async (
   options: ConsoleOptions,
   caller: Caller,
@@ -108,7 +108,7 @@ export const changeAddress = async (
   return { secret, undelivered };
 };
 
-/** What to do about events that no further attempt sends. Empty if there are none. */
+/** Tells where to send events again that no further attempt sends. Empty if there are none. */
 const sendAgain = (undelivered: number, where: string): string =>
   undelivered > 0
     ? ` Events that were not delivered: ${number(undelivered)}. Send them again on ${where}.`
@@ -123,7 +123,7 @@ export const secretSection = (
     'The secret that signs the events',
     html`<div class="body" data-instead="${back}"><p>${copyable(secret)}</p>
 <p>Copy it now: it is not shown again. Each event is signed with it, as
-<a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> say. After a replacement, the secret before
+<a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> say. After a replacement, the former secret
 signs too for 24 hours.${sendAgain(undelivered, 'the page before')}</p>
 <p><a class="button primary" href="${back}">I have copied it</a></p></div>`,
   );

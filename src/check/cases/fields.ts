@@ -25,9 +25,10 @@ const faultsOf = (schema: z.ZodType, item: Item, subject: string): Fault[] =>
     item,
   }));
 
-const WHATS_MAX = 4;
+/** A finding names at most this many faults. */
+const FAULTS_MAX = 4;
 
-/** Says of each fault once how many items have it, and which. */
+/** Reports each fault once, with how many items have it and which. */
 const judgeFaults = (faults: readonly Fault[], count: number, items: string | null): Finding => {
   const [first] = faults;
   if (first === undefined) return passed;
@@ -35,9 +36,9 @@ const judgeFaults = (faults: readonly Fault[], count: number, items: string | nu
     const names = [...new Set(those.map(({ item }) => item))].map(({ name }) => name);
     return items === null ? what : `${what}: ${names.length} of ${count} ${items} (${nameSome(names)})`;
   });
-  const rest = whats.length - WHATS_MAX;
+  const rest = whats.length - FAULTS_MAX;
   const more = rest > 0 ? `; and ${rest} more` : '';
-  return failed(`${whats.slice(0, WHATS_MAX).join('; ')}${more}`, first.item.call);
+  return failed(`${whats.slice(0, FAULTS_MAX).join('; ')}${more}`, first.item.call);
 };
 
 const CASES = {
@@ -54,8 +55,8 @@ const CASES = {
 };
 type Kind = keyof typeof CASES;
 
-/** Section and words of the interface document for each kind; `items` is what several of them are called, `subject` one of them. */
-type Says = Record<Exclude<Kind, 'limit'>, readonly [section: string, quote: string]> & {
+/** The section and words of the interface document for each kind. `items`: the noun for several items, `subject`: for one. */
+type RuleText = Record<Exclude<Kind, 'limit'>, readonly [section: string, quote: string]> & {
   items: string | null;
   subject: string;
 };
@@ -64,7 +65,7 @@ type Says = Record<Exclude<Kind, 'limit'>, readonly [section: string, quote: str
 export const fieldCases = (
   prefix: string,
   schema: z.ZodType,
-  says: Says,
+  says: RuleText,
   read: (session: Session) => Promise<Item[]>,
   kinds: readonly Kind[] = ['type', 'null', 'url', 'limit'],
 ): Case[] =>

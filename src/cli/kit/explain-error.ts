@@ -24,7 +24,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
     'The database role has no such right. Check that the URL is not that of another process: commands use DATABASE_URL_OPERATOR, a worker DATABASE_URL_WORKER and so on, or DATABASE_URL. npx catalogue migrate grants the rights (docs/security.md).',
 };
 
-/** Which server a failed connection was to: a failed lookup has the name, a failed connect the address. */
+/** The server of a failed connection: a failed lookup has its name, a failed connect its address. */
 type ServerOfError = { hostname?: string; address?: string; port?: number };
 
 /** The message that a command prints for an error: the cause and what to do next. */
@@ -61,7 +61,7 @@ const LISTS: Record<NamedThing, string> = {
   token: 'token list',
 };
 
-/** A typed id is this many changed characters away from the one that was meant, at most, or begins it. */
+/** A typed id differs from the meant one in at most this many characters, or is its beginning. */
 const TYPOS_MAX = 3;
 
 const findSimilar = async (sql: Database, application_id: string): Promise<string | undefined> => {

@@ -5,25 +5,23 @@ import { ROLES, type Role } from '#src/contract/roles.ts';
 import { REASON_MAX } from '#src/contract/text.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
-import { hiddenFields, html, type SafeHtml } from '#src/site/html.ts';
+import { hiddenFields, html, inWords, type SafeHtml } from '#src/site/html.ts';
 import { requestCard } from '#src/site/requests.ts';
 import { openBelow } from '#src/site/table.ts';
 
 const CHANGE = 'A change of operators';
 
-const words = (text: string): string => text.replaceAll('_', ' ');
-
-// `autocomplete`: a browser that goes back restores boxes by their place, where another operator is now.
+// Without `autocomplete`, a browser that goes back restores boxes by their place on the page, where another operator may be now.
 const roleBox = (role: Role, isChecked: boolean): SafeHtml =>
   html`<label><input type="checkbox" autocomplete="off" name="role" value="${role}"${isChecked ? CHECKED : null}>
-${words(role)}</label>`;
+${inWords(role)}</label>`;
 
 const CHECKED = html` checked`;
 
 const roleBoxes = (checked: readonly Role[]): SafeHtml =>
   html`<div class="checks">${ROLES.map((role) => roleBox(role, checked.includes(role)))}</div>`;
 
-/** What makes or enables an officer or a reviewer is requested: the reason is for the one who approves it. */
+/** Making or enabling an officer or a reviewer is a request: the second person reads its reason. */
 const REASON = html`<label class="field"><span>Reason, if this makes or enables an officer or a reviewer</span>
 <input name="reason" maxlength="${REASON_MAX}" autocomplete="off"></label>`;
 

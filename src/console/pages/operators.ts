@@ -26,7 +26,7 @@ import { readNeed } from '#src/operations/second-person.ts';
 import { redirectOnRefusal, redirectWith, sendPage } from '#src/site/answers.ts';
 import { confirm, PROOF_MAX, readProof } from '#src/site/confirm.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
-import { html, type SafeHtml, section } from '#src/site/html.ts';
+import { html, inWords, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -34,8 +34,6 @@ import { sourcesOf } from '#src/site/sources.ts';
 import { tableSection } from '#src/site/table.ts';
 
 const PAGE = 100;
-
-const words = (text: string): string => text.replaceAll('_', ' ');
 
 const form = z.object({
   act: z.enum(['add', 'roles', 'link', 'sign_out', 'disable', 'enable']),
@@ -56,8 +54,8 @@ const RIGHTS_TABLE = tableSection(
   'What each role may do',
   Object.entries(RIGHTS),
   [
-    { head: 'Right', cell: ([right]) => words(right) },
-    { head: 'Roles', cell: ([, roles]) => words(roles.join(', ')) },
+    { head: 'Right', cell: ([right]) => inWords(right) },
+    { head: 'Roles', cell: ([, roles]) => inWords(roles.join(', ')) },
   ],
   { empty: '', label: 'Rights' },
 );
@@ -98,7 +96,7 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
     const { filters, body } = await showList(sourcesOf(options), operatorList, view);
     const operators = body({
       linkTo,
-      cells: { roles: ({ roles }) => words(roles.join(', ')) || null },
+      cells: { roles: ({ roles }) => inWords(roles.join(', ')) || null },
       more: [{ head: 'Manage', cell: manageCell }],
       below: (row) => manageForms(row, proof),
       stacked: true,
