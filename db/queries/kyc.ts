@@ -25,9 +25,9 @@ export const listKycStates = (sql: Queryable) =>
  * stays until it is erased.
  */
 export const findKycState = (sql: Queryable, application_id: string) =>
-  firstRow(sql<(KycStateRow & { now: Date })[]>`
+  firstRow(sql<(KycStateRow & { is_removed: boolean; now: Date })[]>`
     select a.application_id, coalesce(s.state, 'pending') as state, s.pulled_at, s.requested_at, s.refused_cp_id,
-           s.reason, clock_timestamp() as now
+           s.reason, a.status = 'removed' as is_removed, clock_timestamp() as now
     from applications a left join kyc_states s using (application_id)
     where a.application_id = ${application_id}`);
 

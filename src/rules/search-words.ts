@@ -16,7 +16,7 @@ const ID_MAX = 200;
 const CORRECTED = { min: 3, max: 24 };
 
 const UNSPACED = String.raw`\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`;
-const WORD = new RegExp(String.raw`[${UNSPACED}]+|(?:(?![${UNSPACED}])[\p{L}\p{N}])+`, 'gu');
+const WORD = new RegExp(String.raw`[${UNSPACED}]+|[[\p{L}\p{N}]--[${UNSPACED}]]+`, 'gv');
 const IS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const LETTERS = /^\p{L}+$/u;
 /** Marks, the Arabic stroke that only widens a word, and apostrophes. */

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
+import { requestKycPull } from '#db/queries/kyc.ts';
 import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { waitForRuns } from '#src/cli/commands/runs.ts';
 import type { Output } from '#src/cli/kit/output.ts';
-import { waitForResult } from '#src/cli/kit/wait.ts';
+import { waitForKyc, waitForResult } from '#src/cli/kit/wait.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 import { anOpenRun } from '#test/support/factories.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
+import { removeApplication } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 /** A fleet with a live worker, and what a command that waits writes to stderr. */
@@ -62,5 +64,17 @@ test('sync --wait says which job of an open run fails, and why: the run itself c
   await ended;
   expect(notes.filter((line) => line.startsWith('acme: '))).toEqual([
     'acme: its job query-game-list failed (Postgres denies the role of the process a right (42501)): see npx catalogue queue status, and the log of the workers.',
+  ]);
+});
+
+test('kyc pull --wait ends when the application is removed', async () => {
+  const { fleet, out } = await aWaitingCommand();
+  const { sql } = fleet;
+  await fleet.addApplication('acme', 1);
+  await requestKycPull(sql, 'acme');
+  const waiting = waitForKyc(fleet as unknown as Foundation, out, ['acme']);
+  await Promise.all([
+    expect(waiting).rejects.toThrow('acme was removed: no worker pulls its record.'),
+    removeApplication(sql, 'acme'),
   ]);
 });

@@ -90,7 +90,11 @@ const warnOfPausedQueues = async (queues: readonly Queue[], out: Output): Promis
     out.note(`Paused queues start no jobs: ${names.join(', ')}. Resume them: npx catalogue queue resume`);
 };
 
-/** Waits until the KYC records that were requested are pulled. @returns their states, in the order of the ids */
+/**
+ * Waits until the KYC records that were requested are pulled.
+ * @returns their states, in the order of the ids
+ * @throws CatalogueError also if an application is removed meanwhile
+ */
 export const waitForKyc = (
   foundation: Foundation,
   out: Output,
@@ -102,7 +106,9 @@ export const waitForKyc = (
     const states: KycStateRow[] = [];
     for (const application_id of application_ids) {
       const state = await findKycState(foundation.sql, application_id);
-      if (state === undefined || state.requested_at !== null) return undefined;
+      if (state === undefined || state.is_removed)
+        throw new CatalogueError(`${application_id} was removed: no worker pulls its record.`);
+      if (state.requested_at !== null) return undefined;
       states.push(state);
     }
     return states;
