@@ -33,7 +33,9 @@ const OPERATOR = {
 };
 
 /** What a request would do. */
-export const describeRequest = (row: ApprovalRow): string => {
+export const describeRequest = (
+  row: Pick<ApprovalRow, 'kind' | 'version' | 'requested' | 'subject'>,
+): string => {
   const { kind, version, requested } = row;
   if (kind === 'verdict') return `${WHAT[kind]} ${requested.verdict}`;
   if (kind === 'cp-id') return `${WHAT[kind]} ${version}`;
@@ -42,7 +44,7 @@ export const describeRequest = (row: ApprovalRow): string => {
   return [OPERATOR[requested.act], idOf(row), roles && `as ${roles}`].filter(Boolean).join(' ');
 };
 
-const idOf = ({ subject }: ApprovalRow): string => subject.slice(subject.indexOf(':') + 1);
+const idOf = ({ subject }: Pick<ApprovalRow, 'subject'>): string => subject.slice(subject.indexOf(':') + 1);
 
 const ID = column<ListedApproval>({ key: 'approval_id', title: 'Id', kind: 'id', on: 'terminal' });
 const STATE = column<ListedApproval>({ key: 'state', kind: 'status' });

@@ -142,7 +142,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const schedule = application === undefined ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
-    const unknown = schedule && section('A change is seen', html`<p class="body">${schedule}</p>`);
+    const unknown = schedule && section('When a change is seen', html`<p class="body">${schedule}</p>`);
     const happened = timelineCard(timeline, null, rejection !== null);
     const body =
       game === null
@@ -159,7 +159,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
         fields: { id },
         kind: game === null ? 'primary' : '',
       }),
-      body: html`${rejected}${body}${findForm()}`,
+      body: html`${findForm()}${rejected}${body}`,
     });
   });
 

@@ -31,6 +31,7 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     await decideGames(sql, [{ game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
     ({ run_id } = await anOpenRun(sql, 'northwind'));
     await addTestOperator(sql, 'olga', 'viewer');
+    await addTestOperator(sql, 'ada', 'admin');
     page = await browser.newPage();
     await signInPage(page, served.url, 'olga');
   });
@@ -45,6 +46,32 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
       expect(Math.abs((button?.y ?? 0) - (field?.y ?? 100))).toBeLessThan(4);
     },
   );
+
+  test('at 390 pixels each queue has its button on the line of its name', async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const admin = await context.newPage();
+    await signInPage(admin, served.url, 'ada', '/queues');
+    const apart = await admin.evaluate<
+      number[]
+    >(`[...document.querySelectorAll('#queues .lines tbody tr')].map((row) => {
+      const [name, button] = ['a', '.button'].map((each) => row.querySelector(each).getBoundingClientRect());
+      return Math.abs((name.top + name.bottom - button.top - button.bottom) / 2);
+    })`);
+    expect(apart.length).toBeGreaterThan(10);
+    expect(Math.max(...apart)).toBeLessThan(8);
+    await context.close();
+  });
+
+  test('the settings of an application do not touch the edge of their card', async () => {
+    const context = await browser.newContext();
+    const admin = await context.newPage();
+    await signInPage(admin, served.url, 'ada', '/applications/northwind#settings');
+    const left = async (selector: string) => (await admin.locator(selector).boundingBox())?.x ?? 0;
+    expect((await left('#change-settings summary')) - (await left('details:has(#settings)'))).toBeGreaterThan(
+      10,
+    );
+    await context.close();
+  });
 
   test.for(['/games', '/runs'])(
     'the name of an application has one line in %s, and a title',

@@ -120,6 +120,9 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     expect(kim.url()).not.toMatch(/Canary|CNRY/);
     await visit(kim);
     await expectNoValue(kim);
+    // The history says for what an approval was.
+    const done = kim.getByRole('row').filter({ hasText: 'approval.approve' });
+    expect(await done.innerText()).toContain('Reveal the record');
   });
 
   test('a second try, a late one, one’s own approval, an administrator’s and a changed record are refused, and say why', async () => {

@@ -1,11 +1,13 @@
 /** `/developers/:application_id`: one developer's record, masked, its history, and what an officer may request. */
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { findVersion } from '#db/queries/approvals.ts';
-import { listAudit } from '#db/queries/audit.ts';
+import { type AuditRow, listAudit } from '#db/queries/audit.ts';
 import { type Developer, findDeveloper } from '#db/queries/kyc-list.ts';
 import { findLastVerdict } from '#db/queries/verdicts.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
+import { VERDICTS } from '#src/contract/words.ts';
 import { showKyc } from '#src/kyc/read-record.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
@@ -21,6 +23,7 @@ import {
   removedBadge,
 } from '#src/kyc-desk/pages/parts.ts';
 import { verdictFacts } from '#src/kyc-desk/pages/verdict.ts';
+import { describeRequest } from '#src/lists/approvals.ts';
 import { auditList } from '#src/lists/audit.ts';
 import { kycVersionList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
@@ -77,6 +80,19 @@ const verdictPanel = (form: SafeHtml): SafeHtml =>
 /** The next developer who waits for a verdict. */
 const nextLink = ({ application_id }: Developer): SafeHtml =>
   html`<a class="button" href="${developerPath(application_id)}" data-key="j" aria-keyshortcuts="j">Next that waits <kbd>j</kbd></a>`;
+
+const requestOfEntry = z.object({
+  kind: z.enum(KYC_APPROVAL_KINDS),
+  version: z.string(),
+  verdict: z.enum(VERDICTS).optional(),
+});
+
+/** Why something was done. Of a request and an approval, also for what. */
+const whyCell = ({ action, subject, reason, details }: AuditRow): SafeHtml => {
+  const request = action.startsWith('approval.') ? requestOfEntry.safeParse(details).data : undefined;
+  const what = request && describeRequest({ ...request, subject, requested: request });
+  return html`<span dir="auto">${reason}</span>${what && html`<br><small>${what}</small>`}`;
+};
 
 /** Adds the page. */
 export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void => {
@@ -137,7 +153,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
       const done = listTable(auditList, entries, {
         linkTo,
         only: ['at', 'actor', 'action', 'reason'],
-        cells: { reason: ({ reason }) => reason },
+        cells: { reason: whyCell },
         empty: 'Nothing was done yet.',
         label: 'What was done',
         stacked: true,
