@@ -23,6 +23,7 @@ import {
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
 import { isPlainGif } from '#src/rules/plain-gif.ts';
+import { isPlainJpeg } from '#src/rules/plain-jpeg.ts';
 import { isPlainOrientation } from '#src/rules/plain-orientation.ts';
 import { type PngChunks, readPngChunks } from '#src/rules/plain-png.ts';
 
@@ -114,6 +115,7 @@ const isAmbiguous = async (bytes: Buffer, format: ImageFormat, metadata: Metadat
   if (!isPlainOrientation(bytes, format, metadata.orientation)) return true;
   if (format === 'avif' && !isPlainAvif(bytes)) return true;
   if (format === 'gif' && !isPlainGif(bytes)) return true;
+  if (format === 'jpeg' && !isPlainJpeg(bytes)) return true;
   if (format === 'webp' && (await hidesTransparency(bytes))) return true;
   // Browsers convert CMYK to other colours than libvips.
   return metadata.space === 'cmyk' || dependsOnProfile(bytes, metadata);

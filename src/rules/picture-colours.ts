@@ -6,7 +6,7 @@
 const PROFILE = 'ICC_PROFILE\0';
 const [APP2, START_OF_SCAN] = [0xe2, 0xda];
 /** TEM, RST0 to RST7 and SOI have no length. */
-const isBare = (marker = 0): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
+export const isBareMarker = (marker = 0): boolean => marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8);
 
 /** Does a JPEG have the same part of a colour profile twice? Some programs read the first, others the last. */
 export const hasTwoProfiles = (jpeg: Buffer): boolean => {
@@ -19,7 +19,7 @@ export const hasTwoProfiles = (jpeg: Buffer): boolean => {
       at += 1;
       continue;
     }
-    if (isBare(marker)) {
+    if (isBareMarker(marker)) {
       at += 2;
       continue;
     }
