@@ -14,14 +14,16 @@ export const pendingHeld = (sql: Queryable, ofScope = sql``) => sql`
 export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
   const ofScope = application_id === undefined ? sql`` : sql`and application_id = ${application_id}`;
   return onlyRow(sql<LaneCounts[]>`
-    select (pending - pending_held - changed)::int as new, changed::int as changed from (
+    -- Materialized: changed games are counted once, although both lanes use the number.
+    with counted as materialized (
       select (select coalesce(sum(games), 0) from game_totals(${application_id ?? ''})
               where audit_status = 'pending') as pending,
              ${pendingHeld(sql, ofScope)} as pending_held,
-             (select count(*) from changed_games c
-              where not exists (select from application_holds h where h.application_id = c.application_id)
-                ${ofScope}) as changed
-    ) as counted`);
+             (select count(*) from changed_games where true ${ofScope})
+               - (select count(*) from application_holds join changed_games using (application_id)
+                  where true ${ofScope}) as changed
+    )
+    select (pending - pending_held - changed)::int as new, changed::int as changed from counted`);
 };
 
 /** Counts the games of a lane that are due before a place. */
