@@ -1,7 +1,8 @@
 import type { Queryable } from '#db/client.ts';
 import { searchGames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { scoreOfName, wordsOf } from '#src/rules/search-words.ts';
+import { readColumn } from '#db/rows.ts';
+import { exactQuery, lexemesOf, piecesOfQuery, scoreOfName, wordsOf } from '#src/rules/search-words.ts';
 
 export type SimilarName = Pick<
   GameRow,
@@ -13,14 +14,17 @@ const COMPARED_MAX = 30;
 /** A name that has nearly every word, or one slip in it, is similar. */
 const SIMILAR = 0.75;
 
+/** The words of a name by which it is compared: a number beside the same words is a series, or a copy. */
+const comparedWords = (game_name: string): string[] =>
+  wordsOf(game_name).filter((word) => /\p{L}/u.test(word));
+
 /** Finds games of nearly the same name: those of other applications first, then the most similar. */
 export const listSimilarNames = async (
   sql: Queryable,
   { game_id, game_name, application_id }: Pick<GameRow, 'game_id' | 'game_name' | 'application_id'>,
   limit: number,
 ): Promise<SimilarName[]> => {
-  // A number beside the same words is a series, or a copy.
-  const words = wordsOf(game_name).filter((word) => /\p{L}/u.test(word));
+  const words = comparedWords(game_name);
   if (words.length === 0) return [];
   const found = (await searchGames(sql, { search: words.join(' ') }))
     .map((game) => game.game_id)
@@ -32,4 +36,54 @@ export const listSimilarNames = async (
     where withdrawn_at is null
     order by application_id = ${application_id}, place`;
   return games.filter((game) => scoreOfName(words, game.game_name) > SIMILAR).slice(0, limit);
+};
+
+/** A word that this many games have tells little, and to read them takes long. */
+const COMMON = 3_000;
+
+/** Of some lexemes, the ones that more games have than are compared. Known by the statistics of the table. */
+const findCommonLexemes = async (sql: Queryable, lexemes: readonly string[]): Promise<Set<string>> =>
+  new Set(
+    await readColumn(sql<{ lexeme: string }[]>`
+      select common.lexeme from pg_stats s,
+        unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) as common (lexeme, share)
+      where s.schemaname = current_schema() and s.tablename = 'games' and s.attname = 'search'
+        and common.lexeme = any(${lexemes as string[]})
+        and common.share * (select reltuples from pg_class where oid = 'games'::regclass) > ${COMMON}`),
+  );
+
+/**
+ * Finds those of some games whose name, in any order of its words, another application has too. A game whose words are all
+ * common is left out, so each lookup reads at most `COMMON` entries of the index by its rarest word. Names with a slip are
+ * found by `listSimilarNames` alone.
+ */
+export const listSharedNames = async (sql: Queryable, game_ids: readonly string[]): Promise<string[]> => {
+  const games = await sql<Pick<GameRow, 'game_id' | 'game_name' | 'application_id'>[]>`
+    select game_id, game_name, application_id from games where game_id = any(${game_ids as string[]}::uuid[])`;
+  const named = games.map((game) => ({
+    ...game,
+    pieces: piecesOfQuery(comparedWords(game.game_name).join(' ')),
+  }));
+  const common = await findCommonLexemes(
+    sql,
+    named.flatMap(({ pieces }) => lexemesOf(pieces)),
+  );
+  const compared = named.filter(({ pieces }) => lexemesOf(pieces).some((lexeme) => !common.has(lexeme)));
+  if (compared.length === 0) return [];
+  const lookups = compared.map((_, index) => {
+    const [id, query, application] = [1, 2, 3].map((n) => `$${index * 3 + n}`);
+    return `select ${id}::uuid as game_id where exists (select from games where search @@ ${query}::tsquery
+      and withdrawn_at is null and application_id <> ${application})`;
+  });
+  // Not prepared: each lookup is planned for its own words.
+  return readColumn(
+    sql.unsafe<{ game_id: string }[]>(
+      lookups.join(' union all '),
+      compared.flatMap(({ game_id, pieces, application_id }) => [
+        game_id,
+        exactQuery(pieces, undefined),
+        application_id,
+      ]),
+    ),
+  );
 };

@@ -23,6 +23,7 @@ import { addQueuePage } from '#src/console/pages/queues.ts';
 import { addReasons } from '#src/console/pages/reasons.ts';
 import { addReview } from '#src/console/pages/review.ts';
 import { addRuns } from '#src/console/pages/runs.ts';
+import { addSharedNames } from '#src/console/pages/shared-names.ts';
 import { addTokens } from '#src/console/pages/tokens.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { addPortalEvents } from '#src/portal/events.ts';
@@ -61,6 +62,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   keepFresh(app, counter);
   addHome(app, options);
   addReview(app, options);
+  addSharedNames(app, options);
   addBatches(app, options);
   addAppeals(app, options);
   addFigures(app, options);

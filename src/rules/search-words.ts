@@ -120,6 +120,9 @@ const oneOf = ({ text, means }: Piece): string => [beginsWith(text), ...means.ma
 const allOf = (pieces: readonly Piece[]): string => pieces.map((piece) => `(${oneOf(piece)})`).join(' & ');
 const anyOf = (queries: readonly string[]): string => queries.map((query) => `(${query})`).join(' | ');
 
+/** The lexemes of the index that stand for the parts of a name. */
+export const lexemesOf = (pieces: readonly Piece[]): string[] => pieces.map(({ text }) => wordLexeme(text));
+
 /** The `tsquery` of the games that have every part as a whole word: far fewer than begin so, where words are common. */
 export const exactQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
   within(

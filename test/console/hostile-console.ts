@@ -35,6 +35,7 @@ const QUERIES: Fields = {
   '/reasons': { q: '', sort: 'position', cursor: 'position,other,1' },
   '/batches/:batch_id': { lane: 'new', sort: 'game_id', cursor: `game_id,${ID}` },
   '/icons': { games: 'x', size: 'tiny', polls: '1' },
+  '/review/names': { games: 'x' },
   '/pictures/:id': { w: '64' },
   '/sign-in': { next: '/', link: 'x' },
   '/tokens': { application: '', operator: '', q: '', sort: 'name', cursor: `name,${ID},x` },

@@ -3,6 +3,7 @@ import type { LaneGame } from '#db/queries/lanes.ts';
 import { addressesOf, type PictureSet } from '#db/queries/pictures.ts';
 import { iconPlace, smallPicture } from '#src/console/pages/pictures.ts';
 import { seenField } from '#src/console/pages/seen-pictures.ts';
+import { namePlace } from '#src/console/pages/shared-names.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { scriptOf } from '#src/lib/scripts.ts';
 import { oddLetters } from '#src/rules/text-hints.ts';
@@ -83,6 +84,6 @@ export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <div class="of"><span class="meta">${application_name}</span><span class="meta">due ${ago(due)}</span></div>
-${marked(marksOf(game, view))}${marked(changed, 'changed')}</div>
+${marked(marksOf(game, view))}${marked(changed, 'changed')}</div>${namePlace(game_id)}
 ${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };

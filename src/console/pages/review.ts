@@ -13,6 +13,7 @@ import { awaitIcons } from '#src/console/pages/icons.ts';
 import { laneCard } from '#src/console/pages/lane-cards.ts';
 import { PICTURE_VIEWER } from '#src/console/pages/pictures.ts';
 import { SEEN_PICTURE_MAX_BYTES } from '#src/console/pages/seen-pictures.ts';
+import { awaitNames } from '#src/console/pages/shared-names.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { URLS_MAX } from '#src/contract/text.ts';
@@ -125,7 +126,7 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
       shared: await listSharedIcons(sql, ids),
     };
     const cards = html`<ul class="cards${isGallery ? ' with-shots' : null}">${shownGames.map((game) => laneCard(game, view))}</ul>
-${awaitIcons(games, pictures)}`;
+${awaitIcons(games, pictures)}${awaitNames(ids)}`;
     const shown = mayDecide
       ? html`<form method="post" action="/review" class="many">
 ${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(games.length, reasons)}</form>`

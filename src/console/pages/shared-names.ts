@@ -1,0 +1,49 @@
+/**
+ * `/review/names`: which games of a lane have a name that another application has too. Their cards request it once they are
+ * shown, because to look for sixty names takes longer than the page. Each mark is on the edge of its card: nothing moves.
+ */
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { listSharedNames } from '#db/queries/similar-names.ts';
+import { isUuid } from '#src/lib/uuid.ts';
+import { HTML } from '#src/site/answers.ts';
+import { html, link, type SafeHtml } from '#src/site/html.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+
+/** Games of one request: a page of a lane. */
+const REQUESTED_MAX = 60;
+
+const idOf = (game_id: string): string => `name-${game_id}`;
+
+/** The place of the mark on the card of a game. */
+export const namePlace = (game_id: string): SafeHtml =>
+  html`<span class="on-edge" id="${idOf(game_id)}"></span>`;
+
+/** Requests the marks of the cards of a page. */
+export const awaitNames = (game_ids: readonly string[]): SafeHtml | null =>
+  game_ids.length === 0
+    ? null
+    : html`<div hidden hx-get="${link('/review/names', { games: game_ids.join(' ') })}" hx-trigger="load"
+ hx-swap="outerHTML"></div>`;
+
+const mark = (game_id: string): SafeHtml =>
+  html`<span class="badge warn on-edge" id="${idOf(game_id)}" hx-swap-oob="true">similar name elsewhere</span>`;
+
+// htmx keeps an element that nothing replaces, so an empty one takes its place.
+const END = html`<div hidden></div>`;
+
+const query = z.object({
+  games: z
+    .string()
+    .max(REQUESTED_MAX * 37)
+    .transform((ids) => ids.split(' ').filter(isUuid))
+    .catch([]),
+});
+
+/** Adds `/review/names`. */
+export const addSharedNames = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
+  app.get('/review/names', { config: { right: 'view' } }, async (request, reply) => {
+    const shared = await listSharedNames(sql, query.parse(request.query).games);
+    return reply.type(HTML).send(String(html`${shared.map(mark)}${END}`));
+  });
+};
