@@ -1,0 +1,45 @@
+/** A GIF whose first frame leaves a part of the screen free: black for libvips, and in browsers the page behind it. */
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { little, shownColour, useDecoder } from '#test/support/picture-parts.ts';
+
+const decode = useDecoder();
+const SIDE = 8;
+const COLOURS = [200, 30, 30, 30, 200, 30, 0, 0, 0, 255, 255, 255];
+/** A GIF with a red pixel at this place, and what is before it. */
+const gif = (place: number, side: number, ...control: number[]): Buffer =>
+  Buffer.concat([
+    Buffer.from('GIF89a'),
+    little(2, side, side),
+    Buffer.from([0x91, 0, 0, ...COLOURS, ...control, 0x2c]),
+    little(2, place, place, 1, 1),
+    Buffer.from([0, 2, 2, 0x44, 1, 0, 0x3b]),
+  ]);
+const control = (...bytes: number[]): number[] => [0x21, 0xf9, bytes.length, ...bytes, 0];
+const TRANSPARENT = control(1, 0, 0, 3);
+
+test('a GIF with a free part is shown if it says what is transparent', async () => {
+  expect(await decode(gif(0, 1))).toBe(1);
+  expect(await decode(gif(0, SIDE, ...TRANSPARENT))).toBe(1);
+  expect(await decode(gif(0, SIDE))).toBe('ambiguous');
+  expect(await decode(gif(SIDE - 1, SIDE))).toBe('ambiguous');
+});
+
+test('a GIF whose control has another length is not shown: browsers show no picture', async () => {
+  expect(await decode(gif(0, 1, ...TRANSPARENT))).toBe(1);
+  for (const bytes of [
+    [1, 0, 0],
+    [1, 0, 0, 3, 0],
+  ])
+    expect(await decode(gif(0, 1, ...control(...bytes)))).toBe('ambiguous');
+});
+
+describe.runIf(hasBrowser())('Chromium', () => {
+  const browser = useBrowser();
+  test('shows the page in a free part that is black for libvips', async () => {
+    const picture = gif(SIDE - 1, SIDE);
+    expect([...(await sharp(picture).raw().toBuffer()).subarray(0, 3)]).toEqual([0, 0, 0]);
+    expect(await shownColour(await browser.newPage(), picture, 'gif')).toEqual([255, 255, 255]);
+  });
+});
