@@ -8,8 +8,8 @@ const ATTEMPTS = 3;
 export class TransactionRestart extends Error {}
 
 /**
- * Runs a transaction. It runs again after a TransactionRestart, and if Postgres ended it for a deadlock: a run that
- * withdraws games locks in another order. So it does if a verdict or a hold came between the reading of a game and its pass.
+ * Runs a transaction. It runs again after a TransactionRestart, after a deadlock (a run that withdraws games locks in another
+ * order), and if a verdict or a hold came between the reading of a game and its pass.
  */
 export const transact = async <Result>(
   sql: Database,

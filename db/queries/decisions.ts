@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { GameAuditRow, GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { firstRow } from '#db/rows.ts';
+import { firstRow, readColumn } from '#db/rows.ts';
 import type { AuditStatus, Decision, PassObstacle } from '#src/contract/words.ts';
 
 /** A game as a decision finds it, with its last decision that was not undone. */
@@ -91,11 +91,10 @@ export const listDecisions = (sql: Queryable, audit_ids: readonly number[]): Pro
 export type BatchRow = GameAuditRow &
   Pick<GameRow, 'game_name' | 'application_id'> & { game_status: AuditStatus; game_revision: number };
 
-export const listBatch = (sql: Queryable, batch_id: string): Promise<BatchRow[]> =>
-  sql<BatchRow[]>`
-    select a.*, g.game_name, g.application_id, g.audit_status as game_status, g.revision as game_revision
-    from game_audits a join games g using (game_id)
-    where a.batch_id = ${batch_id} order by a.game_id`;
+/** Lists the decisions of a batch, undone ones included. */
+export const listBatchIds = (sql: Queryable, batch_id: string): Promise<number[]> =>
+  readColumn(sql<{ audit_id: number }[]>`
+    select audit_id from game_audits where batch_id = ${batch_id} order by game_id`);
 
 /** Reads one page of the decisions of a batch. */
 export const listBatchPage = (
@@ -123,9 +122,8 @@ export const findBatch = (sql: Queryable, batch_id: string): Promise<Batch | und
     from game_audits where batch_id = ${batch_id} group by 1, 2, 3 limit 1`);
 
 /**
- * Undoes decisions, in one statement: each game returns to the status that it had before, or to pending if it can not be
- * passed now. The caller has locked the
- * games; each decision is the last one of its game, and on its current revision.
+ * Undoes decisions, in one statement: each game returns to the status that it had before, or to pending if it cannot be
+ * passed now. The caller has locked the games; each decision is the last one of its game, and on its current revision.
  */
 export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[], undone_by: string) => {
   await tx`
@@ -150,10 +148,10 @@ export const undoDecisions = async (tx: Queryable, audit_ids: readonly number[],
     where g.game_id = u.game_id`;
 };
 
-/** Decisions that the chart counts, at most. */
+/** The chart counts at most this many of the latest decisions. */
 const DECISIONS_MAX = 50_000;
 
-/** Decisions of each of the last 24 hours, oldest first. */
+/** Counts the decisions of each of the last 24 hours, oldest first. */
 export const readDecisionHours = (sql: Queryable): Promise<{ passed: number; rejected: number }[]> =>
   sql<{ passed: number; rejected: number }[]>`
     with hours as (
@@ -169,10 +167,10 @@ export const readDecisionHours = (sql: Queryable): Promise<{ passed: number; rej
            coalesce(sum(games) filter (where audit_status = 'rejected'), 0)::int as rejected
     from hours left join decided using (hour) group by hours.hour order by hours.hour`;
 
-/** Decisions among which the last one of an operator is searched. */
+/** The last decision of an operator is searched among this many of the latest decisions. */
 const LATEST_DECISIONS = 5_000;
 
-/** The last decision of an operator that stands, with those of its batch. */
+/** Finds the last standing decision of an operator, with those of its batch. */
 export const findLastDecision = async (sql: Queryable, login: string) =>
   firstRow(sql<{ audit_ids: number[]; game_id: string; batch_id: string | null }[]>`
     with latest as (

@@ -1,9 +1,9 @@
 import type { Queryable } from '#db/client.ts';
 
 /**
- * Since when the detail of game `g` of application `a` is known to be current, without a write to the game's row. A complete
- * run fetches the detail of each listed game whose age has become a multiple of `detail_max_age_ms` since the run before.
- * Such a detail was requested within the run that followed the multiple. No run keeps an unlisted game current.
+ * Returns the time at which the detail of game `g` of application `a` was last current, without a write to the game's row.
+ * A complete run fetches the detail of each listed game whose age has passed a multiple of `detail_max_age_ms` since the run
+ * before. So after that run, the detail is current as of the latest such multiple. No run keeps an unlisted game current.
  */
 export const detailFetchedAt = (sql: Queryable) => {
   const from = sql`greatest(g.fetched_at, a.details_full_at)`;

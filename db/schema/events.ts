@@ -19,8 +19,8 @@ import { moment } from '#db/schema/columns.ts';
 import { DELIVERY_STATES, EVENT_TYPES, type EventWhy } from '#src/contract/words.ts';
 
 /**
- * What an event tells: section 2's names of fields. `audit_time` is ISO 8601 in UTC here, and in the platform's format
- * and zone where it leaves (src/events/document.ts). The reason: only if the game is rejected.
+ * The data of an event, with the field names of section 2. `audit_time` is ISO 8601 in UTC here; src/events/document.ts
+ * converts it to the platform's format and zone. There is a reason only if the game is rejected.
  */
 export type EventData = {
   game_id: string;

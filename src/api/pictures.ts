@@ -9,12 +9,12 @@ import { nameOfPicture, PICTURE_TYPES, parsePictureName } from '#src/picture-sto
 export const PICTURES_PATH = '/pictures';
 
 /**
- * Pictures that are being sent at once. Each has a file open and a piece of it in memory. Beyond it the client that takes
- * longest is cut off: some who do not read would keep all others out.
+ * Most pictures that are sent at once, each with an open file and a piece of it in memory. If there are more, the slowest
+ * client is cut off, so that clients that do not read cannot keep all others out.
  */
 const SENDING_MAX = 500;
 
-/** The bytes of a name never change, and a browser runs nothing of them. */
+/** The bytes of a name never change, and a browser must execute nothing in them. */
 const HEADERS = {
   'accept-ranges': 'bytes',
   'cache-control': 'public, max-age=31536000, immutable',
@@ -22,19 +22,19 @@ const HEADERS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** @returns the bytes that a request wants; `end` is below `start` if they are none (RFC 9110, section 14.1.2) */
+/** Finds the bytes that a request wants. @returns `end` below `start` if there are none (RFC 9110, section 14.1.2) */
 const partOf = (range: string | undefined, size: number): { start: number; end: number } => {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
-  // A range that ends before it begins is invalid, and counts as none.
+  // A range that ends before it begins is invalid and is ignored.
   if (last !== '' && Number(last) < Number(first)) return { start: 0, end: size - 1 };
   if (first === '') return { start: last === '' ? 0 : Math.max(0, size - Number(last)), end: size - 1 };
   return { start: Number(first), end: Math.min(last === '' ? size : Number(last), size - 1) };
 };
 
 /**
- * `GET /pictures/<sha256>.<extension>`: a picture of a passed game, for everybody who has its address. Files of other
- * games are not in this part of the store (`STORE_AREAS`).
- * @param directory of the store
+ * Adds `GET /pictures/<sha256>.<extension>`: a picture of a passed game, for every client that has its address. Files of
+ * other games are not in this part of the store (`STORE_AREAS`).
+ * @param directory that of the store
  */
 export const addPictureRoutes = (app: FastifyInstance, directory: string, sendingMax = SENDING_MAX): void => {
   const root = join(directory, 'passed');

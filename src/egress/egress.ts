@@ -15,8 +15,8 @@ export type EgressPolicy = {
   /** Checks scheme, credentials, and hosts that are literal addresses. */
   checkUrl(url: string): UrlVerdict;
   /**
-   * The `lookup` option of a connection: the allowed addresses of a name. The socket connects to these and does not
-   * look the name up again, so a name whose addresses change has no effect.
+   * The `lookup` option of a connection: it returns only the allowed addresses of a name. The socket connects to these and
+   * does not look the name up again, so a name cannot change its addresses after the check.
    */
   lookup: LookupFunction;
   /**

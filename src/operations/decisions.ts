@@ -96,8 +96,8 @@ export const withGames = <Judged extends { game_id: string }>(
 /**
  * Decides on games at the revisions that the reviewer saw. A game whose content or pictures have moved since, or that is
  * withdrawn, keeps its status; the others are decided. With a store of pictures, a game is not passed before every
- * picture was fetched and stored. Several games make a batch, which can be read (`listBatch`) and
- * undone later.
+ * picture was fetched and stored. Several games make a batch, which can be read (`listBatchPage`)
+ * and undone later.
  * @returns one result for each different pair of game and revision, in its order
  */
 export const decide = async (

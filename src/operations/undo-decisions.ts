@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import {
-  listBatch,
+  listBatchIds,
   listDecisions,
   lockGames,
   readDecidableGames,
@@ -30,7 +30,7 @@ const undone = z
 
 /** Locks the games of decisions, then reads the decisions: the lock may have waited for another undo. */
 const lockDecisions = async (tx: Queryable, { audit_ids, batch_id = '' }: z.infer<typeof undone>) => {
-  const ids = audit_ids ?? (await listBatch(tx, batch_id)).map(({ audit_id }) => audit_id);
+  const ids = audit_ids ?? (await listBatchIds(tx, batch_id));
   const game_ids = (await listDecisions(tx, ids)).map(({ game_id }) => game_id);
   await lockAgainstHolds(tx, game_ids);
   await lockGames(tx, game_ids);

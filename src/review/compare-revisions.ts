@@ -9,7 +9,7 @@ import type { GameContent } from '#src/rules/mapping.ts';
 /** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
 export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
 
-/** Gives a content the addresses of another one wherever their identities are equal. */
+/** Replaces addresses of a content by those of a later one that have the same identity. */
 const withAddressesOf = (later: GameContent, content: GameContent, rule: IdentityRule): GameContent => {
   const addresses = [...later.game_icon, ...later.game_store_pic, later.game_store_video];
   const byIdentity = new Map(addresses.map((address) => [addressIdentity(address, rule), address]));
@@ -37,7 +37,7 @@ export const compareRevisions = async (
   if (game === undefined) throw new NotFoundError('game', game_id);
   const to = range.to ?? game.revision;
   const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
-  // The game has the addresses of now, because it had others since its revision was stored.
+  // The row of the game has the present addresses; that of its revision has those of the time when it was stored.
   const read = (revision: number): Promise<GameContent | undefined> =>
     revision === game.revision ? Promise.resolve(game) : findRevision(sql, game_id, revision);
   const [before, after, ruleOf] = await Promise.all([

@@ -6,13 +6,13 @@ import { changesState } from '#src/site/origin.ts';
 const FRESH_MS = 5_000;
 
 export type Counter<Counts> = {
-  /** Returns the latest counts at once: no page waits for them. They are behind by seconds, after a pause by more. */
+  /** Returns the latest counts at once, because no page waits for them. They are some seconds old, and older after a pause. */
   counts: () => Counts;
-  /** Reads them anew, after a change. */
+  /** Reads them again, after a change. */
   refresh: () => void;
 };
 
-/** @param none before the first read */
+/** @param none the counts before the first read */
 export const createCounter = <Counts>(none: Counts, read: () => Promise<Counts>): Counter<Counts> => {
   let counts = none;
   let readAt = Number.NEGATIVE_INFINITY;

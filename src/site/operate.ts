@@ -9,6 +9,7 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { operatorOf } from '#src/site/answers.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
+import { sourcesOf } from '#src/site/sources.ts';
 
 /** The signed-in operator of a request. */
 export const callerOfOperator = (request: FastifyRequest): Caller => {
@@ -22,14 +23,10 @@ export const callerOfOperator = (request: FastifyRequest): Caller => {
 type OperatingSite = SiteOptions & { keys?: KeyRing; producer?: Producer };
 
 /** What the operations of a site use. */
-export const platformOf = ({ sql, fourEyes, keepsPictures, producer, keys }: OperatingSite): Platform => ({
-  sql,
+export const platformOf = ({ fourEyes, keepsPictures, keys, ...site }: OperatingSite): Platform => ({
+  ...sourcesOf(site),
   fourEyes,
   keepsPictures,
-  producer: async () => {
-    if (producer !== undefined) return producer;
-    throw new Error('this process has no queues');
-  },
   keys: async () => {
     if (keys !== undefined) return keys;
     throw new KeyError('no_key', 'This process has no keys: use the command line where they are.');

@@ -6,7 +6,7 @@ import type { Producer } from '#src/queue/producer.ts';
 export const sourcesOf = ({ sql, producer }: { sql: Database; producer?: Producer }): Sources => ({
   sql,
   producer: async () => {
-    if (producer === undefined) throw new Error('this site has no queues');
+    if (producer === undefined) throw new Error('this process has no queues');
     return producer;
   },
 });

@@ -48,9 +48,9 @@ const gameDetailOrNull = applicationGameDetailSchema.nullable();
 const kycRecordOrNull = kycRecordSchema.nullable();
 
 /**
- * Creates the client that jobs call webhooks with. A request goes through http-post.ts, which checks the address (egress.ts) and bounds
- * time and bytes; the response through read-response.ts, which validates `data`. Create one client per process and
- * `close` it at the end.
+ * Creates the client that jobs call webhooks with. http-post.ts sends the request: it checks the address (egress.ts) and
+ * bounds time and bytes. read-response.ts reads the response and validates `data`. Create one client per process, and `close`
+ * it at the end.
  *
  * A response of more than `MEMORY.ordinaryBytes` waits until the process has memory for it (answer-memory.ts). After a
  * response that is large, or that takes this process long to read, the application's next call is delayed (pace.ts).

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import { listBatch } from '#db/queries/decisions.ts';
+import { listBatchIds, listDecisions } from '#db/queries/decisions.ts';
 import { findGame, listAudits } from '#db/queries/games.ts';
 import { retireReason, saveReason } from '#db/queries/reasons.ts';
 import { atFirstRevision, LEE, PASS, REJECT, useDecidedGames } from '#test/operations/decided-games.ts';
@@ -144,17 +144,13 @@ describe('A batch', () => {
       { game_id: moved, result: 'content_moved', game: { revision: 2 } },
       { game_id: undecided, result: 'content_moved', game: { revision: 2 } },
     ]);
-    const decisions = await listBatch(database.sql, batch_id ?? '');
+    const decisions = await listBatchIds(database.sql, batch_id ?? '');
     expect(decisions).toHaveLength(48);
 
     const [later, again] = [ids[0] as string, ids[1] as string];
     await change(later, 2);
     await decideGames(database.sql, atFirstRevision([again]), REJECT, LEE);
-    const undone = await undoGameDecisions(
-      database.sql,
-      decisions.map(({ audit_id }) => audit_id),
-      KIM,
-    );
+    const undone = await undoGameDecisions(database.sql, decisions, KIM);
     expect(undone.filter(({ result }) => result === 'undone')).toHaveLength(46);
     expect(undone.find(({ game_id }) => game_id === later)).toMatchObject({
       result: 'content_moved',
@@ -167,7 +163,7 @@ describe('A batch', () => {
     const statuses = await Promise.all(ids.map(statusOf));
     expect(statuses.filter((status) => status === 'pending')).toHaveLength(49);
     expect(
-      (await listBatch(database.sql, batch_id ?? '')).filter(({ undone_by }) => undone_by === 'kim'),
+      (await listDecisions(database.sql, decisions)).filter(({ undone_by }) => undone_by === 'kim'),
     ).toHaveLength(46);
   });
 

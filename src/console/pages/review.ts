@@ -32,9 +32,9 @@ import { tabs } from '#src/site/tabs.ts';
 /** Games on a page of a lane. */
 export const LANE_PAGE = 60;
 const GALLERY_PAGE = 24;
-/** What the form of a page sends of the pictures that it shows, at its longest. */
+/** Most bytes that the form of a page sends about the pictures that it shows. */
 export const SEEN_MAX_BYTES = LANE_PAGE * 64 + (LANE_PAGE + GALLERY_PAGE * URLS_MAX) * SEEN_PICTURE_MAX_BYTES;
-/** Games at the head of the page whose pictures are fetched; of the others, the icons. */
+/** All pictures of this many games at the head of the page are fetched; of the others only the icons. */
 const OPENED_SOON = 4;
 
 /** From one game of a lane to the next. */
