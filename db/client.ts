@@ -13,9 +13,9 @@ export type Queryable = postgres.Sql | postgres.TransactionSql;
 
 /** Postgres cancels a statement that takes longer: one statement must not occupy a connection for good. */
 export const STATEMENT_MS = {
-  /** Of workers, pages and metrics. What withdraws millions of games has its own (`allowLongStatements`). */
+  /** The limit of workers, pages and metrics. Statements on millions of games have their own (`allowLongStatements`). */
   default: 60_000,
-  /** Of the API, whose own deadline answers the caller before. */
+  /** The limit of the API, whose own deadline answers the caller before. */
   api: 10_000,
   /** The end of a run, accepted withdrawals; commands, of which one recounts all games. */
   long: 10 * 60_000,

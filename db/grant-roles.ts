@@ -9,7 +9,7 @@ import { coerceError } from '#src/errors.ts';
 
 const SCRAM_ITERATIONS = 4_096;
 
-/** What Postgres stores of a password (RFC 5803). The password itself is not sent: a server may log statements. */
+/** Makes what Postgres stores of a password (RFC 5803). The password itself is not sent, because a server may log statements. */
 const scramVerifier = (password: string): string => {
   const salt = randomBytes(16);
   const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, 32, 'sha256');
@@ -84,7 +84,7 @@ export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string
 
 /** No role takes more than this part of the server's connections: a stolen login leaves room for the others. */
 const CONNECTIONS_SHARE = 0.6;
-/** Of a session that does not set it itself, as every process of ours does (db/client.ts). */
+/** The limit for sessions that do not set it themselves; every process of ours does (db/client.ts). */
 const IDLE_IN_TRANSACTION = '2min';
 
 /**

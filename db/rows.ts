@@ -24,7 +24,7 @@ export const onlyValue = async <Row extends object>(
   statement: PromiseLike<readonly Row[]>,
 ): Promise<Row[keyof Row]> => Object.values(await onlyRow(statement))[0];
 
-/** How many rows a statement found or wrote. */
+/** Counts the rows that a statement found or wrote. */
 export const countRows = async (statement: PromiseLike<{ count: number }>): Promise<number> =>
   (await statement).count;
 

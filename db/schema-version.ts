@@ -2,7 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { readApplied, readJournal } from '#db/migrations.ts';
 import { CatalogueError } from '#src/errors.ts';
 
-/** How many migrations the database and this version do not share. */
+/** Counts the migrations that the database and this version do not share. */
 const compare = async (sql: Queryable): Promise<{ unknown: number; missing: number }> => {
   const [journal, applied] = await Promise.all([readJournal(), readApplied(sql)]);
   const known = new Set(journal.map(({ when }) => when));

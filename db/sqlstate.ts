@@ -14,10 +14,10 @@ export const PASS_REFUSED = 'GC001';
 export const TALK_REFUSED = 'GC002';
 export const UNKNOWN_DATABASE = '3D000';
 
-/** Whether Postgres reported this error, with this SQLSTATE if given. Tested by name: no import of the driver. */
+/** Did Postgres report this error, with this SQLSTATE if given? Tested by name, so that the driver is not imported. */
 export const isPostgresError = (error: Error, code?: string): error is Error & { code: string } =>
   error.name === 'PostgresError' && (code === undefined || (error as { code?: unknown }).code === code);
 
-/** Whether Postgres could not read a value, such as an id that is no UUID (class 22). */
+/** Could Postgres not read a value, such as an id that is no UUID (class 22)? */
 export const isInvalidValue = (error: Error): boolean =>
   isPostgresError(error) && error.code.startsWith('22');

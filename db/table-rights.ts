@@ -4,7 +4,7 @@ import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 /** What each role may do with a table, as `grant` has it. A role that is absent may do nothing. */
 export type TableRights = Partial<Record<DatabaseRole, string>>;
 
-/** What the metrics of every process read. */
+/** The columns that the metrics of every process read. */
 const FLEET_OF_APPLICATIONS =
   'select (application_id, name, status, every_ms, failing_since, last_success_at, created_at)';
 const FLEET_OF_RUNS = 'select (application_id, run_number, started_at, finished_at, outcome, fault)';
@@ -26,12 +26,12 @@ const CARRY = 'select, insert, update (carry_at), delete';
 const MESSAGE = 'select, insert (game_id, kind, written_by, text)';
 const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
-/** What workers write of a game. The platform's own columns are not among them. */
+/** The columns of a game that workers write. The platform's own columns are not among them. */
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
 const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
 const VERDICT = 'select, insert, update (ended_at, ended_as)';
-/** What a decision, its undo or a withdrawal writes of a game. */
+/** The columns of a game that a decision, its undo or a withdrawal writes. */
 const DECISION = 'audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at';
 /** Operators whom a site lets in, and what it changes of them; the list of columns is open. */
 const SITE_OPERATORS =
@@ -213,7 +213,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   workers: { ...READ_BY_ALL, worker: EVERYTHING },
 };
 
-/** What the operator API may do, where it differs from the command line. Null: nothing. */
+/** The rights of the operator API that differ from those of the command line. Null: none. */
 const OPERATOR_API: Readonly<Record<string, string | null>> = {
   // A token that acts as an operator is made on the command line alone.
   api_tokens:

@@ -14,7 +14,7 @@ export const where = (sql: Queryable, conditions: readonly Condition[]): Fragmen
   return sql`where ${given.reduce((all, condition) => sql`${all} and ${condition}`)}`;
 };
 
-/** Whether one of these columns contains the text, in any case: "%" and "_" are no wildcards. */
+/** Does one of these columns contain the text, in any case? "%" and "_" are no wildcards. */
 export const contains = (sql: Queryable, text: string, columns: readonly (string | Fragment)[]): Fragment => {
   const pattern = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
   const matches = columns.map(

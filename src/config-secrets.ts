@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Variables that hold secrets of the platform, whatever an operator names theirs. */
+/** The platform's own variables that hold secrets. */
 const OWN = /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$|OIDC_CLIENT_SECRET$)/;
 
 /** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */

@@ -24,7 +24,7 @@ export const readIdentityRules = async (
 /** Games that are read: an application signs all its addresses alike. */
 const SAMPLE = 100;
 
-/** How long the addresses of an application last after an answer, in milliseconds; null if they tell no end. */
+/** Reads how long the addresses of an application last after a response; null if they have no end. */
 export const readAddressLifetimeMs = async (
   sql: Queryable,
   application_id: string,

@@ -140,7 +140,7 @@ export type OverturnedRow = {
   appeals: number;
   upheld: number;
   overturned: number;
-  /** Of the appeals that were decided, in percent; null before the first. */
+  /** The share of decided appeals that overturned, in percent; null before the first decision. */
   share: number | null;
   /** The median time from an appeal to its decision. */
   median_wait_ms: number | null;

@@ -29,11 +29,11 @@ const columns = (sql: Queryable) => sql`
 
 const isOpen = (sql: Queryable) => sql`used_at is null and closed_at is null and expires_at > now()`;
 
-/** Whether this operator has been one for long enough to be the second person. */
+/** Has this operator been one for long enough to be the second person? */
 const countsNow = (sql: Queryable, login: unknown) => sql`
   exists (select from operators o where o.login = ${login as string} and o.counts_at <= now())`;
 
-/** Whether this is an active operator with one of these roles. */
+/** Is this an active operator with one of these roles? */
 const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
   exists (select from operators o
           where o.login = ${login as string} and o.status = 'active' and o.roles && ${roles as Role[]}::text[])`;
@@ -54,9 +54,9 @@ export const couldTwoOperators = (
            or exists (select from approvals where kind = ${kind})`);
 
 /**
- * What a request is about, as it is now: the id of the current record (for a verdict also that of the last one; for an
- * erasure before the first record `none`), the refused cp_id, how many games would be withdrawn, or the roles of an
- * operator. Null: there is nothing left to do.
+ * Finds the present version of the thing that a request is about: the id of the current record (for a verdict also that of
+ * the last one; for an erasure before the first record `none`), the refused cp_id, the number of games that would be
+ * withdrawn, or the roles of an operator. Null if there is nothing left to do.
  */
 export const findVersion = async (
   sql: Queryable,

@@ -73,7 +73,7 @@ export const carryOver = async (
   return carried !== null;
 };
 
-/** Which of these pictures were fetched in the last `ms`, by their last request. */
+/** Lists those of these pictures that their last request fetched within the last `ms`. */
 export const listFetched = (sql: Queryable, picture_ids: readonly string[], ms: number): Promise<string[]> =>
   readColumn(sql<{ picture_id: string }[]>`
     select picture_id from pictures

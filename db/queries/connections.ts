@@ -14,7 +14,7 @@ export const countConnections = (sql: Queryable) =>
     where datname = current_database() and application_name like 'catalogue %'
     group by 1, 2`;
 
-/** For how many seconds sessions of each login have blocked another session. Logins that block none are absent. */
+/** Reads for how many seconds sessions of each login have blocked another session. Logins that block none are absent. */
 export const readBlocking = (sql: Queryable) =>
   sql<{ blocker: string; seconds: number }[]>`
     select login as blocker, max(blocks_s) as seconds from process_sessions() where blocks_s > 0 group by 1`;
@@ -26,8 +26,8 @@ export const readBlocking = (sql: Queryable) =>
 export type Blocker = { pid: number | null; login: string; program: string; lacks_standby: boolean };
 
 /**
- * Which sessions keep the locks that sessions of these names wait for: the first of each chain, which waits for none. A
- * session of these names that waits for a standby is its own first. Every login may read this.
+ * Finds the sessions that block sessions of these names: those at the head of each chain of locks, which wait for no lock.
+ * A session of these names that waits for a standby heads its own chain. Every login may read this.
  * @param names the `application_name` of the sessions that wait
  */
 export const readBlockers = (sql: Queryable, names: readonly string[]) =>

@@ -57,12 +57,12 @@ export const deleteEventWebhook = async (tx: Queryable, application_id: string):
   return isOneRow(tx`delete from event_webhooks where application_id = ${application_id}`);
 };
 
-/** What a worker needs to send: the former secret only while it signs. */
+/** The columns that a worker needs to send events; the former secret only while it signs. */
 export const sendingColumns = (sql: Queryable) => sql`
   url, secret, case when former_until > now() then former_secret end as former_secret, secret_keys, failures,
   status = 'active' and next_attempt_at <= now() as is_due`;
 
-/** Where events are sent, with the sealed secrets. `is_due`: may an event be sent now? */
+/** Finds the address of an application's events, with the sealed secrets. `is_due`: may an event be sent now? */
 export const findSendingAddress = (sql: Queryable, application_id: string) =>
   firstRow(sql<(SealedEventWebhook & Pick<EventWebhookRow, 'failures'> & { is_due: boolean })[]>`
     select application_id, ${sendingColumns(sql)} from event_webhooks where application_id = ${application_id}`);

@@ -187,7 +187,7 @@ export const upsertGames = async (
   return { ...written, updated: [...written.updated, ...updated] };
 };
 
-/** Which of these games of an application are stored. */
+/** Finds those of these games of an application that are stored. */
 export const findStoredGames = async (
   sql: Queryable,
   application_id: string,

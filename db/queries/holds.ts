@@ -29,7 +29,7 @@ export const lockForHold = (tx: Queryable, application_id: string): Promise<bool
 export const findHold = (sql: Queryable, application_id: string): Promise<HoldRow | undefined> =>
   firstRow(sql<HoldRow[]>`select * from application_holds where application_id = ${application_id}`);
 
-/** Which of these applications an operator holds. */
+/** Lists those of these applications that an operator holds. */
 export const listHeld = (sql: Queryable, application_ids: readonly string[]): Promise<string[]> =>
   readColumn(sql<{ application_id: string }[]>`
     select application_id from application_holds
@@ -66,7 +66,7 @@ export const holdGames = async (tx: Queryable, application_id: string): Promise<
 export const deleteHold = (tx: Queryable, application_id: string): Promise<HoldRow | undefined> =>
   firstRow(tx<HoldRow[]>`delete from application_holds where application_id = ${application_id} returning *`);
 
-/** Why no game of an application can be passed now. */
+/** Finds why no game of an application can be passed now; null if nothing prevents it. */
 export const findPassObstacle = (sql: Queryable, application_id: string): Promise<PassObstacle | null> =>
   onlyValue(sql<{ obstacle: PassObstacle | null }[]>`select pass_obstacle(${application_id}) as obstacle`);
 

@@ -94,7 +94,7 @@ export const listTakenIds = async (
           or exists (select from imported_games i where i.game_id = l.game_id
             and (i.application_id, i.application_game_id) <> (${application_id}, l.application_game_id))`);
 
-/** Which of these games of an application are stored, or wait for their content. */
+/** Lists those of these games of an application that are stored or wait for their content. */
 export const listImported = async (
   sql: Queryable,
   application_id: string,

@@ -63,7 +63,7 @@ export const DEVELOPER_SORTS = ['application_id', 'received_at', 'pulled_at'] as
 export const VERDICT_CONDITIONS = ['waiting', 'changed', ...VERDICTS] as const;
 type VerdictCondition = (typeof VERDICT_CONDITIONS)[number];
 
-/** Whether a verdict is waited for, or this one stands. */
+/** Does the record wait for a verdict, or does this verdict stand? */
 const isVerdict = (sql: Queryable, verdict: VerdictCondition) => {
   if (verdict !== 'waiting' && verdict !== 'changed') return sql`v.stands and v.verdict = ${verdict}`;
   const why = verdict === 'changed' ? sql`v.state = 'changed'` : sql`v.stands is not true`;

@@ -36,7 +36,7 @@ export const countBeforeInLane = (
   onlyValue(sql<{ before: number }[]>`
     select count_lane_before(${lane}, ${application_id}, ${due}, ${game_id})::int as before`);
 
-/** When a pending game entered its lane, and when it is due. `changed_since` is null in the new lane. */
+/** Reads when a pending game entered its lane, and when it is due. `changed_since` is null in the new lane. */
 export const readDueTime = (sql: Queryable, game_id: string) =>
   onlyRow(sql<{ changed_since: Date | null; due: Date; is_held: boolean }[]>`
     select c.since as changed_since, h.application_id is not null as is_held,

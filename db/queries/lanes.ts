@@ -63,9 +63,9 @@ const readStreams = async (sql: Queryable, application_id: string | undefined) =
 
 /** The games of one lane: how its tables give them in the order in which they are due, after a place. */
 type Scan = {
-  /** Of the application `s.application_id`, which are due after `s.target_ms`. */
+  /** The games of the application `s.application_id`, which are due after `s.target_ms`. */
   ofOne: Fragment;
-  /** Of all but some applications. */
+  /** The games of all applications but some. */
   ofOthers: (excluded: string[], most: number) => Fragment;
 };
 
@@ -231,7 +231,7 @@ export const listLaneContents = (sql: Queryable, games: readonly LaneGame[]) =>
 /** Characters of a description on a card. */
 const BEGINNING_MAX = 240;
 
-/** How the descriptions of games begin, by game. */
+/** Reads the beginnings of the descriptions of games. */
 export const readBeginnings = async (
   sql: Queryable,
   game_ids: readonly string[],

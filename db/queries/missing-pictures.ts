@@ -8,7 +8,7 @@ export type MissingPicture = {
   picture_id: string;
   game_id: string;
   url: string;
-  /** Of the last request. */
+  /** The outcome of the last request. */
   outcome: PictureOutcome | null;
   http_status: number | null;
 };

@@ -103,7 +103,7 @@ export type NewContent = {
   thumbnails: readonly { width: number; webp: Buffer }[];
 };
 
-/** What is known of these bytes. */
+/** Finds the result of decoding these bytes. */
 export const findContent = (sql: Queryable, sha256: Buffer) =>
   firstRow(sql<{ outcome: ContentOutcome; whole: boolean }[]>`
     select outcome, whole from picture_contents where sha256 = ${sha256}`);

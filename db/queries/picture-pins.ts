@@ -140,7 +140,7 @@ export type DuePicture = {
   picture_id: string;
   /** As the game has it now. */
   url: string;
-  /** Of one decided game that has the picture. */
+  /** The application of one decided game that has the picture. */
   application_id: string;
   /** Until when no other process takes it. A check that became due meanwhile has another time. */
   lease: string;

@@ -80,7 +80,7 @@ type StoredPage = { after: string; limit: number; keepMs: number };
 /** `last`: after what the next page begins; null: there is none. */
 type Stored = { contents: Content[]; last: string | null };
 
-/** What the store has, by hash. */
+/** Lists the contents that the store has, by hash. */
 export const listStored = async (sql: Queryable, { after, limit, keepMs }: StoredPage): Promise<Stored> => {
   const contents = await sql<Content[]>`
     select ${contentColumns(sql, keepMs)} from picture_contents c
@@ -88,7 +88,7 @@ export const listStored = async (sql: Queryable, { after, limit, keepMs }: Store
   return { contents, last: contents.length === limit ? (contents.at(-1)?.sha256 ?? null) : null };
 };
 
-/** What the store has of these pictures: of their last bytes, and of those that decisions name. */
+/** Lists the contents of these pictures that the store has: their last bytes, and those that decisions name. */
 export const listStoredOf = (
   sql: Queryable,
   picture_ids: readonly string[],
@@ -100,7 +100,7 @@ export const listStoredOf = (
       select sha256 from pictures where picture_id = any(${picture_ids as string[]}::uuid[])
       union select sha256 from picture_pins where picture_id = any(${picture_ids as string[]}::uuid[]))`;
 
-/** What the store has of the pictures that decisions on the next `limit` games of an application name. */
+/** Lists the contents that the store has of the pictures that decisions on an application's next `limit` games name. */
 export const listStoredOfApplication = async (
   sql: Queryable,
   application_id: string,
@@ -115,11 +115,11 @@ export const listStoredOfApplication = async (
   return { contents, last: games.at(-1)?.application_game_id ?? null };
 };
 
-/** How many pictures the store should have. */
+/** Counts the pictures that the store should have. */
 export const countStored = (sql: Queryable): Promise<number> =>
   onlyValue(sql<{ count: number }[]>`select count(*)::int from picture_contents where stored is not null`);
 
-/** Which of these pictures the store should have in an area, with their types. */
+/** Finds those of these pictures that the store should have in an area, with their types. */
 export const findStoredIn = (
   sql: Queryable,
   area: StoreArea,

@@ -45,10 +45,10 @@ export const retireReason = (sql: Queryable, code: string) =>
   firstRow(sql<ReasonRow[]>`
     update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`);
 
-/** Rejected games that are read: a developer with more has the same few reasons. */
+/** At most this many rejected games are read, because a developer with more has the same few reasons. */
 const REJECTED_MAX = 5_000;
 
-/** Games that a reason names, if it has no more. */
+/** A reason names its games if it has at most this many. */
 const NAMED_MAX = 3;
 
 export type RejectionCount = {

@@ -20,7 +20,7 @@ export type FiguresRow = {
 
 const FIGURES_DAYS = 30;
 
-/** When figures begin: at the given time, else 30 days ago. */
+/** The time at which figures begin: as given, else 30 days ago. */
 export const figuresSince = (sql: Queryable, since: Date | undefined) =>
   sql`${since ?? sql`now() - ${FIGURES_DAYS} * interval '1 day'`}`;
 
@@ -52,13 +52,13 @@ export const listFiguresPage = (
     id: sql`f.reviewer`,
   });
 
-/** How long half of the games waited that were decided since a time, 30 days by default; null if none of them waited. */
+/** Reads the median time that games waited which were decided since a time, 30 days by default; null if none of them waited. */
 export const readMedianWait = async (sql: Queryable, since: Date | undefined): Promise<number | null> =>
   (await readValue(sql<{ median_ms: number | null }[]>`
     select ${waits(sql, 0.5)} as median_ms from game_audits d
     where d.carried_over_from is null and d.decided_at >= ${figuresSince(sql, since)}`)) ?? null;
 
-/** How many games each operator has decided since midnight, in UTC. */
+/** Counts the games that each operator has decided since midnight, in UTC. */
 export const countDecisionsToday = async (sql: Queryable): Promise<Record<string, number>> =>
   (await readValue(sql<{ decided: Record<string, number> | null }[]>`
     select jsonb_object_agg(decided_by, games) as decided from (

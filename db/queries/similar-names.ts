@@ -9,7 +9,7 @@ export type SimilarName = Pick<
   'game_id' | 'game_name' | 'application_id' | 'audit_status' | 'withdrawn_at'
 > & { application_name: string };
 
-/** Of the games that a search for the name finds, those that are compared. */
+/** A search for the name compares at most this many games. */
 const COMPARED_MAX = 30;
 /** A name that has nearly every word, or one slip in it, is similar. */
 const SIMILAR = 0.75;

@@ -57,7 +57,7 @@ export const resumeSubscription = (tx: Queryable, subscription_id: string): Prom
   isOneRow(tx`
     update event_subscriptions set ${addressIsHealthy(tx)} where subscription_id = ${subscription_id}`);
 
-/** What a worker needs to send. `is_due`: may an event be sent now? */
+/** Finds what a worker needs to send a subscription's events. `is_due`: may an event be sent now? */
 export const findSendingSubscription = (sql: Queryable, subscription_id: string) =>
   firstRow(
     sql<

@@ -40,7 +40,7 @@ export type GameEvents = {
   appeals: AppealEvent[];
 };
 
-/** What happened to a game on the platform, each list latest first. */
+/** Reads what happened to a game on the platform, each list latest first. */
 export const readGameEvents = async (sql: Queryable, game_id: string): Promise<GameEvents> => {
   const [revisions, decisions, absences, packages, pictures, notices, appeals] = await Promise.all([
     sql<RevisionEvent[]>`
@@ -92,7 +92,7 @@ export type ApplicationState = StoredState & {
   open_run: OpenRun | null;
 };
 
-/** What an application's runs say about a game that is not there. @returns undefined if there is no application */
+/** Reads what an application's runs say about a game that is not stored. @returns undefined if there is no application */
 export const readApplicationState = async (
   sql: Queryable,
   application_id: string,

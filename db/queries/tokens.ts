@@ -11,7 +11,7 @@ export type ApiToken = Omit<ApiTokenRow, 'token_hash'>;
 
 /** The state of a token that a call presents. */
 export type PresentedToken = Pick<ApiTokenRow, 'token_id' | 'application_id' | 'login'> & {
-  /** Of an operator's token: the roles that the operator still has; of an application's none. */
+  /** An operator's token has the roles that the operator still has; an application's has none. */
   roles: Role[];
   /** True if the token has expired or is revoked, its application is removed or its operator disabled. */
   ended: boolean;

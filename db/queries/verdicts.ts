@@ -102,7 +102,7 @@ export const listUnverifiedPage = (sql: Queryable, page: ListPage<'application_i
     id: sql`application_id`,
   });
 
-/** What the metrics tell: `waiting` counts records of a current cp_id on which no verdict stands. */
+/** Counts verdicts for the metrics. `waiting`: records of a current cp_id on which no verdict stands. */
 export const countVerdicts = (sql: Queryable) =>
   onlyRow(
     sql<
@@ -114,8 +114,8 @@ export const countVerdicts = (sql: Queryable) =>
 export const WAITS_OF_DAYS = 30;
 
 /**
- * How long records waited for the verdicts of the last days, since they came or the verdict before ended, in milliseconds:
- * the median. Null: there was no verdict.
+ * Reads the median time that records waited for the verdicts of the last days, since they arrived or the former verdict
+ * ended. Null if there was no verdict.
  */
 export const readVerdictWaitMs = (sql: Queryable): Promise<number | null> =>
   onlyValue(sql<{ median: number | null }[]>`

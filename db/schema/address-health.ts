@@ -3,7 +3,7 @@ import type { WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
 import { EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
 
-/** What signs the events of an address: sealed, each with a data key of its own, for its receiver and `url`. */
+/** The secrets that sign the events of an address, each sealed with its own data key for its receiver and `url`. */
 export const secretColumns = () => ({
   secret: bytea().notNull(),
   /** The secret before a rotation: it signs too until `former_until`. */

@@ -16,7 +16,7 @@ export const apiTokens = pgTable(
     application_id: text().references(() => applications.application_id, { onDelete: 'cascade' }),
     /** The operator as whom it acts; null for an application's. */
     login: text().references(() => operators.login, { onDelete: 'cascade' }),
-    /** Of an operator's: at most these, and at each call only those that the operator still has. */
+    /** An operator's token has at most these, and at each call only those that the operator still has. */
     roles: text().array().$type<Role[]>(),
     name: text().notNull(),
     created_at: moment('created_at').notNull().defaultNow(),

@@ -10,11 +10,11 @@ import type { Verdict } from '#src/contract/words.ts';
 export type RequestedGames = {
   /** Games of a suspect run; absent: all of them. */
   game_ids?: string[];
-  /** What an administrator does to make somebody an officer. */
+  /** The act of an administrator that makes an operator an officer. */
   act?: 'add' | 'roles' | 'link' | 'enable';
   name?: string;
   roles?: Role[];
-  /** Of a verdict on a developer: the word, what the developer reads, and milliseconds until it ends. */
+  /** For a verdict on a developer: its word, the text for the developer, and milliseconds until it ends. */
   verdict?: Verdict;
   text?: string;
   expires?: number;

@@ -51,7 +51,7 @@ export const games = pgTable(
     revision: integer().notNull().default(1),
     /** Hash of the mapped content, with the identities of its addresses. */
     content_hash: text().notNull(),
-    /** When the first of its addresses ends; null if none tells its end. */
+    /** When the first of its addresses ends; null if none has an end. */
     addresses_end_at: moment('addresses_end_at'),
     /** Hash of the list entry: when it changes, the detail is fetched again. */
     list_hash: text().notNull(),

@@ -19,7 +19,7 @@ export const operators = pgTable(
     /** `<issuer> <sub>` of an operator who signs in by OIDC. */
     oidc_subject: text().unique(),
     created_at: moment('created_at').notNull().defaultNow(),
-    /** From when the operator may be the second person: a day after a role or a link made it possible. */
+    /** When the operator begins to count as the second person: a day after a role or a link made it possible. */
     counts_at: moment('counts_at').notNull().defaultNow(),
     last_sign_in_at: moment('last_sign_in_at'),
     /** Single keys decide and move in the console. People who speak to their computer switch them off. */
@@ -38,7 +38,7 @@ const login = () =>
     .notNull()
     .references(() => operators.login, { onDelete: 'cascade' });
 
-/** Of the role that writes the row: the trigger `bind_to_site` refuses another one. */
+/** The site of the database role that writes the row: the trigger `bind_to_site` refuses another one. */
 const site = () => text({ enum: SITES }).notNull();
 const isKnownSite = (name: string, column: AnyPgColumn) =>
   check(name, sql`${column} in ('console', 'kyc_desk')`);

@@ -144,7 +144,7 @@ export const kycAccessLog = pgTable(
 export const kycKeys = pgTable('kyc_keys', {
   purpose: text({ enum: ['fingerprint', 'events'] }).primaryKey(),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),
-  /** Of a key pair. */
+  /** Null unless the row is a key pair. */
   public_key: bytea(),
 });
 

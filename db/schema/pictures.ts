@@ -27,9 +27,9 @@ export const pictures = pgTable(
     picture_id: uuid().primaryKey(),
     /** The address of the last request. */
     url: text().notNull(),
-    /** Of the last bytes; a failure keeps it. Null before the first bytes. */
+    /** The hash of the last bytes; a failure keeps it. Null before the first bytes. */
     sha256: bytea(),
-    /** Of the last request; null before the first one has ended. */
+    /** The outcome of the last request; null before the first one has ended. */
     outcome: text({ enum: PICTURE_OUTCOMES }),
     http_status: smallint(),
     /** What else a reviewer should know, such as a Content-Type that lies. */

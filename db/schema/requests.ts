@@ -25,7 +25,7 @@ export const refreshRequests = pgTable(
     application_id: text().notNull(),
     /** The application's id of a stored game; "" is its whole list. */
     application_game_id: text().notNull(),
-    /** Of the whole list: every detail, not only those of new and changed entries. */
+    /** For the whole list: pulls every detail, not only those of new and changed entries. */
     is_full: boolean().notNull().default(false),
     requested_at: moment('requested_at').notNull().defaultNow(),
     /** Operators' requests come first, also of a paused application, and beyond its budget. */

@@ -15,7 +15,7 @@ import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
 import { moment } from '#db/schema/columns.ts';
 import { type KycState, STREAM_TYPES, type VERDICT_ENDINGS, type Verdict } from '#src/contract/words.ts';
 
-/** What only the platform's stream tells, besides ids: of `kyc.changed`, `kyc.verdict`, `run.suspect`. */
+/** Facts of `kyc.changed`, `kyc.verdict` and `run.suspect`, which only the platform's stream has. */
 export type StreamFacts =
   | { state: KycState; changed_fields: string[] }
   | { verdict: Verdict; verdict_state: 'standing' | (typeof VERDICT_ENDINGS)[number] }
@@ -49,7 +49,7 @@ export const streamEvents = pgTable(
     revisions: integer().array(),
     facts: jsonb().$type<StreamFacts>(),
     created_at: moment('created_at').notNull().default(sql`clock_timestamp()`),
-    /** Of the last event; those before it have the positions before. Null until it is assigned. */
+    /** The position of the row's last event; its other events have the positions before it. Null until it is assigned. */
     position: bigint({ mode: 'number' }).unique('stream_events_position'),
   },
   (table) => [

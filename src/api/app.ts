@@ -27,7 +27,7 @@ export type ApiOptions = {
   pictures?: {
     /** Where readers find the pictures of passed games. Undefined: where the application has them. */
     url: () => string | undefined;
-    /** Of the store, if this server serves them. */
+    /** The directory of the store, if this server serves the pictures. */
     directory: string | undefined;
   };
   /** What the operator API works with. Absent: this server has none. */

@@ -41,7 +41,7 @@ export type Endpoint = {
 
 const pathOf = (name: string): string => `/operator-api/${name.replace('.', '/').replaceAll('_', '-')}`;
 
-/** Who calls, as operations know it. @throws ApiError forbidden for an application's token */
+/** Returns the operator who calls. @throws ApiError forbidden for an application's token */
 export const operatorOf = ({ login, roles, token_id }: TokenCaller): Caller => {
   if (login === null)
     throw new ApiError('forbidden', "This operation takes an operator's token, not an application's.");

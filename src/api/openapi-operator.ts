@@ -39,7 +39,7 @@ const describe = ({ name, title, who, request, answer, failures }: Served) =>
     failures: describeFailures([...CALL_FAILURES, ...failures]),
   });
 
-/** What the paths of a tag do, in their own words. */
+/** Describes the paths of a tag by their titles. */
 const describeTag = (served: readonly Endpoint[], tag: string): string =>
   `${served
     .filter(({ name }) => name.startsWith(`${tag}.`))

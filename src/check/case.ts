@@ -6,7 +6,7 @@ import type { Operation } from '#src/contract/words.ts';
 
 /** The result of one case. `call` is the call that shows the problem. */
 export type Finding =
-  /** `note`: what its developer should know all the same. */
+  /** `note`: what its developer should know although the case passed. */
   | { outcome: 'passed'; note?: string }
   | { outcome: 'failed'; problem: string; call: Call }
   /** The case does not apply: a call that it needs failed, or the application has too few games. */
@@ -52,7 +52,7 @@ export const PREFIXES: Record<Operation, string> = {
 
 export const isSuccess = (call: Call): boolean => envelopeOf(call)?.ret_code === RET_CODE_SUCCESS;
 
-/** What to throw because of a wrong response. @param reportedBy the case that reports it; absent: this case fails */
+/** Returns the error to throw for a wrong response. @param reportedBy the case that reports it; absent: this case fails */
 export const caseError = (problem: string, call: Call, reportedBy?: string): FailCase | SkipCase =>
   reportedBy === undefined ? new FailCase(problem, call) : new SkipCase(`see ${reportedBy}`);
 

@@ -44,7 +44,7 @@ const PLATFORM_RULES: Partial<Record<CallErrorCode, string>> = {
   too_many_values: 'The platform limits the keys and values of an answer.',
 };
 
-/** What a case that failed cites: its own rule, or the one of the platform that ended the call. */
+/** Finds the rule that a failed case cites: its own, or that of the platform which ended the call. */
 const ruleOf = ({ check: _, ...own }: Case, finding: Finding): Omit<Case, 'check'> => {
   const response = finding.outcome === 'failed' ? finding.call.response : undefined;
   const rule = response && 'code' in response ? PLATFORM_RULES[response.code] : undefined;

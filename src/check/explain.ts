@@ -76,7 +76,7 @@ const findWrapped = (json: unknown): string => {
   return name === undefined ? '' : `; ${name} has them: send no object around them`;
 };
 
-/** Why a response has no data. Undefined: it is a successful envelope with data, which may be null. */
+/** Explains why a response has no data; undefined for a successful envelope with data, which may be null. */
 export const whyNoData = (call: Call): string | undefined => {
   const { response, status = 0, retMsg } = call;
   const http = status >= 400 ? `HTTP ${status}, ` : '';

@@ -62,7 +62,7 @@ export type Session = {
 /** Addresses that are signed name the second of their signature. */
 const REPEAT_MS = 1_100;
 
-/** Of the responses of a check, which keeps them all. Those of an ordinary application have less than 2. */
+/** Most MiB of the responses of a check, which keeps them all. An ordinary application needs less than 2. */
 const KEPT_MIB = 16;
 
 const QUOTED_MAX = 60;

@@ -21,7 +21,7 @@ const CUT = 'it ends before the JSON does: content-length is the number of bytes
 const ENDLESS = 'it ends before the JSON does: send all of it, with content-length or chunks';
 const ZIPPED = 'this is gzip, and the header content-encoding: gzip is missing';
 
-/** What is wrong with a text that begins as JSON, in the words of the parser, which quote a few characters. */
+/** Finds what is wrong with a text that begins as JSON, in the words of the parser, which quote a few characters. */
 const findFault = (text: string): string | undefined => {
   if (!/^\s*[[{]/.test(text)) return undefined;
   try {
@@ -44,7 +44,7 @@ const countReadable = (bytes: Buffer): number => {
   return count;
 };
 
-/** Of a KYC response, which may contain values of the record, says only whether it is HTML, compressed or cut. */
+/** Describes a body. A KYC response may contain values of the record, so it says only whether that is HTML, compressed or cut. */
 export const describeBody = async (
   operation: Operation,
   reply: PostResponse,

@@ -1,4 +1,4 @@
-/** Why pictures that were requested do not come: what the queue of the media process tells. */
+/** Explains why requested pictures do not arrive, from the queue of the media process. */
 import pTimeout from 'p-timeout';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -35,7 +35,7 @@ const readQueue = async (producer: Producer): Promise<PictureDelay | null> => {
 
 const START = html`Start one: <code>npx catalogue media</code>`;
 
-/** What an operator can do about it. */
+/** Describes a delay, and what an operator can do about it. */
 export const describeDelay = (delay: PictureDelay): SafeHtml => {
   switch (delay.cause) {
     case 'not_taken':

@@ -40,7 +40,7 @@ export const listEventsRequestSchema = z
   .meta({ id: 'ListEventsRequest' });
 export type ListEventsRequest = z.infer<typeof listEventsRequestSchema>;
 
-/** What each word of a field means, for a description: "word: Sentence." */
+/** Explains each word of a field, for a description: "word: Sentence." */
 export const explain = (sentences: Record<string, string>): string =>
   Object.entries(sentences)
     .map(([word, sentence]) => `${word}: ${sentence}`)

@@ -60,7 +60,7 @@ const REASONS_SHOWN = 5;
 /** What failed: a call, or a row of its answer. */
 export type Failed = { operation: string; kind: string; reasons: readonly Reason[] };
 
-/** What is wrong with the fields, or what the server said: `game_icon.0 is empty`. Empty if the kind says it all. */
+/** Describes wrong fields or the server's message: `game_icon.0 is empty`. Empty if the kind says it all. */
 export const describeReasons = ({ kind, reasons }: Failed): string =>
   reasons
     .slice(0, REASONS_SHOWN)
@@ -70,17 +70,17 @@ export const describeReasons = ({ kind, reasons }: Failed): string =>
     )
     .join(', ');
 
-/** What a kind means, in a sentence. */
+/** Describes a kind of failure in a sentence. */
 export const describeKind = (kind: string): string =>
   OWN_KINDS[kind] === undefined
     ? ((FAILURE_KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`)
     : `A fault of the platform: ${OWN_KINDS[kind]}`;
 
-/** Why a delivery failed, in a sentence: the words of a known kind, or what the receiver answered. */
+/** Explains in a sentence why a delivery failed: the words of a known kind, or the response of the receiver. */
 export const describeError = (error: string): string =>
   (FAILURE_KINDS as Readonly<Record<string, string>>)[error] ?? `${error}.`;
 
-/** What failed, in a sentence: `The answer does not match the interface document (game_icon is too long).` */
+/** Describes a failure in a sentence: `The answer does not match the interface document (game_icon is too long).` */
 export const describeFailure = (failed: Failed): string => {
   const details = describeReasons(failed);
   const what = describeKind(failed.kind);
@@ -88,7 +88,7 @@ export const describeFailure = (failed: Failed): string => {
   return what.replace(/[.?]$/, (end) => ` (${details})${end}`);
 };
 
-/** What the developer does about wrong fields, in a sentence; empty if none is named. */
+/** Advises the developer about wrong fields, in a sentence; empty if none is named. */
 export const adviseOn = ({ kind, reasons }: Failed): string => {
   if (kind !== 'invalid_data' && kind !== 'invalid_item') return '';
   const fields = new Set(reasons.slice(0, REASONS_SHOWN).flatMap(({ path }) => (path === '' ? [] : [path])));

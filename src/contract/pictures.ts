@@ -64,7 +64,7 @@ const PASSING: ReadonlySet<PictureOutcome> = new Set([
 ]);
 export const isPassing = (outcome: PictureOutcome): boolean => PASSING.has(outcome);
 
-/** Why a picture is not shown, in a few words: `404`, `not an image`, `too large`, `a redirect (302)`. */
+/** Explains in a few words why a picture is not shown: `not an image`, `too large`, `a redirect (302)`. */
 export const describePicture = (outcome: PictureOutcome, http_status: number | null): string => {
   if (http_status === null || outcome === 'not_found') return REASONS[outcome];
   if (outcome === 'http_error') return `${REASONS[outcome]} ${http_status}`;

@@ -62,7 +62,7 @@ export const prose = z
 
 /** Characters of a reason. */
 export const REASON_MAX = 1_000;
-/** Why an operator acts. @param needed who needs it, as the end of a message */
+/** The schema of an operator's reason. @param needed who needs it, as the end of a message */
 export const reasonText = (needed: string) => storableText(REASON_MAX).trim().min(1, `is empty: ${needed}`);
 
 /** A non-empty identifier: `game_id`, `cp_id`. */

@@ -8,7 +8,7 @@ export type RoleSettings = {
   roles: ReadonlyMap<string, readonly Role[]>;
 };
 
-/** From the credentials to the return; allows for clocks that differ. */
+/** Longest time from the credentials to the return, including the difference of two clocks. */
 const FRESH_S = 120;
 
 /** @returns the roles of these claims, in the order of `ROLES` */

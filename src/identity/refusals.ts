@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { countRefusal } from '#db/queries/sign-in.ts';
 
-/** Entries of one login and action within the window. Beyond them, only each doubling (60, 120, …) adds an entry, with the number. */
+/** Entries of one login and action within the window. Beyond them, only each doubling (60, 120, …) adds one, with the number. */
 export const REFUSALS_MAX = 30;
 /** Entries of all unknown callers together within the window. */
 export const UNKNOWN_REFUSALS_MAX = 1_000;

@@ -6,7 +6,7 @@ export const createSecret = (): string => randomBytes(32).toString('base64url');
 /** 256 random bits need no slow hash. */
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
-/** What a browser keeps in which this operator has signed in with this password. Only who reads the hash can make it. */
+/** Makes the proof that a browser keeps after this operator signed in with this password. Making it requires the hash. */
 export const browserProof = (login: string, password_hash: string): string =>
   createHmac('sha256', password_hash).update(`browser:${login}`).digest('base64url');
 

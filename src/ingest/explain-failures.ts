@@ -20,11 +20,11 @@ const failureCode = ({ code, status, retCode, retMsg }: CallError): string => {
   return status === undefined ? code : `${code} ${status}`;
 };
 
-/** What `ingest_failures` keeps of a failed call: field paths and codes, or a code and the application's own message. */
+/** Returns what `ingest_failures` keeps of a failed call: field paths and codes, or a code and the application's own message. */
 export const failureReasons = (error: CallError): Reason[] =>
   error.reasons.length > 0 ? error.reasons : [{ path: '', code: failureCode(error) }];
 
-/** Why calls had no usable response, by code: `timeout 30, http_status 7`. Invalid responses are left out. */
+/** Counts calls without a usable response by code: `timeout 30, http_status 7`. Leaves out invalid responses. */
 export const explainFailedCalls = (failures: readonly FailedCall[]): string => {
   const counts = new Map<string, number>();
   for (const { error } of failures)

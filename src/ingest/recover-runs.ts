@@ -25,8 +25,8 @@ type Jobs = { queue: Queue; states: ReadonlyMap<string, QueuedState> };
 type StepJobs = { list: Jobs; detail: Jobs };
 
 /**
- * When a worker started the job, in milliseconds; `now` while the job waits in a backlog or a paused queue, however
- * long that takes; undefined when the job is not in the queue.
+ * Returns when a worker started the job, in milliseconds; `now` while the job waits in a backlog or a paused queue;
+ * undefined if the job is not in the queue.
  */
 const jobActiveSince = async (jobs: Jobs, id: string, now: number): Promise<number | undefined> => {
   const state = jobs.states.get(id);

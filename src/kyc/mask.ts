@@ -1,7 +1,7 @@
 import { type KycSealedField, mapKycFields } from '#src/contract/application.ts';
 import type { KycFields } from '#src/kyc/record.ts';
 
-/** Of constant length: it does not reveal the length of the value. */
+/** The hidden part of a value, of constant length, so that it does not reveal the length of the value. */
 const HIDDEN = '••••';
 /** At most this many characters are shown, and at most a quarter of the value. */
 const SHOWN_MAX = 4;

@@ -55,7 +55,7 @@ const toItemDocument = (row: ApplicationItem) => ({
         },
 });
 
-/** What a person should see first. */
+/** Returns the condition that a person should see first. */
 export const conditionOf = ({
   status,
   failing_since,
@@ -65,7 +65,7 @@ export const conditionOf = ({
   return status === 'active' && failing_since !== null ? 'failing' : status;
 };
 
-/** Why the application is paused, if it is: a worker says why, an operator does not. */
+/** Explains why the application is paused, if it is: a worker gives a reason, an operator does not. */
 const explainPause = ({ status, pause_reason }: Pick<ApplicationItem, 'status' | 'pause_reason'>) =>
   pause_reason ?? (status === 'paused' ? 'an operator paused it' : null);
 

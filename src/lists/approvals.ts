@@ -32,7 +32,7 @@ const OPERATOR = {
   enable: 'Enable',
 };
 
-/** What a request would do. */
+/** Describes what a request would do. */
 export const describeRequest = (
   row: Pick<ApprovalRow, 'kind' | 'version' | 'requested' | 'subject'>,
 ): string => {

@@ -14,17 +14,17 @@ export type ShortId = 'games' | 'sync_runs';
 /** How a person gives a filter. */
 export type Control = {
   kind: 'choice' | 'text' | 'application' | 'time' | 'flag' | 'id';
-  /** Of the command line's option and of the address of a page. */
+  /** The name of the option on the command line, and of the parameter in the address of a page. */
   name: string;
   /** Its label on a page. */
   title: string;
   /** What it leaves, on the command line: `only runs of this outcome`. */
   description: string;
-  /** Of a choice: the values. Of a text: those that a page offers. */
+  /** The values of a choice, or those that a page offers for a text. */
   values?: readonly string[];
   /** The command line takes it as an argument. */
   isArgument?: true;
-  /** Of an id: the table in which the command line looks its beginning up. */
+  /** The table in which the command line looks up the beginning of an id. */
   table?: ShortId;
 };
 

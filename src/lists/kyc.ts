@@ -15,7 +15,7 @@ import { defineList } from '#src/lists/list.ts';
 
 const VERDICT_STATES = ['standing', ...VERDICT_ENDINGS] as const;
 
-/** What a person must look at. */
+/** Describes what a person must look at. */
 const formatProblem = (developer: Developer): string => {
   const { reason, refused_cp_id, same_tax_id, record_cp_id, application_cp_id } = developer;
   const parts = reason === null ? [] : [reason];

@@ -49,7 +49,7 @@ const countsOf = (counts: Record<string, number>) =>
     number
   >;
 
-/** Of a queue whose keys or jobs somebody else wrote, so that they cannot be read. The others are shown. */
+/** Describes a queue that cannot be read, because another program wrote its keys or jobs. The other queues are shown. */
 const describeUnreadable = (thrown: unknown): Omit<QueueItem, 'name'> => {
   const error = coerceError(thrown);
   if (error.name !== 'ReplyError' && !(error instanceof SyntaxError)) throw error;

@@ -17,7 +17,7 @@ export type Sources = {
 
 export type ReadPage<Row> = Omit<Listed<Row>, 'next'> & {
   page: ListPage;
-  /** Of the next page; undefined on the last. */
+  /** The cursor of the next page; undefined on the last. */
   cursor: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export const readFirst = async <Row extends object, Filter extends z.ZodObject, 
   sort?: string,
 ): Promise<Row[]> => (await readList(list, sources, filter, { sort, limit, uncounted: true })).rows;
 
-/** What a list says without rows. @param filter as the reader chose it @param hasNext whether the search goes on */
+/** Returns the sentence of a page without rows. @param filter that of the reader @param hasNext whether the search goes on */
 export const emptySentence = (
   { empty, noMatch = empty }: AnyList,
   filter: object,

@@ -73,7 +73,7 @@ const formatCounts = (run: RunRow): string =>
     run[counter] === 0 ? [] : [`${run[counter]} ${counterWord(counter)}`],
   ).join(', ');
 
-/** Why a run ended as it did, or what an open run waits for. */
+/** Explains why a run ended as it did, or what an open run waits for. */
 export const whyOf = ({ reason, finished_at, note }: RunRow): string | null =>
   reason ?? (finished_at === null ? note : null);
 

@@ -97,7 +97,7 @@ const eventsWebhook = { events_webhook: webhookUrl.nullable().optional() };
 
 const switched = z.object({ application_id: z.string(), status: z.enum(APPLICATION_STATUSES) });
 
-/** Why an application was not registered. */
+/** Explains why an application was not registered. */
 const explainTakenId = async (tx: Queryable, application_id: string): Promise<string> =>
   (await isRegistered(tx, application_id))
     ? `"${application_id}" is already registered: change it with app update, or choose another id.`

@@ -53,7 +53,7 @@ export const DONE: readonly string[] = ['decided', 'unchanged', 'undone', 'undon
 /** Games that a sentence names. */
 const NAMED_MAX = 10;
 
-/** Why no game is as the operator wanted it; undefined: one is. */
+/** Explains why no game is as the operator wanted it; undefined if one is. */
 export const explainNothingDone = (games: readonly (GameDecision | GameUndo)[]): string | undefined => {
   if (games.some(({ result }) => DONE.includes(result))) return undefined;
   const named = games.slice(0, NAMED_MAX).map((game) => `${game.game_id}: ${explainResult(game)}`);

@@ -67,7 +67,7 @@ type Decided = z.infer<typeof decided>;
 /** `batch_id` is null unless several games were given and at least one was decided. */
 export type DecidedBatch = { batch_id: string | null; games: GameDecision[] };
 
-/** What became of one game. */
+/** The schema of the result for one game. */
 export const outcome = <const Results extends readonly [string, ...string[]]>(results: Results) =>
   z.object({
     game_id: z.guid(),
@@ -76,7 +76,7 @@ export const outcome = <const Results extends readonly [string, ...string[]]>(re
     game: decidableGame.nullable().describe('The game now; null: there is none.'),
   });
 
-/** What the audit log names: the game, if it is only one. */
+/** The subject of the audit entry: the game if it is only one, else every game. */
 const gamesSubject = ({ games }: Decided): string => `game:${games.length === 1 ? games[0]?.game_id : '*'}`;
 
 /** The games of which a picture has other bytes than were on the screen. Their pictures stay as they are until the end. */

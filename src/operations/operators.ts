@@ -52,8 +52,8 @@ const newSecondPerson = (roles: readonly Role[], before: readonly Role[] = []): 
 type Act = 'add' | 'roles' | 'link' | 'enable';
 
 /**
- * Which second person it takes to do this to an operator: somebody who is made an officer or a reviewer, or whose sign-in
- * is opened, could be the second person of who does it.
+ * Returns the kind of approval that an act on an operator requires. A person who is made an officer or a reviewer, or whose
+ * sign-in is opened, could be the second person of the administrator.
  */
 export const kindOfChange = (
   act: Act,

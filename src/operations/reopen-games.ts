@@ -25,7 +25,7 @@ export const reopenGames = defineOperation({
   after: async (games) => games.map(({ game_id }) => game_id),
 });
 
-/** What the media process does with games that have drifted. */
+/** Creates the function with which the media process returns drifted games to review. */
 export const createReopenGames =
   (sql: Database): ReopenGames =>
   (drifted) =>

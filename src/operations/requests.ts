@@ -53,7 +53,7 @@ const APPLICATION = /^application:[A-Za-z0-9-]{1,63}$/;
 const OPERATOR = /^operator:[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
 const RUN = /^run:[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/;
 
-/** What a request of these kinds says. @param form of what it is about, as the audit log names it */
+/** The schema of a request of these kinds. @param form that of its subject, as the audit log names it */
 const requestOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]]>(
   kinds: Kinds,
   form: RegExp,
@@ -129,7 +129,7 @@ const NOT_WAITING: Partial<Record<ApprovalRow['state'], string>> = {
   void: VOID,
 };
 
-/** Why a request no longer waits for its approval: it is approved, or has ended. Undefined: it waits. */
+/** Explains why a request no longer waits for approval: it is approved, or has ended. Undefined if it waits. */
 const explainNotWaiting = ({ state, approved_at }: ApprovalRow): string | undefined => {
   if (state !== 'expired') return NOT_WAITING[state];
   const why =

@@ -51,7 +51,7 @@ export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): strin
   return `FOUR_EYES is ${kinds.join(',') || 'none'}: one person alone can ${actions}.`;
 };
 
-/** Where to request an approval, as the end of a sentence. */
+/** Names the place to request an approval, as the end of a sentence. */
 const placeOf = (kind: ApprovalKind): string =>
   kind === 'withdrawals'
     ? 'on the page of the run in the console'
@@ -59,7 +59,7 @@ const placeOf = (kind: ApprovalKind): string =>
       ? 'on the page of the operators in the console'
       : 'at the KYC desk';
 
-/** Why a request cannot be used for this, by this person. */
+/** Explains why a request cannot be used for this act, by this person. */
 const explain = (
   row: ApprovalRow | undefined,
   use: { approval_id: string; kind: ApprovalKind; subject: string; version: string; by: string },

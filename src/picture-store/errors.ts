@@ -25,7 +25,7 @@ export class StoreError extends CatalogueError {
   }
 }
 
-/** Why bytes are not in the store, for a reviewer. */
+/** Explains to a reviewer why bytes are not in the store. */
 export const describeStoreError = ({ code }: StoreError): string =>
   code === 'full'
     ? 'not kept: the store of pictures is full'

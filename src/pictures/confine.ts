@@ -61,7 +61,7 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   rseq: [334, 293],
 };
 
-/** With private memory only: shared memory that is not mapped counts for the container, not for the size of the process. */
+/** Allowed for private memory only, because shared memory that is not mapped counts for the container, not for the process. */
 const MMAP = [9, 222] as const;
 const MAP_SHARED = 0x01;
 /** Starts threads and processes: with CLONE_THREAD only. */
@@ -174,11 +174,11 @@ export const refuseIoUring = (): void => {
 };
 
 const RLIMIT_AS = 9;
-/** Of addresses beyond those of a process that has loaded everything: decoding takes less. */
+/** Most addresses beyond those of a process that has loaded everything. Decoding takes fewer. */
 const ADDRESSES_MAX = 1024 ** 3;
 const VM_SIZE = /^VmSize:\s+(\d+) kB$/m;
 
-/** Bounds the addresses, because each page that is read has a place in a table, which no size of the process shows either. */
+/** Bounds the addresses, because each page that is read needs an entry in the page table, which no size of the process includes. */
 const limitAddresses = (): void => {
   const kib = VM_SIZE.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   const most = BigInt(Number(kib) * 1024 + ADDRESSES_MAX);

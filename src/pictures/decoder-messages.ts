@@ -14,7 +14,7 @@ export type DecodeRequest = { bytes: Buffer; format: ImageFormat };
 /** The length of a picture, and its format. */
 export const REQUEST_BYTES = 8;
 
-/** What precedes the bytes of a picture. */
+/** Encodes the header that precedes the bytes of a picture. */
 export const encodeRequest = ({ bytes, format }: DecodeRequest): Buffer => {
   const request = Buffer.alloc(REQUEST_BYTES);
   request.writeUInt32LE(bytes.length, 0);

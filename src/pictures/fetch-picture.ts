@@ -13,7 +13,7 @@ import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 
 export type PictureRequest = {
   url: string;
-  /** Of the bytes that are known already. */
+  /** The ETag of the bytes that are known already. */
   etag: string | null;
 };
 
@@ -41,7 +41,7 @@ const HEADERS = {
 /** An entity tag of RFC 9110, of a length that we store. */
 const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/;
 
-/** Of a server that says "busy" without saying for how long, and of one that says for no time. */
+/** The delay after "busy" without a Retry-After, and the shortest delay after one. */
 const BUSY_MS = 60_000;
 const BUSY_MIN_MS = 1_000;
 

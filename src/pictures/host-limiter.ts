@@ -53,7 +53,7 @@ type Backoff = {
   /** The failure that began the backoff; undefined before the first. */
   backoffReason: RequestFailure | undefined;
 };
-/** In backoff only while the server says that it is busy. */
+/** A host is in backoff only while its server responds that it is busy. */
 type Host = Backoff & {
   /** Resolves when the earlier requests have ended. */
   earlier: Promise<unknown>;
@@ -119,7 +119,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
   /** By application and host. */
   const pairs = new Map<string, Backoff>();
   const applications = new Map<string, Backoff>();
-  /** Of applications whose pictures are decoded slowly. */
+  /** The backoff of applications whose pictures are decoded slowly. */
   const decoding = new Map<string, Backoff>();
   const share = shareConcurrency(REQUESTS_MAX);
 
@@ -157,7 +157,7 @@ export const createHostLimiter = (clock: () => number = () => performance.now())
       const application = findOrAdd(applications, application_id, noBackoff);
       const slow = findOrAdd(decoding, application_id, noBackoff);
       const states: Backoff[] = [host, pair, application, slow];
-      /** What to do instead of the request, if anything. */
+      /** Returns the result in place of a request, or undefined if the request may be made. */
       const refuse = () => {
         const longest = states.reduce((one, other) => (other.backoffUntil > one.backoffUntil ? other : one));
         const backoffMs = longest.backoffUntil - clock();

@@ -71,7 +71,7 @@ export type Pictures = {
 
 const NOT_NEEDED: Refreshed = { outcome: undefined, drifted: [] };
 
-/** What the server says the bytes are, if it is wrong. */
+/** Notes a Content-Type that does not match the bytes. */
 const noteOf = (contentType: string, format: string): string | null => {
   const right = `image/${format === 'svg' ? 'svg+xml' : format}`;
   if (contentType === right || (format === 'jpeg' && contentType === 'image/jpg')) return null;

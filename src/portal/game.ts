@@ -39,7 +39,7 @@ import { timelineCard } from '#src/site/timeline.ts';
 /** An id is taken as it is sent: spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 
-/** How soon the platform sees a change. */
+/** Describes how soon the platform sees a change. */
 export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
   html`Your list is read every ${formatDuration(every_ms)}: a change of a game's entry there is seen then. A change of its
 detail alone is seen within ${formatDuration(detail_max_age_ms)}, or within seconds after <em>Pull this game now</em> or a
@@ -71,7 +71,7 @@ const textCell = (text: string): SafeHtml | null => {
   return html`<details><summary>${number(text.length)} characters</summary>${shown}</details>`;
 };
 
-/** What reviewers read, by the names that the developer's answers have. */
+/** Shows the texts that reviewers read, by the names of the developer's responses. */
 const textsSection = (revision: GameRevisionRow): SafeHtml =>
   section(
     'Texts as the platform has them',
@@ -85,7 +85,7 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
 
 const TO_APPEAL = html` <a href="#messages">Answer or appeal</a>`;
 
-/** Why a game is rejected, in the words of its reviewer, and what its developer can do. */
+/** Shows why a game is rejected, in the words of its reviewer, and what its developer can do. */
 const rejectionCard = (
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   { isAppealable, isAppealed }: { isAppealable: boolean; isAppealed: boolean },

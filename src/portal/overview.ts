@@ -50,7 +50,7 @@ const FAILURES_SHOWN = 100;
 const GROUPS_SHOWN = 5;
 const signedIn = { config: { right: 'application' } } as const;
 
-/** Why a run ended so, without the advice for operators. */
+/** Explains why a run ended as it did, without the advice for operators. */
 const whyCell = (run: RunRow): string | null => {
   const why = whyOf(run);
   return why === null ? null : withoutAdvice(why);
@@ -79,7 +79,7 @@ ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blo
 const actButton = (url: string, label: string): SafeHtml =>
   html`<a class="button" href="${url}">${label}</a>`;
 
-/** What a developer mends first: the games that a reviewer has rejected. */
+/** Shows what a developer should mend first: the games that a reviewer has rejected. */
 const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return null;

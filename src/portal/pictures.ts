@@ -41,7 +41,7 @@ ${isShown ? describeBytes(picture) : null}${failure}
 <span class="end" title="${url}">${url}</span></figcaption></figure>`;
 };
 
-/** What reviewers and readers see, or why they see nothing. Nothing is fetched for this page. */
+/** Shows the pictures as reviewers and readers see them, or why they see none. Nothing is fetched for this page. */
 export const picturesSection = async (
   { sql }: Pick<ConsoleOptions, 'sql'>,
   game: GameRow,

@@ -43,7 +43,7 @@ ${isAppealed ? html`<p class="soft">${describeAppeal(appeal)}</p>` : null}
 <div class="actions">${buttons}</div></form>`;
 };
 
-/** What reviewers and the developer wrote about a game. */
+/** Shows what reviewers and the developer wrote about a game. */
 export const portalThread = async (
   sources: Sources,
   game: GameRow,

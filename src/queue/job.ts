@@ -29,7 +29,7 @@ export type JobSpec<Payload = unknown> = {
 export const schedulerJobId = (scheduler_id: string, plannedAt: number): string =>
   `repeat:${scheduler_id}:${plannedAt}`;
 
-/** Which scheduler added the job with this id, and when it planned it; undefined for jobs that no scheduler added. */
+/** Finds the scheduler that added the job with this id, and the planned time; undefined for jobs that no scheduler added. */
 export const parseSchedulerJobId = (id: string): { scheduler_id: string; plannedAt: number } | undefined => {
   const [, scheduler_id, plannedAt] = /^repeat:(.*):(\d+)$/.exec(id) ?? [];
   return scheduler_id === undefined ? undefined : { scheduler_id, plannedAt: Number(plannedAt) };

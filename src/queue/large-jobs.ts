@@ -3,7 +3,7 @@ import type { Job, JobJson, Worker } from 'bullmq';
 /** Characters of a job, as JSON. Our largest has 50,000. */
 const JOB_MAX = 100_000;
 
-/** Why a job failed that is larger than any of ours, or no JSON: somebody else wrote it. */
+/** The reason of a failed job that is larger than any of ours, or no JSON, because another program wrote it. */
 export const LARGE_JOB =
   'a job was larger than any of ours, and was deleted: see who else writes to the queues (docs/security.md)';
 

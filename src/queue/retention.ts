@@ -16,8 +16,8 @@ const BATCH = 5_000;
 export type KeepOptions = Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'>;
 
 /**
- * How a queue keeps its finished jobs. On PostgreSQL by their age alone: BullMQ reads every kept job of the queue
- * whenever a job ends, which took two thirds of Postgres's time in a backlog. `deleteSurplus` bounds their number there.
+ * Returns how a queue keeps its finished jobs. On PostgreSQL it keeps them by age alone, because with a number BullMQ reads
+ * every kept job whenever a job ends: two thirds of Postgres's time in a backlog. `deleteSurplus` bounds their number there.
  */
 export const keepOptions = ({ kind }: Pick<QueueBackend, 'kind'>): KeepOptions => {
   const { completed, failed } = KEPT;

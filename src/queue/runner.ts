@@ -168,7 +168,7 @@ export const startRunner = <Deps>(
   };
 };
 
-/** Of a payload that does not fit, which may be of any size. */
+/** At most this much is logged of an invalid payload, which may be of any size. */
 const ISSUES_SHOWN = 10;
 const FIELD_SHOWN = 100;
 

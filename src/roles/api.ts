@@ -13,7 +13,7 @@ import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 20;
 
-/** Of the operator API, so that long calls of operators take no connection of applications. */
+/** The operator API has its own connections, so that long calls of operators take none of applications. */
 const OPERATOR_CONNECTIONS = 10;
 
 /**
@@ -32,7 +32,7 @@ const sealingKeys =
     return { records: [], tokens };
   };
 
-/** What the operator API works with, as a role of its own. It has no keys. */
+/** Opens what the operator API works with, by its own database role. It has no keys. */
 const openOperatorPlatform = (
   config: Config,
   databaseUrl: string,

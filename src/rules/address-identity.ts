@@ -95,7 +95,7 @@ export const addressIdentity = (address: string, rule: IdentityRule): string => 
 /** The year 9999: a larger number is no time of Postgres's or JavaScript's. */
 const SECONDS_MAX = 253_402_300_799;
 
-/** When an address ends, as its own parameters tell; undefined if they do not. */
+/** Reads the end of an address from its parameters; undefined if they have none. */
 export const addressEnd = (address: string): Date | undefined => {
   const parts = partsOf(address);
   if (parts === undefined) return undefined;

@@ -8,15 +8,15 @@ export const nextRunMs = (everyMs: number): number => everyMs * NEXT_RUN;
 
 const MINUTE_MS = 60_000;
 
-/** How long addresses last, in a few words. A signature names its second, and an answer takes a moment. */
+/** Describes how long addresses last, rounded, because a signature names a second and a response takes a moment. */
 export const formatLifetime = (lastMs: number): string => {
   const unitMs = lastMs < 2 * MINUTE_MS ? 1_000 : MINUTE_MS;
   return formatDuration(Math.max(0, Math.round(lastMs / unitMs)) * unitMs);
 };
 
 /**
- * Why addresses do not last until they are replaced; null if they do.
- * @param lastMs how long addresses are valid after an answer; null if they tell no end
+ * Explains why addresses do not last until they are replaced; null if they do.
+ * @param lastMs how long addresses are valid after a response; null if they have no end
  */
 export const explainShortAddresses = (lastMs: number | null, everyMs: number): string | null => {
   if (lastMs === null || lastMs >= nextRunMs(everyMs)) return null;

@@ -34,7 +34,7 @@ type Application = {
   last_complete_at: Date | null;
   open_run: { note: string | null } | null;
   every_ms: number;
-  /** Of an application whose runs fail: ticks long before it open no run. */
+  /** Set if the application's runs fail: ticks long before it open no run. */
   next_attempt_at: Date | null;
   now: Date;
 };
@@ -125,7 +125,7 @@ const failedChange = (failures: readonly Failure[]): string => {
     : ` Its latest data could not be stored: ${describeReasons(latest) || latest.kind}.`;
 };
 
-/** Why a game that is pending waits. */
+/** Explains why a pending game waits. */
 const describeReturn = (
   game: Game,
   decision: LastDecision | undefined,

@@ -39,7 +39,7 @@ export const WIRE = {
  */
 export const LOOKUPS = {
   ordinary: 40,
-  /** Of names whose last look-up took at least `slowMs`. */
+  /** The places for names whose last look-up took at least `slowMs`. */
   slow: 16,
   slowMs: 2_000,
 };
@@ -69,7 +69,7 @@ export const MEMORY = {
   /** Caps of the large answers that are read at once: by the process, and from one application. */
   readingBytes: 32 * MIB,
   readingBytesOfOne: 4 * MIB,
-  /** Of `readingBytes`, the part for applications of which a large answer took at least `slowMs` within `slowForMs`. */
+  /** The part of `readingBytes` for slow applications: a large answer took at least `slowMs` within the last `slowForMs`. */
   readingBytesOfSlow: 16 * MIB,
   slowMs: 2_000,
   slowForMs: 30 * 60_000,

@@ -21,9 +21,8 @@ export const mayCarryOver = (decided: GameContent, now: GameContent, rule: Ident
   decided.game_store_pic.length === now.game_store_pic.length;
 
 /**
- * When pictures that could not be fetched are looked at again.
- * @param waitedMs since the game entered the lane
- * @returns undefined: not again
+ * Returns when pictures that could not be fetched are looked at again; undefined if never.
+ * @param waitedMs the time since the game entered the lane
  */
 export const nextCarryMs = (waitedMs: number): number | undefined =>
   waitedMs > WAIT_MAX_MS ? undefined : Math.min(Math.max(waitedMs / 2, MINUTE_MS), CARRY_AGAIN_MAX_MS);

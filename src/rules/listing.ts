@@ -70,7 +70,7 @@ export type PageFacts = {
 };
 
 /**
- * How this page ends the listing, or null (docs/architecture.md, "A run", step 4).
+ * Decides how this page ends the listing; null if it does not (docs/architecture.md, "A run", step 4).
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
  * - A page that names games, none of them new, ends it. So does a page whose rows name no game at all, after an empty

@@ -54,7 +54,7 @@ const addressesOf = (content: GameContent): string[] => ADDRESS_COLUMNS.flatMap(
 /** Only an address with a query can be signed or timed. */
 const hasQuery = (address: string): boolean => address.includes('?');
 
-/** When the first of a content's addresses ends; null if none tells its end. */
+/** Finds the end of the first of a content's addresses that ends; null if none does. */
 export const addressesEndAt = (content: GameContent): Date | null =>
   addressesOf(content)
     .filter(hasQuery)

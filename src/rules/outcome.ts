@@ -41,7 +41,7 @@ const findExcess = (run: FinishedListing): string | null => {
   return isTooMany(run.unlisted, run.present) ? `${run.unlisted} of ${run.present}` : null;
 };
 
-/** Why a listing that ended does not show which games are gone. */
+/** Explains why an ended listing does not show which games are gone; null if it does. */
 const doubt = (run: FinishedListing): string | null => {
   if (run.unread.length > 0) return 'a page could not be read';
   if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
@@ -56,8 +56,8 @@ export const isComplete = (run: FinishedListing): boolean =>
   run.end === 'complete' && doubt(run) === null && countShortfall(run) === 0;
 
 /**
- * What becomes of the games that a listing did not name: `verify` fetches the detail of each; `withdraw` withdraws them
- * at once, because an operator accepts it.
+ * Decides about the games that a listing did not name. `verify` fetches the detail of each; `withdraw` withdraws them at
+ * once, because an operator has accepted it.
  */
 export const planUnlisted = (run: FinishedListing): 'keep' | 'verify' | 'withdraw' => {
   if (run.end !== 'complete' || run.unlisted === 0 || doubt(run) !== null) return 'keep';

@@ -25,8 +25,8 @@ export const freshMs = (isFailure: boolean, recheckMs: number): number =>
   Math.min(isFailure ? FRESH_FAILURE_MS : FRESH_MS, recheckMs / 2);
 
 /**
- * When a picture of a decided game is requested next, after a request: at 80 to 100 % of the interval, so that pictures
- * that were decided together spread. A failure that may pass is repeated within an hour.
+ * Returns when a picture of a decided game is requested next: after 80 to 100 % of the interval, so that pictures that were
+ * decided together spread. A failure that may pass is repeated within an hour.
  * @param random from 0 to 1
  */
 export const nextCheckMs = (isFailure: boolean, recheckMs: number, random: number): number =>

@@ -53,7 +53,7 @@ const readItems = (iinf: Buffer): Item[] =>
     };
   });
 
-/** Where each item is. @throws RangeError for an item that is in several pieces, or not simply in the file */
+/** Finds the bytes of each item. @throws RangeError for an item in several pieces, or outside the file */
 const readPlaces = (iloc: Buffer): Map<number, { start: number; length: number }> => {
   let at = FULL_BOX_BYTES;
   const read = (bytes: number): number => {

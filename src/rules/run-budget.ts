@@ -6,7 +6,7 @@ const MIB = 1024 * 1024;
 /** What a run has used so far. */
 export type RunUse = { started_at: Date; stored_bytes: number; storable_bytes: number | null };
 
-/** Why a run must end before its listing has, for an operator; undefined while it is within its budget. */
+/** Explains to an operator why a run must end before its listing has; undefined while it is within its budget. */
 export const explainOverrun = (run: RunUse, now: Date): string | undefined => {
   if (run.storable_bytes !== null && run.stored_bytes >= run.storable_bytes) {
     const mib = STORAGE.bytesPerDay / MIB;

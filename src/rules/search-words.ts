@@ -6,7 +6,7 @@
  */
 import { distance } from 'fastest-levenshtein';
 
-/** Of a name or a query: no more are looked up. */
+/** At most this many words of a name or a query are looked up. */
 const WORDS_MAX = 24;
 /** Characters of a word that are compared. */
 const WORD_MAX = 48;
@@ -60,7 +60,7 @@ const piecesOf = (word: string, isQuery: boolean): string[] => {
   return isQuery && pairs.length > 1 ? pairs.slice(0, -1) : pairs;
 };
 
-/** What the index has of an id of an application, and of an application. */
+/** Makes the lexeme of an application's id of a game. */
 const idLexeme = (application_game_id: string): string =>
   `#${application_game_id.toLowerCase().slice(0, ID_MAX).toWellFormed()}`;
 const applicationLexeme = (application_id: string): string => `@${application_id}`;
@@ -170,7 +170,7 @@ export const likeliestWords = (typed: string, candidates: readonly string[]): st
   return [...new Set(candidates)].sort((a, b) => slips(a) - slips(b)).slice(0, MEANINGS_MAX);
 };
 
-/** How well a word of a name answers a typed one, from 0 to 1. */
+/** Scores how well a word of a name matches a typed one, from 0 to 1. */
 const likeness = (typed: string, word: string): number => {
   if (typed === word) return 1;
   if (word.startsWith(typed)) return 0.9;
@@ -178,7 +178,7 @@ const likeness = (typed: string, word: string): number => {
   return Math.max(0, 0.8 * (1 - distance(typed, word) / Math.max(typed.length, word.length)));
 };
 
-/** How well a name answers a query: first by its words, then by how little else it has. */
+/** Scores how well a name matches a query: first by its words, then by how little else it has. */
 export const scoreOfName = (typed: readonly string[], game_name: string): number => {
   const words = wordsOf(game_name);
   const best = typed.map((each) => words.reduce((most, word) => Math.max(most, likeness(each, word)), 0));

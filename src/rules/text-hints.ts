@@ -58,7 +58,7 @@ export const latinReading = (name: string): string | null => {
 export const hasInvisible = (text: string): boolean =>
   /[\p{Cf}\u115F\u1160\u3164\uFFA0]/u.test(text.replaceAll(/[\u200C\u200D]/g, ''));
 
-/** What stands out in the letters of a name, in words for a list of games. */
+/** Names what is unusual in the letters of a name, for a list of games. */
 export const oddLetters = (name: string): string[] => [
   ...(mixedWords(name).length > 0 || latinReading(name) !== null ? ['look-alike letters'] : []),
   ...(hasInvisible(name) ? ['hidden characters'] : []),

@@ -29,7 +29,7 @@ export type Postponed = { postponed_ms: number; postponed_times: number };
 export const NOT_POSTPONED: Postponed = { postponed_ms: 0, postponed_times: 0 };
 
 /**
- * How long a job is postponed when an application requests a delay of `ms`: as requested, but without progress at least
+ * Returns how long a job is postponed when an application requests a delay of `ms`: as requested, but without progress at least
  * 1, 2, 4 … s, so that no job calls every second.
  * @returns undefined when the job was postponed enough: then the failure counts as an attempt
  */

@@ -30,7 +30,7 @@ const placeOf = (address: EventAddress): SealedPlace => ({
 /** A new secret in the form of Standard Webhooks: `whsec_` and base64. */
 const createEventSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
-/** What an operator can do about a secret that does not open. */
+/** Advises an operator about a secret that does not open. */
 const adviceFor = (receiver: Receiver): string =>
   'application_id' in receiver
     ? `Check the address (npx catalogue app show ${receiver.application_id}), then set it again: npx catalogue app update ${receiver.application_id} --events-webhook …`

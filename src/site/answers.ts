@@ -106,7 +106,7 @@ export const redirectOnRefusal = async (
 export const redirectAfter = (reply: FastifyReply, url: string, work: () => Promise<string>) =>
   redirectOnRefusal(reply, url, async () => redirectWith(reply, url, await work()));
 
-/** What happened at the last request, once. */
+/** Returns the notice of the last request, once. */
 export const takeNotice = (reply: FastifyReply): Page['notice'] => {
   const value = readCookie(reply.request, NOTICE);
   if (value === undefined) return undefined;

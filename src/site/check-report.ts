@@ -75,6 +75,6 @@ export const checkSection = (
   });
 };
 
-/** Whether the checks that were requested run now. */
+/** Explains whether the requested checks run now. */
 export const explainCheck = (opened: boolean): string =>
   opened ? 'The checks have begun.' : 'Not started: the checks are running, or began less than a minute ago.';

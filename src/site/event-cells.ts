@@ -56,14 +56,14 @@ the next event that waits is sent ${due(next_attempt_at)}. After three days of f
 /** The health of an address; nulls without one. */
 type Health = { status: string | null } & Pick<EventWebhook, 'failing_since' | 'last_error'>;
 
-/** Whether events do not arrive for a cause that the owner of the address can mend. */
+/** Do events not arrive for a cause that the owner of the address can mend? */
 export const mayMendAddress = ({ status, failing_since, last_error }: Health): boolean =>
   (status === 'off' || failing_since !== null) && !last_error?.startsWith(NOT_SIGNED);
 
 export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
   badge(status === 'active' && failing_since !== null ? 'failing' : status);
 
-/** Where the events of an application are sent. @param none what is said without an address */
+/** Shows where the events of an application are sent. @param none what is shown without an address */
 export const addressFacts = (webhook: EventWebhook | undefined, none: SafeHtml): SafeHtml =>
   webhook === undefined
     ? html`<p class="body soft">${none}</p>`

@@ -20,7 +20,7 @@ type ApplicationKind =
 /** Every kind has words. */
 export const KINDS: Readonly<Record<ApplicationKind, string>> = FAILURE_KINDS;
 
-/** What is wrong: the fields, or what the server said, and below it the call and what its failure means. */
+/** Shows the wrong fields or the server's message, and below it the call and what its failure means. */
 export const explainFailure = (failed: Failed): SafeHtml => {
   const { kind, operation } = failed;
   const cause = OWN_KINDS[kind] === undefined ? describeReasons(failed) : '';

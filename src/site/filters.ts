@@ -12,7 +12,7 @@ const paging = z.object({
 /** The name of a filter in the address of a page. */
 const parameterOf = ({ name }: Control): string => (name === 'search' ? 'q' : name);
 
-/** What a parameter of an address means. Pages show times in UTC, so they read them in UTC. */
+/** Converts a parameter of an address. Pages show times in UTC, so they read them in UTC. */
 const toGiven = ({ kind }: Control, text: string): unknown => {
   if (kind === 'flag') return true;
   if (kind !== 'time') return text;
@@ -24,8 +24,8 @@ const toGiven = ({ kind }: Control, text: string): unknown => {
 };
 
 /**
- * What the address of a page requests of a list. A filter that is empty or wrong counts as absent, and so does one that the
- * page fixes.
+ * Reads the filters of a list from the address of a page. A filter counts as absent if it is empty, wrong or fixed by the
+ * page.
  */
 export const readQuery = <Filter extends z.ZodObject>(filter: Filter, query: unknown, fixed: object) => {
   const given = z.record(z.string(), z.unknown()).catch({}).parse(query);

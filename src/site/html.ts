@@ -5,7 +5,7 @@ import { formatUtc } from '#src/lib/utc.ts';
 
 export { html, type SafeHtml };
 
-/** In place of a value that is absent. */
+/** A dash in place of an absent value. */
 export const NONE = html`<span class="none">–</span>`;
 
 const UNITS: [limitS: number, unitS: number, short: string][] = [
@@ -29,7 +29,7 @@ export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml =
   return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
 };
 
-/** When something is due: `in 4 min`, or `now` if the time has passed. */
+/** Shows when something is due: `in 4 min`, or `now` if the time has passed. */
 export const due = (time: Date | null, now = Date.now()): SafeHtml | string =>
   time === null || time.getTime() <= now ? 'now' : ago(time, now);
 
@@ -177,7 +177,7 @@ export const IN_PLACE = html` hx-boost="swap:outerHTML" hx-sync="body:drop"`;
  */
 export const FILTERS = html`class="filters" autocomplete="off"`;
 
-/** What a form sends beside what is typed; undefined values are left out. */
+/** The hidden fields of a form; undefined values are left out. */
 export const hiddenFields = (fields: Record<string, string | undefined>): SafeHtml[] =>
   Object.entries(fields).flatMap(([name, value]) =>
     value === undefined ? [] : [html`<input type="hidden" name="${name}" value="${value}">`],
@@ -218,11 +218,11 @@ export const input = (label: string, { grow = false, ...attributes }: Attributes
   html`<label class="field${grow ? ' grow' : ''}"><span>${label}</span>
 <input${Object.entries(attributes).map(toAttribute)}></label>`;
 
-/** What a field that was refused has, with the id of the sentence that says why. */
+/** The attributes of a refused field, with the id of the sentence that says why. */
 export const flawOf = (problem: string | undefined): Attributes =>
   problem === undefined ? {} : { 'aria-invalid': 'true', 'aria-describedby': 'problem' };
 
-/** In place of what is not there. */
+/** A sentence in place of an empty list or section. */
 export const nothing = (sentence: SafeHtml | string): SafeHtml =>
   html`<div class="empty"><p>${sentence}</p></div>`;
 

@@ -18,7 +18,7 @@ export type SiteFrame = {
   /** On the sign-in page. */
   lead: string;
   navigation: Navigation;
-  /** Above every page. */
+  /** A warning above every page. */
   warning: string | null;
   /** On the page of what is not there. */
   wayOn?: SafeHtml;
@@ -85,18 +85,18 @@ export type Notice = { text: string; tone: 'good' | 'info' | 'bad' | 'undo' };
 
 export type Page = {
   title: string;
-  /** In place of the title, with marks. */
+  /** The heading in place of the title, with markup. */
   heading?: SafeHtml | string;
   /** The page opens with the focus on its heading, so that a screen reader reads it. */
   focusHeading?: boolean;
   /** The path of its entry in the navigation. */
   at: string;
   body: SafeHtml | SafeHtml[];
-  /** Beside the heading. */
+  /** Buttons beside the heading. */
   actions?: SafeHtml | undefined;
-  /** Below the heading. */
+  /** A sentence below the heading. */
   lead?: SafeHtml | string | undefined;
-  /** Above the heading: where this page belongs. */
+  /** The link above the heading to the page that this one belongs to. */
   parent?: readonly [label: string, url: string];
   /** What happened at the last request. */
   notice?: Notice | undefined;

@@ -22,7 +22,7 @@ export const callerOfOperator = (request: FastifyRequest): Caller => {
 /** A site with what its operations need: the console has queues, the KYC desk has keys. */
 type OperatingSite = SiteOptions & { keys?: KeyRing; producer?: Producer };
 
-/** What the operations of a site use. */
+/** Returns what the operations of a site use. */
 export const platformOf = ({ fourEyes, keepsPictures, keys, ...site }: OperatingSite): Platform => ({
   ...sourcesOf(site),
   fourEyes,

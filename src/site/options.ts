@@ -4,7 +4,7 @@ import type { FourEyes } from '#src/contract/approvals.ts';
 import type { OidcSettings } from '#src/identity/oidc.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** Of every site for operators. */
+/** Options of every site for operators. */
 export type SiteOptions = {
   sql: Database;
   /** The public address (CONSOLE_URL, KYC_DESK_URL), or where the site listens. */

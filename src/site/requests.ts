@@ -17,14 +17,14 @@ import { action, ago, badge, due, facts, formatDuration, html, type SafeHtml } f
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 
-/** What a verdict says beside itself: the second person answers for it too. */
+/** Shows the text and the lifetime of a requested verdict, for which the second person answers too. */
 const verdictFacts = ({ text, expires = VERDICT_LIFETIME_MS }: ApprovalRow['requested']) =>
   [
     ['The developer reads', text === undefined ? null : html`<span dir="auto">${text}</span>`],
     ['Stands for', formatDuration(expires)],
   ] as const;
 
-/** What is requested, by whom and why. */
+/** Shows what is requested, by whom and why. */
 const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
   facts([
     ['What', what],
@@ -37,7 +37,7 @@ const requestFacts = (row: ApprovalRow, what: string): SafeHtml =>
 
 type RequestView = { login: string; mayApprove: boolean; what: string; use: SafeHtml };
 
-/** What this operator may do about a request. */
+/** Shows what this operator may do about a request. */
 const requestActions = (row: ApprovalRow, { login, mayApprove, use }: RequestView): SafeHtml => {
   const url = `/requests/${row.kind}/${row.approval_id}`;
   if (row.requested_by === login)

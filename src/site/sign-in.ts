@@ -92,7 +92,7 @@ ${input('New password', { ...password, required: true, autofocus: true, ...flawO
 <button class="button primary">Set password and sign in</button></form>`;
 };
 
-/** Asks before a link signs in to which a page of another origin led: it may be the link of somebody else. */
+/** Requires a confirmation before a sign-in link that was opened from another origin, because it may be another person's link. */
 const enterForm = (secret: string, login: string, next: string): SafeHtml => html`<h1>Sign in as ${login}</h1>
 <p>This link signs in once.</p>
 <form method="post" action="/sign-in">${hiddenFields({ next, link: secret })}

@@ -41,7 +41,7 @@ const rowCases = fieldCases('list', applicationGameSummarySchema, LIST_SAYS, asy
 
 const ORDER = ': the order of the list changes from call to call';
 
-/** What to say of a list whose first games are others on a page of another size; else nothing. */
+/** Explains a list whose first games differ on a page of another size; empty for other lists. */
 const hintOrder = async (session: Session): Promise<string> => {
   const [large, small] = [await fetchFirstPage(session), await fetchPage(session, 1, PAGE_SIZE_DEFAULT)];
   const begin = small.ids.slice(0, PAGE_SIZE_DEFAULT);

@@ -67,7 +67,7 @@ export const isEmptyPage = (call: Call): boolean => {
   return isSuccess(call) && Array.isArray(list) && list.length === 0;
 };
 
-/** What is wrong with `data` of a page. */
+/** Explains what is wrong with `data` of a page. */
 const explainList = ({ issues }: z.ZodError, call: Call): string => {
   const response = { data: envelopeOf(call)?.data };
   const inData = issues.map((issue) => ({ ...issue, path: ['data', ...issue.path] }));

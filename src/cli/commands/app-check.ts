@@ -24,7 +24,7 @@ const formatCase = ({ outcome, name, section, quote, rule, ...details }: CaseRes
   ];
 };
 
-/** What a terminal shows: the cases that failed or have a note, and how many were skipped for each reason. */
+/** Lists what a terminal shows: the cases that failed or have a note, and how many were skipped for each reason. */
 const foldCases = (cases: readonly CaseResult[]): string[] => {
   const shown = cases.filter(({ outcome, note }) => outcome === 'failed' || note !== undefined);
   const skipped = cases.filter(({ outcome }) => outcome === 'skipped');

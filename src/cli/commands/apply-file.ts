@@ -96,7 +96,7 @@ const parseFile = (
 /** No access token is as long. */
 const TOKEN_FILE_BYTES = 16_384;
 
-/** Reads a file that somebody else's file names: a pipe would block this process, and a device never ends. */
+/** Reads a file that an untrusted file names: a pipe would block this process, and a device never ends. */
 const readTokenFile = async (path: string): Promise<string> => {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const { buffer, bytesRead } = await file.read(
@@ -111,7 +111,7 @@ const readTokenFile = async (path: string): Promise<string> => {
 /** Where access tokens are, and the home with secrets of the platform. */
 type Sources = { directory: string; env: NodeJS.ProcessEnv; home: string };
 
-/** How the access token of an application is read. */
+/** Returns a function that reads the access token of an application. */
 const tokenReader = (
   application_id: string,
   { access_token_file: file, access_token_env: variable }: File['applications'][string],

@@ -47,7 +47,7 @@ export const startRuns = async (
   return { opened, alreadyRunning };
 };
 
-/** How many games of a run are done, of how many. The pages of a run that ended may be gone: its own counters tell. */
+/** Counts the games of a run, and those that are done. An ended run may have no pages any more, so its own counters are used. */
 const countGames = async (sql: Database, run: RunRow): Promise<{ done: number; total: number }> => {
   if (run.finished_at !== null)
     return { done: DETAIL_COUNTERS.reduce((sum, counter) => sum + run[counter], 0), total: run.listed };
@@ -59,7 +59,7 @@ const countGames = async (sql: Database, run: RunRow): Promise<{ done: number; t
 const LOOKED_UP_MAX = 20;
 const LOOK_UP_MS = 5_000;
 
-/** Finds why a job of an open run has failed. It is retried, or the run recovers; until then nothing else tells. */
+/** Finds why a job of an open run has failed. Until it is retried or the run recovers, nothing else shows the cause. */
 const findFault = async (producer: Producer, run: RunRow): Promise<string | undefined> => {
   const { queryGameDetail, queryGameList } = await import('#src/ingest/specs.ts');
   const { PAGES_A_JOB, stepId } = await import('#src/ingest/steps.ts');

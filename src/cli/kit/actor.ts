@@ -11,7 +11,7 @@ const readSystemUser = (): string => {
 };
 
 /**
- * Who runs this command: somebody who reaches the database from a shell has every right but that of a second person.
+ * Returns the caller of this command. A person who reaches the database from a shell has every right but that of a second person.
  * @param by the name that `--by` claims; absent: the user of the operating system
  */
 export const commandLineCaller = (by?: string): Caller => {

@@ -44,7 +44,7 @@ const toTableColumn = <Row>(column: Column<Row>): TableColumn<Row> => [
   },
 ];
 
-/** How a terminal shows the rows of a list. @param keys of other columns than those of every terminal */
+/** Returns the columns that a terminal shows of a list. @param keys those of other columns than by default */
 export const terminalColumns = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   { columns }: List<Row, Filter, Sort>,
   keys?: readonly string[],
@@ -52,7 +52,7 @@ export const terminalColumns = <Row extends object, Filter extends z.ZodObject, 
 
 type PageOptions = Json & { limit: number; sort?: string; newest?: true; cursor?: string };
 
-/** What the reader typed for a filter: ids may be cut short, and times are local. */
+/** Reads what was typed for a filter: ids may be cut short, and times are local. */
 const readTyped = async (
   openDatabase: () => Promise<Database>,
   { kind, table }: Control,

@@ -95,7 +95,7 @@ export type ApplicationView = {
   standing: SafeHtml;
 };
 
-/** How many of the latest events were delivered, and of the others what became of them. */
+/** Counts the latest events by state: delivered, waiting, failed, not sent. */
 const describeEvents = (events: readonly EventItem[]): string =>
   (['delivered', 'pending', 'failed', null] as const)
     .map(

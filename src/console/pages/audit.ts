@@ -18,7 +18,7 @@ const pageOf = (kind: string, id: string): string | null => {
   return kind === 'application' ? linkTo({ to: kind, id }) : null;
 };
 
-/** What an entry is about: `operator olga`, or a game by its name. */
+/** Shows the subject of an entry: `operator olga`, or a game by its name. */
 const subjectCell = (subject: string, name: string | undefined): SafeHtml => {
   const [kind = '', ...rest] = subject.split(':');
   const id = rest.join(':');

@@ -124,7 +124,7 @@ const askUnopened = async (options: ConsoleOptions, given: Form, missed: string[
 const backTo = ({ lane, application, q, view }: Form, moved: readonly string[] = []): string =>
   link('/review', { lane, application, q, view, moved: moved.join(',') });
 
-/** What happened to the games of a decision, in one sentence. */
+/** Describes what happened to the games of a decision, in one sentence. */
 const describeResults = (verb: string, games: readonly GameDecision[]): string => {
   const decided = games.filter(({ result }) => result === 'decided').length;
   const others = games.filter(({ result }) => result !== 'decided');

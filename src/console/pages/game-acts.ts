@@ -39,7 +39,7 @@ const decision = laneFilters.extend({
   note: z.string().default(''),
 });
 
-/** Why nothing was decided; undefined if the game has the decision. */
+/** Explains why nothing was decided; undefined if the game has the decision. */
 const explainUndecided = ({ result, revision, game }: GameDecision): string | undefined => {
   if (result === 'picture_moved')
     return 'a picture changed behind its address meanwhile. This page shows it as it is now.';

@@ -18,7 +18,7 @@ const standingDecision = ({ timeline }: GameView): DecisionEntry | undefined => 
   return standing.at(-1);
 };
 
-/** What the game of the changed lane was before. */
+/** Shows the status that a game of the changed lane had before. */
 export const formerBadge = (view: GameView): SafeHtml | null => {
   const decision = standingDecision(view);
   return view.timeline.waiting?.lane === 'changed' && decision !== undefined

@@ -88,7 +88,7 @@ export const gameHeading = (view: GameView, title: string): SafeHtml | string =>
   return html`${name.parts.map((part) => markPart(part, true, html`${part.text}`))}`;
 };
 
-/** Of a game that is seen for the first time: the pictures over the whole width, and the texts. */
+/** Shows a game that is seen for the first time: the pictures over the whole width, and the texts. */
 const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
   const isShown = (field: FieldDiff): field is TextDiff =>
     field.kind === 'text' && (field.field !== 'game_name' || !fitsHeading(view));

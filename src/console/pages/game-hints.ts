@@ -53,7 +53,7 @@ const recentRejection = ({ game_id, game_name, audit_time, reason_label }: Recen
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
 <span class="meta">${reason_label ?? 'No reason given.'} ${ago(audit_time)}</span></li>`;
 
-/** What the hints warn of, beside the name, because they may be below the first screen: each leads to its hint. */
+/** Shows the warnings of the hints beside the name, because the hints may be below the first screen. Each links to its hint. */
 export const hintMarks = ({ game, hints, pictures }: GameView): SafeHtml[] => {
   const isElsewhere = ({ application_id }: { application_id: string }) =>
     application_id !== game.application_id;

@@ -37,7 +37,7 @@ const decideForms = (view: GameView): SafeHtml =>
     ? decisionForms(view)
     : appealForms(view.game, view.appeal, view.login);
 
-/** Where the page belongs. */
+/** Returns the link to the page that this one belongs to. */
 const parentOf = ({ appeal, filters }: GameView): NonNullable<Page['parent']> => {
   if (appeal !== undefined) return ['Appeals', '/review/appeals'];
   return filters.lane === undefined ? ['Games', '/games'] : ['Review', link('/review', filters)];

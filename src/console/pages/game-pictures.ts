@@ -30,7 +30,7 @@ export type GamePictures = {
   /** Games whose icon looks the same. */
   similar: readonly SimilarGame[];
   hasMoreSimilar: boolean;
-  /** Of this game and of those that come next. */
+  /** The pictures of this game and of those that come next. */
   pictures: PictureSet;
   /** Bytes that the last decision named and that are others now, by address; undefined for none. */
   former: ReadonlyMap<string, ContentView | undefined>;

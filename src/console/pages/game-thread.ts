@@ -45,7 +45,7 @@ const writeForm = ({ game, filters }: GameView, { act, opener, label, button, ki
 ${textArea('text', label)}<button class="button ${kind}" name="act" value="${act}" data-sends>${button}
 <kbd aria-hidden="true">Ctrl ↵</kbd></button></form></details>`;
 
-/** What operators and its developer wrote about a game, oldest first. */
+/** Shows what operators and the developer wrote about a game, oldest first. */
 export const threadSection = (view: GameView): SafeHtml => {
   const { game, application_name, thread, mayDecide } = view;
   const { application_id, withdrawn_at } = game;
@@ -90,7 +90,7 @@ ${seen}${textArea('text', 'Why, for the developer')}
 <button class="button ${kind}" name="act" value="${act}" data-sends>${label} the rejection
 <kbd aria-hidden="true">Ctrl ↵</kbd></button></form></details>`;
 
-/** What decides an appeal, in place of the decision on the game. */
+/** The forms that decide an appeal, in place of those that decide on the game. */
 export const appealForms = (
   { game_id, revision }: { game_id: string; revision: number },
   appeal: AppealRow,

@@ -29,7 +29,7 @@ export type GameView = {
   login: string;
   viewers: SafeHtml | null;
   mayDecide: boolean;
-  /** Of the lane that the game was opened from. */
+  /** The filters of the lane that the game was opened from. */
   filters: LaneFilters;
   cursor: string | undefined;
   nextUrl: string | undefined;
@@ -38,6 +38,6 @@ export type GameView = {
   backUrl: string | undefined;
   pictures: GamePictures;
   hints: GameHints;
-  /** Of its application: the hold, and the verdict on the developer. */
+  /** The hold of its application, and the verdict on the developer. */
   standing: Standing;
 };

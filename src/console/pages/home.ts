@@ -46,7 +46,7 @@ const REQUESTS_MAX = 500;
 /** `due`: when the first one is. */
 type Waiting = { games: number; due: Date | null; overdue: number };
 
-/** How many games of a lane wait, and how many of them are due or when the first one is. */
+/** Shows how many games of a lane wait, and how many are due or when the first one is. */
 const laneStat = (label: string, url: string, { games, due, overdue }: Waiting): SafeHtml => {
   const first = due === null ? 'nothing waits' : `first due in ${formatDuration(due.getTime() - Date.now())}`;
   const note = overdue > 0 ? `${number(overdue)} due` : first;
@@ -101,7 +101,7 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
     }),
   );
 
-/** Who becomes a reviewer, for those who are. */
+/** Shows the requests that make operators reviewers, to those who may approve them. */
 const newReviewers = (requests: readonly ApprovalRow[], { login, roles }: SignedIn): SafeHtml | null => {
   const mayApprove = hasRight(roles, APPROVAL_RIGHTS.reviewer.approve);
   if (requests.length === 0 || !mayApprove) return null;

@@ -56,7 +56,7 @@ const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
   return seenField(game_id, addresses.map(pictures.get));
 };
 
-/** What a reviewer should know of a game before it is opened. */
+/** Marks what a reviewer should know of a game before opening it. */
 const marksOf = ({ game_id, game_name, due, decided_status }: Shown, view: LaneView): SafeHtml[] => {
   const isOpened = view.opened.has(game_id);
   return [

@@ -75,7 +75,7 @@ const frame = (sha256: string, { alt, caption, digit }: FrameOptions): SafeHtml 
 /** Its last request failed. */
 const isMissing = (outcome: PictureView['outcome']): boolean => outcome !== null && outcome !== 'shown';
 
-/** In place of a picture. @param warns the application has to mend it */
+/** A text in place of a picture. @param warns whether the application has to mend it */
 const blank = (text: string, warns = false): SafeHtml =>
   html`<div class="frame${warns ? ' warn' : ''}">${text}</div>`;
 

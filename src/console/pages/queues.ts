@@ -36,7 +36,7 @@ ${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
 
 const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
 
-/** Above everything else of a page. */
+/** The notice at the top of a page while no worker runs. */
 export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
 Start one: <code>npx catalogue worker</code>.<br>
 <small>If one should run, its /readyz says what is wrong; if it does not answer, end it with kill -9 and start it again.</small></p>`;

@@ -19,6 +19,6 @@ export const formatSeenPictures = (shown: readonly (PictureView | undefined)[]):
 export const parseSeenPictures = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
-/** What a form of many games sends of one of them. */
+/** The field of a form of many games that names the pictures of one game. */
 export const seenField = (game_id: string, shown: readonly (PictureView | undefined)[]): SafeHtml =>
   html`<input type="hidden" name="seen" value="${game_id} ${formatSeenPictures(shown)}">`;

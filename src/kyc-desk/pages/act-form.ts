@@ -41,7 +41,7 @@ const reasonField = input('Reason, for the audit log', {
   grow: true,
 });
 
-/** How the form of an act names the version that the page showed. */
+/** Returns the fields by which the form of an act names the version that the page showed. */
 const versionFields = (kind: ApprovalKind, version: string): Record<string, string> => {
   if (kind === 'cp-id') return { cp_id: version };
   return kind === 'verdict' ? { record_id: recordOf(version), seen: version } : { seen: version };
@@ -49,7 +49,7 @@ const versionFields = (kind: ApprovalKind, version: string): Record<string, stri
 
 type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeof readNeed>> };
 
-/** What an officer may request, or do alone where the rule lets one person do it. */
+/** The form of an act, which an officer requests, or does alone if the rule allows one person. */
 export const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
   const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
   const isVerdict = kind === 'verdict';

@@ -33,7 +33,7 @@ type Request = FastifyRequest<ById<'application_id'>>;
 export const addActions = (app: FastifyInstance, options: DeskOptions): void => {
   const officer = { config: { right: 'kyc' }, bodyLimit: formMaxBytes(PROSE_MAX + REASON_MAX) } as const;
 
-  /** What the form gives an operation. */
+  /** Reads the fields of a form that operations take. */
   const readForm = (request: Request) => {
     const form = fields.parse(request.body);
     const { approval: approval_id, password, cp_id, record_id, seen, reason: given, ...terms } = form;

@@ -10,7 +10,7 @@ import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list.ts';
 import { requestCard } from '#src/site/requests.ts';
 
-/** The application's own states, which matter here only if it was removed. */
+/** Marks a removed application. The other states of an application do not matter here. */
 export const removedBadge = ({ status }: Developer): SafeHtml | null =>
   status === 'removed' ? badge('removed', 'warn') : null;
 
@@ -44,7 +44,7 @@ export const readWaiting = async (sources: Sources, limit: number): Promise<Deve
   return [...changed, ...others].slice(0, limit);
 };
 
-/** Which application a request is about. */
+/** Returns the application that a request is about. */
 export const applicationIdOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
 
 /** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
@@ -53,7 +53,7 @@ export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): Saf
   html`<form method="post" action="${url}" class="acts">${fields}${proofField(proof)}
 <button class="button danger">Reveal for two minutes</button></form>`;
 
-/** Leads to what this officer may do about a request that is open: the page of the developer says all of it. */
+/** Links to what this officer may do about an open request, which the page of the developer shows. */
 export const actCell = (row: ApprovalRow, login: string): SafeHtml | null => {
   const isOwn = row.requested_by === login;
   if (row.subject.startsWith('operator:') || row.state !== (isOwn ? 'approved' : 'requested')) return null;

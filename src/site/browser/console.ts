@@ -173,7 +173,7 @@ const showHere = (): void => {
 };
 addEventListener('resize', showHere);
 
-/** Of a page that was loaded, and of one that htmx put in its place. */
+/** Runs after a page was loaded, and after htmx replaced it. */
 const showPage = (): void => {
   showHere();
   for (const form of document.forms) countSelected(form);

@@ -60,7 +60,7 @@ const toggleItem = (): boolean => {
   return true;
 };
 
-/** What a digit means depends on the form of a rejection: open or not. */
+/** Presses the key of a digit, whose meaning depends on whether the form of a rejection is open. */
 const pressDigit = (digit: string): boolean => {
   const reason = document.querySelector<HTMLInputElement>(`details[open] [data-digit="${digit}"]`);
   if (reason === null) return click(`[data-picture="${digit}"]`);
