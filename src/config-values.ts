@@ -17,8 +17,8 @@ export const flag = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'is neither true nor false' })
   .default(false);
 
-/** `now()` minus much more would be before 4713 BC, which is no time of Postgres. */
-const DURATION_MAX_MS = 1_000_000 * UNIT_MS.d;
+/** Four times of it (REVIEW_TARGET) before or after now have years of four digits, which Postgres and cursors need. */
+const DURATION_MAX_MS = 100_000 * UNIT_MS.d;
 
 /** A duration such as `7d`, in milliseconds. */
 export const duration = (fallback: string, minMs: number) =>

@@ -24,6 +24,12 @@ export const listWorkerQueues = (sql: Queryable): Promise<string[]> =>
   readColumn(sql<{ queue: string }[]>`
     select distinct queue from workers where seen_at > now() - ${SILENT_AFTER}::interval order by queue`);
 
+/** Reads what tells this database from its copies: a dump that is restored gets another one, a replica has the same. */
+export const readDatabaseIdentity = (sql: Queryable): Promise<string> =>
+  onlyValue(sql<{ identity: string }[]>`
+    select system_identifier || '/' || oid as identity
+    from pg_control_system(), pg_database where datname = current_database()`);
+
 export const deleteWorker = async (sql: Queryable, worker_id: string): Promise<void> => {
   await sql`delete from workers where worker_id = ${worker_id}`;
 };

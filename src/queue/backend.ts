@@ -27,6 +27,11 @@ export type QueueBackend = {
   ping: () => Promise<void>;
   /** Rejects if Redis does not accept writes (full memory, a replica), or evicts keys. On PostgreSQL it pings. */
   probe: () => Promise<void>;
+  /**
+   * Claims the queues for a database, for a minute. Those in PostgreSQL are of their own database.
+   * @returns false if another database has them
+   */
+  claim: (database: string) => Promise<boolean>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
   /**
@@ -99,6 +104,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     redis: redis.client,
     ping: redis.ping,
     probe: () => redis.probe(`${prefix}:probe`),
+    claim: (database) => redis.claim(`${prefix}:database`, database),
     check: redis.check,
     freeMisdatedLocks: async () => 0,
     listDelayedAfter: (queue, moment, limit) =>
@@ -230,6 +236,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     redis: undefined,
     ping,
     probe: ping,
+    claim: async () => true,
     check: async () => {},
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
     listDelayedAfter: async (queue, moment, limit) =>

@@ -15,6 +15,8 @@ export type RedisConnection = {
    * @throws CatalogueError if the connection is lost, or if Redis evicts keys (a cluster says that at the start of a process only)
    */
   probe: (key: string) => Promise<void>;
+  /** Sets a key for a minute, or renews it. @returns false if it has another value */
+  claim: (key: string, value: string) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
@@ -24,6 +26,7 @@ const PRODUCER_COMMAND_MS = 10_000;
 const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
 const PING_MS = 5_000;
+const CLAIM_S = 60;
 /** During a failover of a cluster, a command is repeated this often: a producer's 16 times, a worker's until it succeeds. */
 const FAILOVER_RETRY_MS = 200;
 /** The nodes of a cluster are read again this often: commands that wait for a node that hangs then go to its replica. */
@@ -124,6 +127,11 @@ export const openRedis = (
       await client.set(key, '', 'EX', 60);
       // A node of a cluster that hangs would delay what the others answer.
       if (client instanceof Redis) checkServer(await client.info());
+    },
+    claim: async (key, value) => {
+      if ((await client.set(key, value, 'EX', CLAIM_S, 'NX')) === 'OK') return true;
+      if ((await client.get(key)) !== value) return false;
+      return (await client.set(key, value, 'EX', CLAIM_S)) === 'OK';
     },
     close: async () => {
       client.disconnect();

@@ -15,6 +15,7 @@ import { createPictures } from '#src/pictures/refresh.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
+import { claimQueue } from '#src/roles/claim-queue.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { StartRole } from '#src/roles/single-role.ts';
@@ -45,6 +46,7 @@ export const startMedia: StartRole = async (config, databaseUrl, logger) => {
   );
   const clock = await openTrustedClock(() => readTime(sql));
   await backend.check();
+  const keepQueue = await claimQueue({ sql, backend }, logger);
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   await requireConfined(decoder, { isEmbedded: config.databaseUrl === undefined, logger });
@@ -76,7 +78,10 @@ export const startMedia: StartRole = async (config, databaseUrl, logger) => {
     producer,
     runner,
     clock,
-    recordHeartbeat: async () => void (await sql`select 1`),
+    recordHeartbeat: async () => {
+      await sql`select 1`;
+      await keepQueue();
+    },
     onStuck: () => process.exit(EXIT.failed),
     logger,
   });

@@ -19,6 +19,7 @@ import { recordSealed } from '#src/kyc/record-sealed.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
+import { claimQueue } from '#src/roles/claim-queue.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
 import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
@@ -93,6 +94,7 @@ export const startWorker = async (
   const { sql, backend, producer } = foundation;
   const clock = await openTrustedClock(() => readTime(sql));
   await backend.check();
+  const keepQueue = await claimQueue(foundation, logger);
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
@@ -123,6 +125,7 @@ export const startWorker = async (
     runner,
     clock,
     recordHeartbeat: async () => {
+      await keepQueue();
       await recordHeartbeat(sql, worker);
       const former = problem;
       problem = explainWorkerQueues(await listWorkerQueues(sql));

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { readDatabaseIdentity } from '#db/queries/workers.ts';
+import type { Foundation } from '#src/roles/foundation.ts';
+
+const RETRY_MS = 5_000;
+
+const OTHER_DATABASE =
+  'Processes of another database take jobs from this queue, as beside a copy of the database: each would lose jobs to the other. Give each database a QUEUE_PREFIX or a Redis of its own. A process starts once those of the other database have been silent for a minute.';
+
+/**
+ * Waits until no other database has the queue.
+ * @returns a function that keeps the claim, to be called more often than once a minute; it warns if another has it
+ */
+export const claimQueue = async (
+  { sql, backend }: Pick<Foundation, 'sql' | 'backend'>,
+  logger: Logger,
+): Promise<() => Promise<void>> => {
+  const database = await readDatabaseIdentity(sql);
+  let isOurs = true;
+  const keep = async (): Promise<void> => {
+    const was = isOurs;
+    isOurs = await backend.claim(database);
+    if (was && !isOurs) logger.warn(OTHER_DATABASE);
+  };
+  for (await keep(); !isOurs; await keep()) await sleep(RETRY_MS);
+  return keep;
+};
