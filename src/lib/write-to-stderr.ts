@@ -5,6 +5,8 @@ const STDERR = 2;
 const WAITING_MAX = 1_048_576;
 /** Until a pipe that is full is tried again. */
 const RETRY_MS = 100;
+/** For the write that has begun when the process exits: a thread of its own makes it. */
+const LAST_WRITE_MS = 20;
 
 let waiting = '';
 let writing = Buffer.alloc(0);
@@ -25,6 +27,8 @@ const writeNext = (): void => {
 };
 
 process.once('exit', () => {
+  if (waiting === '') return;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LAST_WRITE_MS);
   try {
     writeSync(STDERR, waiting);
   } catch {

@@ -54,6 +54,17 @@ test.each([false, true])(
   },
 );
 
+test('a process that exits at once writes its lines in their order', async () => {
+  const script = `
+    import { createLogger } from ${JSON.stringify(LOGGER)};
+    const logger = createLogger('info', { pretty: false, role: 'test' });
+    for (const n of [1, 2, 3]) logger.error({ n }, 'a line');
+    process.exit(1);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
+  const lines = (await text(child.stderr)).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).n)).toEqual([1, 2, 3]);
+});
+
 test.skipIf(!existsSync('/dev/full'))(
   'a log on a full disk stops nothing, and goes on once there is space',
   async () => {
