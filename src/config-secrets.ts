@@ -42,7 +42,7 @@ const PART_MIN = 8;
  */
 export const isOwnSecret = (text: string, env: Record<string, string | undefined>, home: string): boolean => {
   const ofEnvironment = Object.entries(readSecretFiles(env, [])).flatMap(([name, value = '']) =>
-    OWN.test(name) || OF_OTHERS.test(name) ? [value] : [],
+    OWN.test(name) || OF_OTHERS.test(name) ? [value.trim()] : [],
   );
   const ofHome = SECRET_FILES.flatMap((name) => {
     try {

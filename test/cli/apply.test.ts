@@ -32,7 +32,7 @@ afterAll(async () => {
 const TOKEN = 'the-token-of-others';
 /** Of what reads them, and of Compose, whose file of settings commands read too. */
 const OTHER_SETTINGS = {
-  PGPASSWORD: 'a-password-of-postgres',
+  PGPASSWORD: ' a-password-of-postgres ',
   POSTGRES_PASSWORD_WORKER: 'a-password-of-the-worker',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-key-of-telemetry',
 };
