@@ -47,7 +47,7 @@ it('a JSON document contains the text of an application unchanged, in escapes', 
   expect(result.stdout).not.toMatch(ACTED_ON);
 });
 
-it('a cell of CSV has no control character, and no formula by a letter of another width', async () => {
+it('a cell of CSV has no control character, and no formula: by a letter of another width, or where ; parts cells', async () => {
   const { sql } = fleet;
   const named = async (game_name: string) => {
     const game = fetchedGame({ game_id: `csv ${game_name}`, game_name });
@@ -57,9 +57,12 @@ it('a cell of CSV has no control character, and no formula by a letter of anothe
   await named(HOSTILE);
   await named('\uff1dcmd|calc');
   await named('\n=cmd|calc');
+  await named('a; =cmd|calc;b');
   const { exit, stdout } = await runCli(['decision', 'export', '--since', '1h', '--format', 'csv'], env);
   expect(exit).toBe(0);
   expect(stdout.replaceAll('\r\n', '\n')).not.toMatch(ACTED_ON);
   expect(stdout).toContain("'\uff1dcmd|calc");
-  expect(stdout).toContain('"\'\n=cmd|calc"');
+  // A program that parts cells by ; takes the quotes for text, and each line for a row.
+  expect(stdout).toContain('"\'\n\'=cmd|calc"');
+  expect(stdout).toContain("a;' =cmd|calc;b");
 });

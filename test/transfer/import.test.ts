@@ -307,7 +307,7 @@ it('decision export: each decision with its reason, its wait, and whether it sta
   const { game_id } = game;
   await insertMessage(sql, { game_id, kind: 'note', written_by: 'kim', text: 'private' });
   await insertMessage(sql, { game_id, kind: 'message', written_by: 'kim', text: 'Whose is it?' });
-  await insertMessage(sql, { game_id, kind: 'answer', written_by: 'regulated', text: 'Ours, "x".' });
+  await insertMessage(sql, { game_id, kind: 'answer', written_by: 'regulated', text: 'Ours;=cmd();"x".' });
   await insertAppeal(sql, { game_id, text: 'Look again.' });
   await decideAppeal(sql, { game_id, outcome: 'upheld', decided_by: 'lee', answer: 'No.' });
   const lines = (await run(['decision', 'export', '--since', since])).stdout.trim().split('\n');
@@ -336,7 +336,7 @@ it('decision export: each decision with its reason, its wait, and whether it sta
       appeal_answer: 'No.',
       thread: [
         { written_by: 'kim', text: 'Whose is it?' },
-        { written_by: 'regulated', text: 'Ours, "x".' },
+        { written_by: 'regulated', text: 'Ours;=cmd();"x".' },
       ],
     },
   ]);
@@ -346,6 +346,7 @@ it('decision export: each decision with its reason, its wait, and whether it sta
   expect(csv).toContain(`"'@SUM(1), ""x"""`);
   expect(csv).toContain(`"'+1\nand more"`);
   expect(csv).toContain('""written_by"": ""regulated""'.replaceAll(': ', ':'));
+  expect(csv).toContain('Ours\\u003b=cmd()');
   expect(csv).not.toContain('private');
   expect((await run(['decision', 'export', '--since', 'nonsense'])).exit).toBe(2);
 });

@@ -2,17 +2,20 @@ import { once } from 'node:events';
 import type { Output } from '#src/cli/kit/output.ts';
 import { escapeUnprintable, toPrintable } from '#src/lib/printable.ts';
 
-/** What a cell of a spreadsheet may not begin with, because it would be a formula: also in the width of Han. */
-const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
+/**
+ * Where a cell of a spreadsheet begins with what would be a formula: also in the width of Han. Programs of many countries
+ * part cells by semicolons; quotes within such a cell then hide neither those nor the ends of lines.
+ */
+const FORMULA = /(?<=^|[;\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 const toCell = (value: unknown): string => {
   const isDocument = typeof value === 'object' && value !== null && !(value instanceof Date);
   const plain = value instanceof Date ? value.toISOString() : String(value ?? '');
   // A terminal may show it: its lines alone stay.
   const text = isDocument
-    ? escapeUnprintable(JSON.stringify(value))
+    ? escapeUnprintable(JSON.stringify(value)).replaceAll(';', '\\u003b')
     : plain.split('\n').map(toPrintable).join('\n');
-  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  const safe = typeof value === 'string' ? text.replaceAll(FORMULA, "'") : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
