@@ -95,7 +95,7 @@ export type FailureGroup = Omit<FailureItem, 'application_game_id' | 'count'> & 
 
 export const GROUP_SORTS = ['games', 'last_at', 'first_at'] as const;
 
-/** The latest failures that are grouped. */
+/** At most this many of the latest failures are grouped. */
 const GROUPED_MAX = 20_000;
 
 /**

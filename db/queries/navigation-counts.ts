@@ -4,7 +4,7 @@ import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { pendingHeld } from '#db/queries/lane-counts.ts';
 import { onlyRow } from '#db/rows.ts';
 
-/** Failures that are counted. */
+/** The count of failures stops above this. */
 export const FAILURES_COUNTED = 1_000;
 
 /** What waits for an operator. `pending`: games and appeals. `failures`: at most one more than `FAILURES_COUNTED`. */

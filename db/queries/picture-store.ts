@@ -59,7 +59,7 @@ export const withContent = <Result>(
     return work(tx, content);
   });
 
-/** @returns false if the database knows the bytes no more */
+/** @returns false if the database no longer has these bytes */
 export const setStored = (tx: Queryable, sha256: string, stored: StoreArea | null): Promise<boolean> =>
   isOneRow(tx`update picture_contents set stored = ${stored} where sha256 = decode(${sha256}, 'hex')`);
 

@@ -122,7 +122,7 @@ export const restoreGames = async (tx: Queryable, game_ids: readonly string[]): 
     where game_id = any(${game_ids as string[]}::uuid[]) and coalesce(withdrawn_at, unlisted_at) is not null`;
 };
 
-/** A complete run of an application that is this many intervals old says no more how old details are. */
+/** After this many intervals, a complete run of an application no longer says how old details are. */
 const DUE_KNOWN_RUNS = 4;
 
 /** A page under lock, whether its application has failures of details, and whether its row says how old details are. */

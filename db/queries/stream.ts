@@ -24,7 +24,7 @@ export type StreamEvent = Pick<StreamRow, 'type' | 'facts' | 'created_at'> & {
 const eventIdOf = (sql: Queryable, position: Fragment) =>
   sql`('00000000-0000-8000-8000-' || lpad(to_hex(${position}), 12, '0'))::uuid`;
 
-/** Rows that one read compares with the types, at most. */
+/** One read compares at most this many rows with the types. */
 const COMPARED_MAX = 2_000;
 
 export type StreamPage = {

@@ -21,9 +21,9 @@ export const applications = pgTable(
     every_ms: bigint({ mode: 'number' }).notNull(),
     kyc_every_ms: bigint({ mode: 'number' }).notNull(),
     detail_max_age_ms: bigint({ mode: 'number' }).notNull(),
-    /** Detail calls in flight, at most. */
+    /** Most detail calls at the same time. */
     concurrency: integer().notNull(),
-    /** Detail calls started per second, at most. */
+    /** Most calls of lists, and of details, that begin within a second. */
     rate: integer().notNull(),
     /** Parameters of addresses that are no part of their identity, besides those of known signers. */
     volatile_parameters: text().array().notNull().default([]),

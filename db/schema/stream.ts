@@ -21,7 +21,7 @@ export type StreamFacts =
   | { verdict: Verdict; verdict_state: 'standing' | (typeof VERDICT_ENDINGS)[number] }
   | { run_id: string };
 
-/** Events of one row, at most: a row has a range of 1,000 positions. */
+/** Most events of one row, which has a range of 1,000 positions. */
 const EVENTS_A_ROW = 1_000;
 
 export const streamPositions = pgSequence('stream_positions', { increment: EVENTS_A_ROW });

@@ -38,7 +38,7 @@ export const streamRequestSchema = z
   .meta({ id: 'StreamRequest' });
 export type StreamRequest = z.infer<typeof streamRequestSchema>;
 
-/** What the platform alone receives; the other types are those of applications. */
+/** The types that only the platform receives; the others are those of applications. */
 const OWN_TYPES: Record<Exclude<StreamType, (typeof GAME_EVENT_TYPES)[number]>, string> = {
   'game.received': 'A new game.',
   'game.changed': 'New content of a game or another package URL, in any status.',

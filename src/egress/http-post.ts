@@ -84,7 +84,7 @@ type Exchange = {
   abort: (reason: CallError) => void;
 };
 
-/** What the buffer of a connection holds that is paused. */
+/** The size of a paused connection's socket buffer. */
 const SOCKET_BUFFER_BYTES = getDefaultHighWaterMark(false);
 
 /** Does the body of a response have an end of its own (RFC 9112, section 6.3)? Otherwise its connection ends it. */

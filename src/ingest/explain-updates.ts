@@ -5,7 +5,7 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { movedParameters, proposeVolatile } from '#src/rules/address-changes.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 
-/** Changed games that are compared. */
+/** At most this many changed games are compared. */
 const SAMPLE = 100;
 /** Fewer changed games are no pattern, unless they are all that the application has. */
 const FEW = 10;

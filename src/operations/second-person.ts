@@ -42,7 +42,7 @@ export const readNeed = async (sql: Queryable, fourEyes: FourEyes, kind: Approva
 
 /**
  * Warns of what the setting FOUR_EYES lets one person do alone. Every page shows it, and each process logs it at start.
- * @returns null if it lets one person do nothing alone
+ * @returns null if the rule lets one person do nothing alone
  */
 export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): string | null => {
   const alone = onceTwo ? [] : FOUR_EYES_KINDS.filter((kind) => !kinds.includes(kind));

@@ -17,7 +17,7 @@ import { sourcesOf } from '#src/site/sources.ts';
 import { tabs } from '#src/site/tabs.ts';
 
 const PAGE = 50;
-/** Withdrawn games that are counted. */
+/** The count of withdrawn games stops above this. */
 export const WITHDRAWN_COUNTED = 1_000;
 
 const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;

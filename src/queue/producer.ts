@@ -58,7 +58,7 @@ type Defaults = { keep: KeepOptions; maxBackoffMs: number };
 const jobOptions = (
   job: AnySpec,
   { keep, maxBackoffMs }: Defaults,
-  { attemptsMade = 0, ...placement }: Placement = {},
+  { attemptsMade = 0, ...placement }: Placement,
 ): JobsOptions => ({
   ...retryOptions(job, maxBackoffMs, attemptsMade),
   delay: placement.delayMs ?? (attemptsMade === 0 ? 0 : Math.min(backoffMs(job, attemptsMade), maxBackoffMs)),

@@ -31,7 +31,7 @@ export const startEverything = async (
   given: Config,
   logger: Logger,
   onProgress: (message: string) => void,
-  beforeRoles: (databaseUrl: string) => Promise<void> = async () => {},
+  beforeRoles: (databaseUrl: string) => Promise<void>,
 ): Promise<Everything> => {
   const config = embeddedConfig(given);
   await using started = new AsyncDisposableStack();

@@ -8,7 +8,7 @@ import { distance } from 'fastest-levenshtein';
 
 /** At most this many words of a name or a query are looked up. */
 const WORDS_MAX = 24;
-/** Characters of a word that are compared. */
+/** At most this many characters of a word are compared. */
 const WORD_MAX = 48;
 /** An id in the index is cut here, so that it stays below the limit of a lexeme. */
 const ID_MAX = 200;

@@ -3,5 +3,5 @@ const CHARACTER_MAX_BYTES = 12;
 /** Characters of the ids, names, words and the password that a form has beside its texts. */
 const SHORT_FIELDS = 2_048;
 
-/** The largest body of a form. @param characters of its texts at their longest */
+/** Returns the most bytes of a form's body. @param characters the most characters of its texts */
 export const formMaxBytes = (characters: number): number => (characters + SHORT_FIELDS) * CHARACTER_MAX_BYTES;

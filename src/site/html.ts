@@ -21,17 +21,17 @@ export const formatDuration = (ms: number): string => {
   return `${Math.floor(seconds / unit)}\u00a0${short}`;
 };
 
-/** A time, as its distance from now; the time in UTC is its title. Null: a dash. */
-export const ago = (time: Date | null | undefined, now = Date.now()): SafeHtml => {
+/** Shows a time relative to now; its title is the time in UTC. Null: a dash. */
+export const ago = (time: Date | null | undefined): SafeHtml => {
   if (time === null || time === undefined) return NONE;
-  const ms = now - time.getTime();
+  const ms = Date.now() - time.getTime();
   const text = ms >= 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(-ms)}`;
   return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
 };
 
 /** Shows when something is due: `in 4 min`, or `now` if the time has passed. */
-export const due = (time: Date | null, now = Date.now()): SafeHtml | string =>
-  time === null || time.getTime() <= now ? 'now' : ago(time, now);
+export const due = (time: Date | null): SafeHtml | string =>
+  time === null || time.getTime() <= Date.now() ? 'now' : ago(time);
 
 /** A time in UTC, to the second. */
 export const clock = (time: Date): SafeHtml =>

@@ -137,7 +137,7 @@ const latencyCase: Case = {
 /** A call that is refused for now is repeated later. */
 const asksToWait = ({ status }: Call): boolean => status === 429 || status === 503;
 
-/** Calls that are open at once, at most: enough for a server that serves one connection after another. */
+/** Most calls that are open at once: enough to find a server that serves one connection after another. */
 const AT_ONCE_MAX = 8;
 
 const atOnceCase: Case = {

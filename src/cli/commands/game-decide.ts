@@ -65,7 +65,7 @@ const printResults = (out: Output, document: object, games: readonly (GameDecisi
     'No games.',
   );
 
-/** One game: its document and a sentence, as for a game that is shown. */
+/** Prints one decided game: its document and a sentence. */
 const printOne = async (sql: Database, out: Output, decided: GameDecision): Promise<ExitCode> => {
   const { game_id, result, game } = decided;
   const current = await requireGame(sql, game_id);

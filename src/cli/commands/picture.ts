@@ -11,7 +11,7 @@ import { CatalogueError, EXIT, UsageError } from '#src/errors.ts';
 import { openPictureStore } from '#src/picture-store/open-store.ts';
 import type { StoreFinding, StoreProblem } from '#src/pictures/verify-store.ts';
 
-/** Findings that are printed. */
+/** At most this many findings are printed. */
 const SHOWN = 100;
 
 const openStore = async ({ pictures, openDatabase }: CommandContext, resources: AsyncDisposableStack) => {

@@ -1,8 +1,8 @@
 import { roundDuration } from '#src/lib/duration.ts';
 
 /** Formats how long ago a time was, in its largest unit: `45s`, `3m`, `5h`, `12d`. */
-export const formatAge = (time: Date, now = Date.now()): string => {
-  const ms = now - time.getTime();
+export const formatAge = (time: Date): string => {
+  const ms = Date.now() - time.getTime();
   return ms >= 0 ? roundDuration(ms) : `in ${roundDuration(-ms)}`;
 };
 

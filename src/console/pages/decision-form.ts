@@ -4,7 +4,7 @@ import { PROSE_MAX } from '#src/contract/text.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
 import { attribute, html, type SafeHtml } from '#src/site/html.ts';
 
-/** A decision's text and note at their longest, as a form sends them. */
+/** Most bytes of a decision's text and note, as a form sends them. */
 export const DECISION_TEXTS_MAX_BYTES = formMaxBytes(2 * PROSE_MAX);
 
 const textField = (name: string, label: string): SafeHtml =>

@@ -17,7 +17,7 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, laneFilters, revisionNumber, toId } from '#src/site/query.ts';
 import { textArea, threadEntries } from '#src/site/thread.ts';
 
-/** A form of both texts at their longest. */
+/** Most bytes of a form with both texts. */
 const FORM_MAX_BYTES = DECISION_TEXTS_MAX_BYTES + 16 * 1024;
 
 /** What is written is a note or a message from its first letter on: no button turns the one into the other. */
