@@ -10,7 +10,7 @@ export const INVALID_PASSWORD = '28P01';
 export const READ_ONLY = '25006';
 /** The trigger `check_pass` refuses to pass a game. */
 export const PASS_REFUSED = 'GC001';
-/** A rule of threads and appeals is broken. The message is ours, and for the person who wrote. */
+/** A rule of threads and appeals is broken. The trigger's message is written for the person who wrote. */
 export const TALK_REFUSED = 'GC002';
 export const UNKNOWN_DATABASE = '3D000';
 

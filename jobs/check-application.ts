@@ -6,7 +6,7 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { checkApplication as spec } from '#src/ingest/specs.ts';
 import { defineJob } from '#src/queue/job.ts';
 
-/** Run `app check` for a page, which has no keys, and store the report. */
+/** Runs `app check` for a page, which has no keys, and stores the report. */
 export const checkApplicationJob = defineJob(spec, async ({ check_id }, context: JobContext) => {
   const { sql, egress, openTarget } = context.deps;
   const check = await findCheck(sql, check_id);

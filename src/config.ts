@@ -116,7 +116,7 @@ const storeLocation = (e: z.infer<typeof environmentSchema>): StoreLocation | un
  * Reads the environment. An empty variable counts as absent, and white space around a value does not count.
  * @throws UsageError with all problems in one message, without the values of secrets
  */
-export const readConfig = (env: NodeJS.ProcessEnv) => {
+export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
   const fileProblems: string[] = [];
   const present = readSecretFiles(presentVariables(env), fileProblems);
   const result = environmentSchema.safeParse(present);

@@ -6,9 +6,7 @@ import { readColumn } from '#db/rows.ts';
 import type { PictureOutcome } from '#src/contract/pictures.ts';
 import { isFetching, pictureId } from '#src/rules/pictures.ts';
 
-/**
- * Finds the games of which a picture is still being fetched, or stored. What it reads stays until the transaction ends.
- */
+/** Finds the games of which a picture is still being fetched or stored. Locks the rows that it reads until the transaction ends. */
 export const findFetchingGames = async (tx: Queryable, game_ids: readonly string[]): Promise<Set<string>> => {
   const games = await listPicturedGames(tx, game_ids);
   const ruleOf = await readIdentityRules(

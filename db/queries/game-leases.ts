@@ -4,12 +4,12 @@ import { onlyRow, readColumn } from '#db/rows.ts';
 /** Twice the time between two renewals of an open page, and a third for a slow one. */
 const LEASE_S = 60;
 
-/** Leases that have ended are deleted some at a time, so that the table stays small. */
+/** At most this many ended leases are deleted at once, so that the table stays small. */
 const ENDED_MAX = 100;
 
 /**
- * Leases a game to who opens its page, unless another operator has it, and renews the lease of the game that the page
- * fetched ahead. Who rejected a game does not get it while its appeal is open.
+ * Leases a game to the operator who opens its page, unless another one has it, and renews the lease of the game that the page
+ * fetched ahead. The operator who rejected a game does not get it while its appeal is open.
  * @returns who has the game
  */
 export const leaseGame = async (sql: Queryable, game_id: string, holder: string): Promise<string> => {
@@ -33,7 +33,7 @@ export const leaseGame = async (sql: Queryable, game_id: string, holder: string)
   return row.holder;
 };
 
-/** The games among these that no other reviewer has, in their order. */
+/** Lists those of these games that no other reviewer has, in their order. */
 const listFree = (sql: Queryable, game_ids: readonly string[], holder: string): Promise<string[]> =>
   readColumn(sql<{ game_id: string }[]>`
     select w.game_id from unnest(${game_ids as string[]}::uuid[]) with ordinality as w (game_id, place)

@@ -24,7 +24,7 @@ export type PortalCounts = Record<'rejected' | 'failures', number> & {
   [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
 };
 
-/** Counts for every page of a developer, from counters and primary keys. */
+/** Reads the counts that every page of a developer shows, from counters and primary keys. */
 export const readPortalCounts = (sql: Queryable, application_id: string): Promise<PortalCounts> =>
   onlyRow(sql<PortalCounts[]>`
     select (select coalesce(sum(games), 0)::int from game_totals(a.application_id)

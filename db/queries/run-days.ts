@@ -7,7 +7,7 @@ import type { RunCounts, RunOutcome } from '#src/contract/words.ts';
 /** The number of newest runs of an application that stay at any age; the newest of each outcome stays too. */
 const RUNS_KEPT = 20;
 
-/** A run in the order in which runs finished. The time is text, because a Date has no microseconds. */
+/** The place of a run in the order in which runs finished. The time is text, because a Date has no microseconds. */
 export type FinishedRun = { finished_at: string; run_id: string };
 export const BEFORE_ALL_RUNS: FinishedRun = {
   finished_at: '-infinity',

@@ -146,7 +146,7 @@ export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num
       and a.status <> 'removed' and (r.storable_bytes is null or r.stored_bytes < r.storable_bytes)
     for update of r, p`);
 
-/** The time of progress of a run is this exact: to show progress alone, its row is not written more often. */
+/** A run's row is written at most this often only to record progress, so its time of progress is this exact. */
 const PROGRESS_STEP_MS = 10_000;
 
 /** Removes games from a page's open games and adds to its counters. The caller has locked the run. */
@@ -176,7 +176,7 @@ export const countDetails = async (
 };
 
 /**
- * Finds what `isDetailWebhookDown` judges, after a page of which every call failed.
+ * Reads the counts that `isDetailWebhookDown` judges, after a page of which every call failed.
  * @param application_game_ids the games of that page: those without an earlier failure count as newly failed, like the
  *   games that began to fail on the run's other pages
  */
@@ -212,7 +212,7 @@ export const failOpenGames = (sql: Queryable, run_id: string) =>
     )
     select id from open`);
 
-/** Counters of an open run, for progress. */
+/** Sums the counters of an open run, for its progress. */
 export const sumPages = (sql: Queryable, run_id: string) =>
   onlyRow(sql<{ listed: number; written: number; total: number }[]>`
     select coalesce(sum(p.listed), 0)::int as listed,

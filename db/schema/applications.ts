@@ -40,7 +40,7 @@ export const applications = pgTable(
     last_success_at: moment('last_success_at'),
     /** When the last complete run began: by then it fetched each detail that had become too old (db/queries/detail-ages.ts). */
     details_due_at: moment('details_due_at'),
-    /** The same of the last complete run that fetched every detail. */
+    /** When the last complete run that fetched every detail began. */
     details_full_at: moment('details_full_at'),
     created_at: moment('created_at').notNull().defaultNow(),
     updated_at: moment('updated_at').notNull().defaultNow(),

@@ -28,7 +28,7 @@ export const operators = pgTable(
   (table) => [
     check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),
     check('operators_status', sql`${table.status} in ('active', 'disabled')`),
-    // A null among them would hide a role from the triggers that compare them.
+    // A null among the roles would hide a role from the triggers that compare them.
     check('operators_roles', sql`${table.roles} <@ array['viewer', 'reviewer', 'kyc_officer', 'admin']`),
   ],
 );

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { defineChannel } from '#src/lib/channel.ts';
 
-/** Why a call was refused before its token's owner was known. The labels of a metric: bounded. */
+/** Reasons to refuse a call before its token's owner is known. They are the labels of a metric. */
 export const REFUSALS = ['noToken', 'unknownToken', 'endedToken'] as const;
 export type Refusal = (typeof REFUSALS)[number];
 

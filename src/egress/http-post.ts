@@ -21,7 +21,7 @@ const HEADERS = {
   'content-type': 'application/json; charset=utf-8',
 };
 
-/** Addresses whose verdict is remembered: the policy does not change, and all calls of a page have one address. */
+/** The verdicts of this many addresses are cached: the policy does not change, and all calls of a page have one address. */
 const VERDICTS_MAX = 1_000;
 
 /**
@@ -78,7 +78,7 @@ type Received = {
 type Exchange = {
   /** Rejects with a CallError. */
   response: Promise<Received>;
-  /** What has not come yet: the response, or memory for it. */
+  /** What the request still waits for: the response, or memory for it. */
   awaits: () => string;
   /** Rejects with this error. Destroys the connection, or forgets a request that waits for one. */
   abort: (reason: CallError) => void;
@@ -150,7 +150,7 @@ const startExchange = (
   let admitted: Promise<void> | undefined;
   let hasArrived = false;
 
-  /** Once: the next call of this connection may begin. */
+  /** Runs once, when the next call of this connection may begin. */
   const countBytes = (): void => {
     traffic.bytes += connection?.received() ?? 0;
     connection = undefined;

@@ -1,4 +1,4 @@
-/** What a receiver has to send: an application its deliveries, a subscription what follows its position in the stream. */
+/** The events to send to a receiver: an application's deliveries, or those after a subscription's position in the stream. */
 import type { Database, Queryable } from '#db/client.ts';
 import {
   type AttemptResult,
@@ -16,7 +16,7 @@ import { type FormatAuditTime, toEventDocument, toStreamDocument } from '#src/ev
 import { DELIVERY, nextDeliveryMs } from '#src/rules/deliveries.ts';
 import type { EventAddress, SealedEventSecrets } from '#src/sealing/event-secret.ts';
 
-/** Longer than a call may take: after it, another worker sends the event. */
+/** Longer than a call may take: afterwards another worker sends the event. */
 const LEASE_MS = 60_000;
 
 /** One attempt to send an event. `error` is null if it was delivered. */
@@ -32,16 +32,16 @@ export type SendingAddress = EventAddress & SealedEventSecrets & { failures: num
 
 export type Outbox = {
   receiver: Receiver;
-  /** Events that are sent at once. */
+  /** Most events that are sent at once. */
   atOnce: number;
   findAddress: () => Promise<SendingAddress | undefined>;
-  /** Takes the next events, at most `limit`. @returns what is sent of each */
+  /** Takes the next events, at most `limit`. @returns the document of each */
   claim: (limit: number) => Promise<{ event_id: string; document: object }[]>;
-  /** Gives back claimed events whose attempt was cancelled. */
+  /** Releases claimed events whose attempt was cancelled. */
   release: (event_ids: readonly string[]) => Promise<void>;
   /** Records attempts of claimed events. @returns false if the address failed: the next attempt is delayed */
   record: (tx: Queryable, attempts: readonly Attempt[]) => Promise<boolean>;
-  /** What follows a failure of the address, and its switching off. */
+  /** The operations after a failure of the address, and after it was switched off. */
   onFailure: (tx: Queryable, error: string) => Promise<void>;
 };
 
@@ -88,8 +88,8 @@ const beginningOf = ({ list, next }: StreamPage): StreamPage => {
 };
 
 /**
- * A subscription is sent the events of a game in order, and none is given up: its position stays before the first event
- * that failed. Those behind it that were delivered, of other games, are sent again.
+ * A subscription receives the events of a game in order, and none is given up: its position stays before the first event
+ * that failed. Later events of other games that were delivered are sent again.
  */
 const createSubscriptionOutbox = (
   sql: Database,
@@ -112,7 +112,7 @@ const createSubscriptionOutbox = (
         after = page.next;
         page = beginningOf(await readStream(sql, { after, limit, types }));
       }
-      // Events of other types are behind it.
+      // Its position is also past events of other types.
       if (page.list.length === 0) await advanceSubscription(sql, subscription_id, page.next);
       return page.list.map((event) => ({
         event_id: event.event_id,

@@ -16,7 +16,7 @@ export type WantedGame = readonly [application_game_id: string, list_hash: strin
 
 export type FailedCall = { application_game_id: string; error: CallError; game?: undefined };
 
-/** With the bytes of its content as Postgres stores it, before compression. */
+/** A game with the bytes of its content as Postgres stores it, before compression. */
 export type FetchedDetail = FetchedGame & { bytes: number };
 
 /** The result of a detail call. `game` is null if its data is: not an error. */
@@ -24,14 +24,14 @@ export type DetailResult =
   | FailedCall
   | { application_game_id: string; error?: undefined; game: FetchedDetail | null };
 
-/** Bytes of the content of these results. */
+/** Sums the bytes of the content of these results. */
 export const bytesOf = (results: readonly DetailResult[]): number =>
   results.reduce((bytes, { game }) => bytes + (game?.bytes ?? 0), 0);
 
-/** A crash costs at most this much of a slow application's responses, and pages that began together take turns to write. */
+/** A crash loses at most this many of a slow application's responses, and pages that began together write in turns. */
 const BATCH_MS = 1_000;
 
-/** One or two broken games in a row do not mean that an application with a concurrency of 1 is down. */
+/** At least three, because one or two broken games in a row do not mean that an application with a concurrency of 1 is down. */
 const STOP_AFTER_MIN = 3;
 
 /** A new order for each attempt: games that fail every time must not come before the others every time. */

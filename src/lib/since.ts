@@ -18,7 +18,7 @@ export const parseSince = (text: string, zone: 'local' | 'UTC' = 'local'): Date 
   const [, day = '', clock = '00:00', offset = zone === 'UTC' ? 'Z' : ''] = TIME.exec(text) ?? [];
   const typed = isDay(day) ? `${day}T${clock}${offset}` : Number.NaN;
   const time = new Date(Number.isNaN(ms) ? typed : Date.now() - ms);
-  // No list has older times.
+  // Older times are refused, because no list has any.
   if (time.getFullYear() >= 1970) return time;
   throw new RangeError(
     'Give a duration such as 24h or 7d, or a time such as 2026-03-31 or 2026-03-31T14:35:00Z.',

@@ -3,7 +3,7 @@ import type { ListPage } from '#db/queries/list-page.ts';
 import { UsageError } from '#src/errors.ts';
 import type { List } from '#src/lists/list.ts';
 
-/** Where a page of a list begins: a page after another continues it in the same order. */
+/** The page of a list that is requested: the first, or the next after a cursor, in the same order. */
 export type PageRequest = Pick<ListPage, 'limit' | 'uncounted'> & {
   /** A column, with "-" before it in descending order. */
   sort?: string | undefined;
@@ -26,7 +26,7 @@ const parseCursor = (text: string): { order: string; after: readonly [value: str
     const [order = '', id, value = id] = text.split(',').map(decodeURIComponent);
     if (id !== undefined && value !== undefined) return { order, after: [value, id] };
   } catch {
-    // A "%" that no list prints.
+    // A "%" that no list has written.
   }
   throw invalidCursor();
 };

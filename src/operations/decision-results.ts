@@ -1,4 +1,4 @@
-/** What became of the games of a decision or an undo. */
+/** Results of decisions and undos, in words. */
 import type { DecidableGame } from '#db/queries/decisions.ts';
 import { type DecisionResult, OBSTACLES, type UndoResult } from '#src/rules/verdicts.ts';
 
@@ -12,7 +12,7 @@ type Outcome<Result> = {
 export type GameDecision = Outcome<DecisionResult>;
 export type GameUndo = Outcome<UndoResult> & { audit_id: number };
 
-/** The result for a game, in words. */
+/** Explains the result for a game. */
 export const explainResult = ({ result, game, revision }: GameDecision | GameUndo): string => {
   switch (result) {
     case 'decided':
@@ -50,7 +50,7 @@ export const explainResult = ({ result, game, revision }: GameDecision | GameUnd
 /** The results after which a game is as the operator wants it. */
 export const DONE: readonly string[] = ['decided', 'unchanged', 'undone', 'undone_before'];
 
-/** Games that a sentence names. */
+/** A sentence names at most this many games. */
 const NAMED_MAX = 10;
 
 /** Explains why no game is as the operator wanted it; undefined if one is. */

@@ -18,7 +18,7 @@ export const placePictures = async (
   await Promise.race([add(), sleep(QUEUE_MS, undefined, { ref: false })]).catch(() => {});
 };
 
-/** The end of an operation on an application that changes which of its games are live. */
+/** The `after` of operations on an application that change which of its games are live. */
 export const placePicturesOf = async <Result extends { application_id: string }>(
   result: Result,
   _: unknown,

@@ -42,7 +42,7 @@ const delayMs = (failedRuns: number, everyMs: number): number =>
   Math.min(everyMs * 2 ** (failedRuns - 1), Math.max(DAY_MS, everyMs));
 
 /**
- * The backoff after one more failed run. The next run comes `everyMs` after the first failure, then twice as late each
+ * Returns the backoff after one more failed run. The next run comes `everyMs` after the first failure, then twice as late each
  * time, up to a day. Ten failures over at least three days pause the application, until an operator resumes it or a
  * manual run succeeds.
  * @param run its reason is shown to the operator
@@ -66,13 +66,13 @@ export const afterFailedRun = (
 };
 
 /**
- * The moment after which a tick opens a run, in milliseconds since 1970. It is the tick nearest to `next_attempt_at`:
+ * Returns the moment after which a tick opens a run, in milliseconds since 1970. It is the tick nearest to `next_attempt_at`:
  * ticks come every `everyMs` and a little late, so waiting for the exact moment would cost a whole interval.
  */
 export const dueAfter = (next_attempt_at: Date | null, everyMs: number): number =>
   next_attempt_at === null ? 0 : next_attempt_at.getTime() - everyMs / 2;
 
-/** Does this tick open a run? A moment later than the backoff delays is from before the clock of Postgres was set back. */
+/** Does this tick open a run? A moment later than any backoff was written before the clock of Postgres was set back. */
 export const isDue = (
   { failed_runs, next_attempt_at }: Pick<Backoff, 'failed_runs' | 'next_attempt_at'>,
   everyMs: number,

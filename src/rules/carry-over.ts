@@ -4,14 +4,14 @@ import type { GameContent } from '#src/rules/mapping.ts';
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Between two looks at a game. */
+/** Longest time between two looks at a game. */
 export const CARRY_AGAIN_MAX_MS = 6 * HOUR_MS;
-/** Games are looked at again for this long: a file may be moved after its address. */
+/** Games are looked at again for this long, because a file may be moved after its address changed. */
 const WAIT_MAX_MS = 7 * 24 * HOUR_MS;
 
 /**
- * May a decision on a content stand for a later one, once every picture turns out to have the same bytes? Then nothing but
- * addresses of icons and pictures differs. A video and a text are never taken for another.
+ * May a decision on a content stand for a later one, once every picture turns out to have the same bytes? Only if nothing but
+ * addresses of icons and pictures differs. Other videos and texts are always reviewed.
  */
 export const mayCarryOver = (decided: GameContent, now: GameContent, rule: IdentityRule): boolean =>
   decided.game_name === now.game_name &&

@@ -67,7 +67,7 @@ type FormOptions = {
   typed: Record<string, string>;
   /** Keys that have no control, because the page fixes them or offers them in another way. */
   without: readonly string[];
-  /** Those of them that stay when the form is sent. */
+  /** Keys of `without` that stay when the form is sent. */
   tabs: readonly string[];
   kept: Record<string, string>;
 };

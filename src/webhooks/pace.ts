@@ -6,7 +6,7 @@ export type Cost = { bytes: number; ms: number };
 
 /** How fast applications may use this process. One per process. */
 export type ProcessPace = {
-  /** Resolves when the application has waited for what its responses cost, or the signal aborts. */
+  /** Resolves when the application has waited as long as its responses cost, or when the signal aborts. */
   wait: (applicationId: string, signal: AbortSignal) => Promise<void>;
   /** Delays the application's next call by the time that this cost is worth. */
   charge: (applicationId: string, cost: Cost) => void;

@@ -8,7 +8,7 @@ const PAUSE_MS = 150;
 
 class ApplicationBox extends HTMLElement {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** What was requested last: an earlier answer that comes later is dropped. */
+  /** The text of the last request: the response to an earlier request is ignored. */
   #requested = '';
 
   connectedCallback(): void {
@@ -19,7 +19,7 @@ class ApplicationBox extends HTMLElement {
     input.addEventListener('focus', () => void this.#offer(input.value, list), { once: true });
     input.addEventListener('input', (event) => {
       clearTimeout(this.#timer);
-      // A choice from the list is no typing.
+      // Choosing from the list is not typing.
       const isChosen = !(event instanceof InputEvent) || event.inputType === 'insertReplacementText';
       if (isChosen && isOffered()) input.form?.requestSubmit();
       else this.#timer = setTimeout(() => void this.#offer(input.value, list), PAUSE_MS);
