@@ -8,10 +8,10 @@ export type Database = {
   begin<Result>(work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
   begin<Result>(options: string, work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
 } & postgres.Sql;
-/** The pool, or one transaction of it: what a query function takes. */
+/** The pool, or one transaction of it. Every query function takes either. */
 export type Queryable = postgres.Sql | postgres.TransactionSql;
 
-/** Postgres cancels a statement that takes longer: one statement must not occupy a connection for good. */
+/** Postgres cancels a statement that takes longer, so that no statement occupies a connection for good. */
 export const STATEMENT_MS = {
   /** The limit of workers, pages and metrics. Statements on millions of games have their own (`allowLongStatements`). */
   default: 60_000,

@@ -62,10 +62,10 @@ export const selectGameDetail = (sql: Queryable, { scope, game_id }: { scope: Sc
     where game_id = ${UUID.test(game_id) ? game_id : NIL_UUID} and withdrawn_at is null
       and (${scope}::text is null or application_id = ${scope})`);
 
-/** Bytes that a passed game was decided on. */
+/** The bytes of a picture that a passed game was decided on. */
 export type KeptPicture = { is_icon: boolean; sha256: string; format: ImageFormat };
 
-/** The pictures of a game's last decision that the store of pictures has, by their places. */
+/** Lists the pictures of a game's last decision that are in the store, by their places. */
 export const listKeptPictures = (sql: Queryable, game_id: string): Promise<KeptPicture[]> =>
   // `= any (array[…])` as in `selectGamePage`. The limit keeps the planner from reading all contents for a join.
   sql<KeptPicture[]>`

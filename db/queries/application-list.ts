@@ -34,10 +34,10 @@ type ApplicationFilter = {
   search?: string | undefined;
 };
 
-/** The latest suspect runs among which the last runs of applications are searched. */
+/** At most this many of the latest suspect runs are read. */
 const SUSPECT_MAX = 5_000;
 
-/** The applications whose last run is suspect. Suspect runs are few, and the last runs of all applications are many. */
+/** The applications whose last run is suspect. It begins with suspect runs, because they are few. */
 const suspectApplications = (sql: Queryable) => sql`(
   with last_suspect as materialized (
     select distinct on (application_id) application_id, run_id, run_number from (

@@ -1,14 +1,14 @@
 import type { Queryable } from '#db/client.ts';
 import { isUuid } from '#src/lib/uuid.ts';
 
-/** The ids of subjects `<kind>:<id>` of one kind; a subject may also be `game:*`. */
+/** Returns the ids of subjects `<kind>:<id>` of one kind. A subject may also be `game:*`. */
 const idsOf = (subjects: readonly string[], kind: string): string[] =>
   subjects.flatMap((each) => {
     const id = each.slice(kind.length + 1);
     return each.startsWith(`${kind}:`) && isUuid(id) ? [id] : [];
   });
 
-/** The names of subjects of the audit log whose ids say nothing: games, runs and tokens. */
+/** Reads names for subjects of the audit log whose ids say nothing: games, runs and tokens. */
 export const nameAuditSubjects = async (
   sql: Queryable,
   subjects: readonly string[],

@@ -5,13 +5,13 @@ import type { Backoff, Reach } from '#src/rules/backoff.ts';
 
 type LockedBackoff = Pick<ApplicationRow, 'failed_runs' | 'failing_since' | 'every_ms'>;
 
-/** Reads what `afterFailedRun` needs, locked until the transaction ends. */
+/** Reads what `afterFailedRun` needs, and locks it until the transaction ends. */
 export const lockBackoff = (tx: Queryable, application_id: string) =>
   firstRow(tx<LockedBackoff[]>`
     select failed_runs, failing_since, every_ms from applications
     where application_id = ${application_id} for no key update`);
 
-/** Writes how long the schedule of an application waits. */
+/** Writes the backoff of an application. */
 export const saveBackoff = async (
   tx: Queryable,
   application_id: string,
@@ -35,7 +35,7 @@ export const resumeRecovered = (tx: Queryable, application_id: string): Promise<
     update applications set status = 'active', pause_reason = null
     where application_id = ${application_id} and status = 'paused' and pause_reason is not null`);
 
-/** Latest runs that `readReach` reads. */
+/** `readReach` reads at most this many of the latest runs. */
 const REACH_RUNS = 200;
 
 /** Reads which applications the fleet reaches, from the latest run of each among the 200 latest of the last day. */

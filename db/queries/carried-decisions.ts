@@ -20,7 +20,7 @@ export type CarryCandidate = {
   lease: string;
 };
 
-/** Takes games whose turn has come, for the time of a lease. */
+/** Takes games that are due to be looked at, for the time of a lease. */
 export const takeCarryCandidates = (
   sql: Queryable,
   limit: number,
@@ -80,7 +80,7 @@ export const listFetched = (sql: Queryable, picture_ids: readonly string[], ms: 
     where picture_id = any(${picture_ids as string[]}::uuid[]) and http_status in (200, 304)
       and fetched_at > now() - ${ms}::float8 * interval '1 millisecond'`);
 
-/** The last bytes of pictures, in hex. */
+/** Reads the hashes of the last bytes of pictures, in hex. */
 export const readPictureHashes = async (
   sql: Queryable,
   picture_ids: readonly string[],

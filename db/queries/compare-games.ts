@@ -18,7 +18,7 @@ const HOUR_MS = 60 * 60_000;
 const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
 const PASSING_WAIT_MAX_MS = HOUR_MS;
 
-/** What a page finds in the database. */
+/** The result of comparing a page with the database. */
 export type ComparedGames = Pick<PageRow, 'open_games' | 'unchanged' | 'invalid' | 'failed' | 'missing'> & {
   /** Games that are withdrawn or that the last listing did not name, by the platform's id. */
   absent: string[];

@@ -4,7 +4,7 @@ import { isOneRow, onlyRow, onlyValue, readValue } from '#db/rows.ts';
 import type { events } from '#db/schema/events.ts';
 
 export type EventRow = InferSelectModel<typeof events>;
-/** What leaves the platform of an event. */
+/** The columns of an event that leave the platform. */
 export type SentEvent = Pick<EventRow, 'event_id' | 'type' | 'data' | 'created_at'>;
 
 /** The tables of events whose positions are assigned after the commit. */
@@ -13,17 +13,17 @@ export type EventLog = 'events' | 'stream_events';
 export const hasUnplacedEvents = (sql: Queryable, log: EventLog): Promise<boolean> =>
   isOneRow(sql`select from ${sql(log)} where position is null limit 1`);
 
-/** Gives the oldest committed rows without a position theirs, at most `limit`. @returns their number */
+/** Assigns positions to the oldest committed rows without one, at most `limit`. @returns their number */
 export const insertPositions = (sql: Queryable, log: EventLog, limit: number): Promise<number> =>
   onlyValue(sql<{ placed: number }[]>`select place_events(${log}, ${limit}) as placed`);
 
-/** The position after which a reader continues. @returns undefined if the application has no such event */
+/** Finds the position of the event after which a reader continues. @returns undefined if the application has no such event */
 export const findPosition = (sql: Queryable, application_id: string, event_id: string) =>
   readValue(sql<{ position: number }[]>`
     select position from events
     where event_id = ${event_id} and application_id = ${application_id} and position is not null`);
 
-/** The events of an application after a position (0: from the first), in their order. */
+/** Lists the events of an application after a position (0: from the first), in their order. */
 export const listEventsAfter = (sql: Queryable, application_id: string, position: number, limit: number) =>
   sql<SentEvent[]>`
     select event_id, type, data, created_at from events

@@ -5,7 +5,7 @@ import { onlyRow } from '#db/rows.ts';
 export type GameBefore = { application_game_id: string; revision: number | null };
 export type GamesBefore = { games: GameBefore[]; requested_at: string };
 
-/** Reads what `countPulled` compares, before games are requested. */
+/** Reads the revisions of games before they are requested, for `countPulled`. */
 export const readGamesBefore = async (
   sql: Queryable,
   application_id: string,

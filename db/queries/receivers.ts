@@ -11,7 +11,7 @@ const rowOf = (sql: Queryable, receiver: Receiver) =>
     ? { table: sql`event_webhooks`, is: sql`application_id = ${receiver.application_id}` }
     : { table: sql`event_subscriptions`, is: sql`subscription_id = ${receiver.subscription_id}` };
 
-/** Records that the address answered. Without a change, it writes at most once a minute. */
+/** Records that the address responded. Writes at most once a minute if nothing changed. */
 export const recordAddressSuccess = async (tx: Queryable, receiver: Receiver): Promise<void> => {
   const { table, is } = rowOf(tx, receiver);
   await tx`
@@ -56,7 +56,7 @@ export const switchAddressOff = (
     where ${is} and url = ${url} and status = 'active'`);
 };
 
-/** Begins the `last_error` of an address whose secret a worker cannot decrypt. */
+/** The beginning of `last_error` if a worker cannot decrypt the secret of the address. */
 export const NOT_SIGNED = 'not_signed';
 
 /**

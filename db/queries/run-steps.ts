@@ -2,15 +2,15 @@ import { clockFrom, type Queryable } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings, SealedAccessToken } from '#db/queries/applications.ts';
 import type { PageRow, RunFence, RunRow } from '#db/queries/runs.ts';
 
-/** A page, read as JSON. Without its date, because JSON has no dates. */
+/** A page as it is read from JSON, without its date, because JSON has no dates. */
 export type StoredPage = Omit<PageRow, 'listed_at'>;
 
-/** What a step needs of its application: where to call it, and how fast. Without dates, because it is read as JSON. */
+/** The columns of its application that a step needs: where to call it, and how fast. Without dates, because JSON has none. */
 export type CalledApplication = ApplicationSettings &
   SealedAccessToken &
   Pick<ApplicationRow, 'application_id'>;
 
-/** What a step of a run reads first. */
+/** The rows that a step of a run reads first. */
 export type RunStep = {
   run: RunRow;
   application: CalledApplication;
@@ -53,7 +53,7 @@ export const findRunStep = async (
   };
 };
 
-/** Notes in an open run what it waits for. Nothing is written if the fence is stale. */
+/** Writes in an open run what it waits for, unless the fence is stale. */
 export const noteOpenRun = (sql: Queryable, { run_id, fence }: RunFence, note: string) =>
   sql`
     update sync_runs set note = ${note}

@@ -11,9 +11,9 @@ export type SimilarGame = Pick<
   bits: number;
 };
 
-/** Differences up to this are found by the index, and are those of one picture that was saved twice. */
+/** The index finds differences up to this number of bits, which a picture has that was saved twice. */
 const BITS_MAX = 3;
-/** Candidates that are compared: many simple icons share a part of their hash. */
+/** Most candidates that are compared, because many simple icons share a part of their hash. */
 const CANDIDATES_MAX = 5_000;
 
 /**
@@ -37,7 +37,7 @@ export const listSimilarIcons = (sql: Queryable, game_id: string, limit: number)
     order by g.application_id = (select application_id from games where game_id = ${game_id}), s.bits, g.game_id
     limit ${limit}`;
 
-/** Games with the same hash that are compared: an application may have one icon in thousands of games. */
+/** Most games with the same hash that are compared, because an application may have one icon in thousands of games. */
 const SAME_MAX = 100;
 
 /**

@@ -46,7 +46,7 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
   return counts.reduce((sum, count) => sum + count, 0);
 };
 
-/** Pictures of one statement. */
+/** Pictures that one statement corrects. */
 const CHECKS_MAX = 10_000;
 
 /**

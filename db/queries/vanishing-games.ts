@@ -34,7 +34,7 @@ export const listVanishingGamePage = (
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
 export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };
 
-/** The latest run of the same application, if it began after this one. */
+/** Finds the latest run of the same application, if it began after this one. */
 export const findLaterRun = (sql: Queryable, run_id: string): Promise<string | undefined> =>
   readValue(sql<{ run_id: string }[]>`
     select later.run_id from sync_runs r join sync_runs later using (application_id)

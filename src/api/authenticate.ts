@@ -29,7 +29,7 @@ const CLOSE_MS = 2_000;
 const invalidToken = (failure: 'unknownToken' | 'endedToken'): ApiError =>
   new ApiError(failure, undefined, { headers: { 'www-authenticate': `${REALM}, error="invalid_token"` } });
 
-/** @throws Error on a route without the `authenticate` hook */
+/** Returns the caller of a request. @throws Error on a route without the `authenticate` hook */
 export const callerOf = (request: FastifyRequest): TokenCaller => {
   if (request.caller === null) throw new Error('the route does not authenticate its callers');
   return request.caller;

@@ -32,7 +32,7 @@ export const skipped = (problem: string): Finding => ({ outcome: 'skipped', prob
 export const judge = (isRight: boolean, problem: string, call: Call): Finding =>
   isRight ? passed : failed(problem, call);
 
-/** Thrown to fail a case because of a response that no other case reports. */
+/** Fails a case because of a response that no other case reports. */
 export class FailCase extends Error {
   override readonly name = 'FailCase';
   readonly call: Call;
@@ -43,7 +43,7 @@ export class FailCase extends Error {
   }
 }
 
-/** The first part of the names of a webhook's cases. */
+/** The prefix of the names of a webhook's cases. */
 export const PREFIXES: Record<Operation, string> = {
   query_game_list: 'list',
   query_game_detail: 'detail',

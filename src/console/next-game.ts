@@ -7,7 +7,7 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 import type { LaneFilters } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
-/** Games that are looked at together: more than a team has open. */
+/** Games that are tried together: more than a team has open. */
 const PAGE = 25;
 
 type From = {
@@ -18,7 +18,7 @@ type From = {
   back?: string | undefined;
 };
 
-/** Leases the next free game. @returns its address; of the lane if it has none, where the search of a name goes on */
+/** Leases the next free game. @returns its address, or that of the lane (where its search goes on) if there is none */
 export const leadOn = async (
   options: ConsoleOptions,
   login: string,

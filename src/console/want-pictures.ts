@@ -1,14 +1,14 @@
-/** Pictures that an operator is about to see. */
+/** Requests the pictures that an operator is about to see. */
 import { hash } from 'node:crypto';
 import { addressesOf, findPictures, type PictureAddress, type PictureSet } from '#db/queries/pictures.ts';
 import { isWaiting } from '#src/console/pages/pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
-/** Without `game_store_pic`, only the icons of a game are wanted. */
+/** A game whose pictures are wanted; without `game_store_pic`, only its icons. */
 type Pictured = { game_id: string } & Parameters<typeof addressesOf>[0];
 
-/** Jobs being added. While the queue does not answer, at most this many wait for it. */
+/** Most jobs that are being added at once, which wait while the queue does not respond. */
 const ADDING_MAX = 20;
 let adding = 0;
 

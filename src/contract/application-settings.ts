@@ -38,11 +38,11 @@ export const accessToken = z
 
 const VOLATILE_MAX = 20;
 
-/** The name of a parameter as an address has it, without percent-encoding. */
+/** The name of a parameter in an address, as it is written there: it is not decoded. */
 const parameterName = z
   .string()
   .regex(/^[\w.~!$'()*,;:@%[\]-]{1,100}$/, 'must be the name of a parameter in an address, such as t');
-/** What pages and lists call an application, an operator or a token. */
+/** The name by which pages and lists show an application, an operator or a token. */
 export const displayName = storableText(NAME_MAX).trim().min(1, 'must not be empty');
 
 /** The settings with a column of `applications` each. */
@@ -66,7 +66,7 @@ export const applicationSettings = z.object({
 
 type Settings = z.infer<typeof applicationSettings>;
 
-/** Settings as columns: durations are in milliseconds. */
+/** Converts settings to columns, whose durations are in milliseconds. */
 export const toColumns = (settings: Partial<Settings>) => {
   const { every, kyc_every, detail_max_age, ...others } = settings;
   return {

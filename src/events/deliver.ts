@@ -26,11 +26,11 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 /** A job ends after this time, so that receivers with many events leave room for others. */
 const SLICE_MS = 10_000;
-/** Nothing of the response is used; this much is read to keep the connection. */
+/** The body of the response is not used; this much of it is read to keep the connection. */
 const RESPONSE_MAX_BYTES = 16_384;
 const SECRETS_MAX = 10_000;
 
-/** The key service may serve again, or another worker has the key. */
+/** After this time the key service may respond again, or another worker has the key. */
 const KEY_WAIT_MS = 60_000;
 
 const GONE = 410;
@@ -56,7 +56,7 @@ type Options = {
   switchEventsOff: (tx: Queryable, address: Receiver & { url: string }, reason: string) => Promise<boolean>;
 };
 
-/** Opens secrets. Without this cache every call would ask the key service. */
+/** Creates a cache that decrypts secrets. Without it, every call would use the key service. */
 const createSecretOpener = (sql: Database, keys: KeyRing) => {
   const ring = withEventBox(sql, keys);
   const opened = new LRUCache<string, string[]>({ max: SECRETS_MAX });

@@ -15,7 +15,7 @@ export const APPLICATION = column<OfApplication>({
 
 type NamedGame = OfApplication & { game_id: string; application_game_id: string; game_name: string };
 
-/** The name of a game, which leads to the game. */
+/** The name of a game, as a link to it. */
 export const GAME_NAME = column<NamedGame>({
   key: 'game_name',
   title: 'Game',

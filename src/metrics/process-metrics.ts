@@ -13,9 +13,9 @@ import { pictureStoreFailed } from '#src/pictures/picture-store-failed.ts';
 /** At most this many applications have their own series in one process. */
 const APPLICATIONS_MAX = 100;
 
-/** Up to the deadline of a call (15 s). */
+/** Buckets up to the deadline of a call (15 s). */
 const CALL_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-/** From a run of one page to one of a million games. */
+/** Buckets from a run of one page to one of a million games. */
 const RUN_SECONDS = [1, 5, 15, 60, 300, 900, 3_600, 14_400];
 
 const CHANGES = [...DETAIL_COUNTERS, 'withdrawn'] as const;

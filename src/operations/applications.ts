@@ -46,13 +46,13 @@ export const requireActiveApplication = async (tx: Queryable, application_id: st
     throw new NotFoundError('application', application_id);
 };
 
-/** A URL for the details of an entry: without query and fragment, which may contain secrets. */
+/** Removes query and fragment of a URL for the audit log, because they may contain secrets. */
 const describeUrl = (text: string): string => {
   const url = URL.parse(text);
   return url === null ? '' : `${url.origin}${url.pathname}`;
 };
 
-/** Settings for the audit log: no token, and no secret in an address. */
+/** Prepares settings for the audit log: without the token, and without secrets in addresses. */
 const describeSettings = (settings: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(settings)
@@ -63,7 +63,7 @@ const describeSettings = (settings: object): Record<string, unknown> =>
       }),
   );
 
-/** What an operation answers with that may make a secret. */
+/** The answer of operations that may make a secret. */
 export const changed = z.object({
   secret: z.string().optional().describe('Signs its events; shown only now.'),
   undelivered: count
@@ -74,7 +74,7 @@ export const changed = z.object({
 });
 type Changed = z.infer<typeof changed>;
 
-/** Sets where its events are sent. */
+/** Sets the address of an application's events. */
 export const setEventWebhook = async (
   tx: Queryable,
   application_id: string,
@@ -157,7 +157,7 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
   return sealAccessToken(ring, after, await openAccessToken(ring, before));
 };
 
-/** What a run calls. */
+/** The webhooks that a run calls. */
 const RUN_WEBHOOKS = ['query_game_list_webhook', 'query_game_detail_webhook'] as const;
 
 export const changeApplication = defineOperation({

@@ -1,4 +1,4 @@
-/** What becomes of an application's open run when its application changes. */
+/** The open run of an application that changes. */
 import { randomUUIDv7 } from 'node:crypto';
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';

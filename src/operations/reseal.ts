@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { planReseal, reseal } from '#src/kyc/reseal.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
-/** The entry is committed before the first batch: a reseal that is killed is in the log too. */
+/** The audit entry is committed before the first batch, so that the log also has a reseal that was killed. */
 export const resealKeys = defineOperation({
   name: 'kyc.reseal',
   title: 'Wrap every data key with the first key of ENCRYPTION_KEYS',

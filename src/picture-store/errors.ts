@@ -13,7 +13,7 @@ const ADVICE = {
 export type StoreErrorCode = keyof typeof ADVICE;
 export const STORE_ERROR_CODES = Object.keys(ADVICE) as StoreErrorCode[];
 
-/** The store of pictures did not do what it should. Its message says what to do, and has no text of the service. */
+/** An error of the store of pictures. Its message says what to do, and has no text of the service. */
 export class StoreError extends CatalogueError {
   override readonly name = 'StoreError';
   readonly code: StoreErrorCode;

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 type Numbers = readonly [x64: number, arm64: number | null];
 
 /**
- * What is allowed: memory, threads, time, and the descriptors that are open already. Nothing opens a file or a socket,
+ * The allowed system calls: memory, threads, time, and the descriptors that are open already. Nothing opens a file or a socket,
  * starts a program or a process, or touches another process.
  */
 const ALLOWED: Readonly<Record<string, Numbers>> = {
@@ -70,7 +70,7 @@ const CLONE_THREAD = 0x10000;
 /** Its flags are in memory, which a filter cannot read. glibc falls back to clone if this call does not exist. */
 const CLONE3 = 435;
 const IO_URING_SETUP = 425;
-/** Flags of descriptors only: up to F_SETFL. */
+/** Allowed for flags of descriptors only: commands up to F_SETFL. */
 const FCNTL = [72, 25] as const;
 
 const F_SETFL = 4;
@@ -120,7 +120,7 @@ const confinement = (column: Column): Buffer[] => [
 
 const PR_SET_NO_NEW_PRIVS = 38;
 const SECCOMP_SET_MODE_FILTER = 1n;
-/** Every thread of the process, not the calling one alone. */
+/** Applies the filter to every thread of the process, not only to the calling one. */
 const SECCOMP_FILTER_FLAG_TSYNC = 1n;
 const INSTRUCTION_BYTES = 8;
 

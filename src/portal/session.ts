@@ -46,13 +46,13 @@ ${input('API token', { ...token, autocomplete: 'off', autocapitalize: 'none', sp
 <button class="button primary">Sign in</button></form>`;
 };
 
-/** The holder of the session of a request that passed the check. */
+/** Returns the developer of a request that passed the check. */
 export const holderOf = (request: FastifyRequest): PortalUser => {
   if (request.holder === null) throw new Error('this route is public: it has no holder');
   return request.holder;
 };
 
-/** The application whose developer is signed in. */
+/** Returns the developer of a request as the caller of operations. */
 export const callerOfHolder = (request: FastifyRequest): Caller =>
   applicationCaller(holderOf(request).application_id);
 

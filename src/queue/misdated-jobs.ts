@@ -5,9 +5,9 @@ import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 
-/** No job but a tick is delayed for longer. */
+/** Longest delay of any job but a tick. */
 const DELAY_MAX_MS = WAITING.retryAfterMaxMs + 60_000;
-/** Jobs of one look. */
+/** Jobs that one look reads. */
 const BATCH = 100;
 
 /**

@@ -12,7 +12,7 @@ const isSame = (
 ): boolean =>
   before.length === after.length && before.every((url, n) => identify(url) === identify(after[n] ?? ''));
 
-/** @returns the names of the changed fields, by game; `picture replaced` if no field differs */
+/** Names the changed fields of each game; `picture replaced` if no field differs. */
 export const describeChanges = async (
   sql: Queryable,
   games: readonly LaneGame[],

@@ -21,11 +21,11 @@ import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import type { StartRole } from '#src/roles/single-role.ts';
 
 const DATABASE_CONNECTIONS = 10;
-/** Running jobs are aborted after it. Longer than one request with its decoding. */
+/** At shutdown, running jobs are aborted after this time, which is longer than one request with its decoding. */
 const DRAIN_MS = 20_000;
-/** Between two checks of decided pictures; a shorter PICTURE_RECHECK shortens it. */
+/** The time between two checks of decided pictures, or PICTURE_RECHECK if it is shorter. */
 const CHECK_EVERY_MS = 60_000;
-/** Between two looks at the whole store; one of them takes as long as an index look-up for each picture. */
+/** The time between two looks at the whole store, which cost an index look-up for each picture. */
 const TIDY_EVERY_MS = 60 * 60_000;
 
 /**

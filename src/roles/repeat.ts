@@ -4,7 +4,7 @@ import { coerceError, safeMessage } from '#src/errors.ts';
 
 /** A chore without a success for this time makes its process unready. Longer than any pass of the reconciler. */
 const OVERDUE_MS = 5 * 60_000;
-/** A chore that fails each second is logged this often. */
+/** The failures of a chore are logged at most this often. */
 const LOG_MS = 10_000;
 
 export type Chore = {

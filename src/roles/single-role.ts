@@ -14,7 +14,7 @@ export type StartRole = (config: Config, databaseUrl: string, logger: Logger) =>
 
 const CLOSE_S = 2;
 
-/** Logs which rules of this environment the database does not have: `migrate` ran without them, or before them. */
+/** Logs the rules of this environment that differ from the database's: `migrate` ran without them, or before they were set. */
 const compareRules = async (
   sql: Database,
   { games_need_verdict, review_target_ms }: Partial<DecisionRules>,

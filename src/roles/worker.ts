@@ -29,7 +29,7 @@ import { createEventBox } from '#src/sealing/event-box.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 20;
-/** A worker that is asked to stop aborts its jobs after this time. Longer than the timeout of a webhook call, 15 s. */
+/** At shutdown, a worker aborts its jobs after this time, which is longer than the timeout of a webhook call (15 s). */
 const DRAIN_MS = 20_000;
 const RECONCILE_MS = 60_000;
 const URGENT_JOBS_MS = 1_000;

@@ -27,11 +27,11 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
 const wordsOf = (text: string): string[] => Array.from(segmenter.segment(text), ({ segment }) => segment);
 const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 
-/** Work grows with the square of the changes, 30 ms here. Above, whole lines or the whole text is marked. */
+/** With this many changes, a comparison takes 30 ms, and it grows with their square. Beyond it, whole lines or texts are marked. */
 const CHANGES_MAX = 400;
-/** Characters on both sides whose words are compared: to split them takes 25 ms. */
+/** Texts of more characters together are not compared by words: splitting this many takes 25 ms. */
 const WORDS_TEXT_MAX = 32_768;
-/** Characters around a change that are compared with it, so that it is not cut within a word. */
+/** This many characters around a change are compared with it, so that it does not begin or end within a word. */
 const CONTEXT = 64;
 
 const commonPrefix = (before: string, after: string): number => {
@@ -62,7 +62,7 @@ const compareMiddle = (before: string, after: string): TextPart[] =>
     { type: 'added', text: after },
   ];
 
-/** Joins parts of one kind. Between two changes, spaces alone count as changed: a phrase stays together. */
+/** Joins adjacent parts of one kind. White space between two changes counts as changed, so that a phrase stays together. */
 const joinParts = (parts: readonly TextPart[]): TextPart[] => {
   const joined: TextPart[] = [];
   const push = (type: TextPart['type'], text: string): void => {

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** Animation of a PNG (third edition, section 4.9), and whether programs show it differently. */
+/** Facts of a PNG that decide whether programs show it differently (third edition, section 4.9). */
 export type PngChunks = {
   frames: number;
   isAmbiguous: boolean;
@@ -27,16 +27,16 @@ function* chunksOf(png: Buffer): Generator<Part, void, void> {
   }
 }
 
-/** The gamma of a PNG, times 100,000: sRGB has 45,455, Macs of old 55,556. Linear light (100,000) shows hidden darks. */
+/** The accepted gamma of a PNG, times 100,000: sRGB has 45,455, old Macs 55,556. With 100,000, dark parts can be hidden. */
 const GAMMA = { min: 40_000, max: 60_000 };
-/** White, red, green and blue of sRGB, and how far from them wide gamuts are. */
+/** White, red, green and blue of sRGB, and the largest accepted distance, which wide gamuts have. */
 const SRGB = [
   { x: 31_270, y: 32_900, near: 10_000 },
   { x: 64_000, y: 33_000, near: 28_000 },
   { x: 30_000, y: 60_000, near: 28_000 },
   { x: 15_000, y: 6_000, near: 28_000 },
 ];
-/** Transfer functions that are about that of sRGB (ITU-T H.273, table 3). */
+/** Transfer functions close to that of sRGB (ITU-T H.273, table 3). */
 const TRANSFERS: ReadonlySet<number | undefined> = new Set([1, 6, 13, 14, 15]);
 
 const isOther: Record<string, (data: Buffer) => boolean> = {
@@ -50,14 +50,14 @@ const isOther: Record<string, (data: Buffer) => boolean> = {
   cICP: (data) => !TRANSFERS.has(data[1]),
   acTL: (data) => data.length !== 8 || data.readUInt32BE() === 0,
 };
-/** Chunks of which one program takes the first, another one the last. */
+/** Chunks that must not stand twice, because some programs use the first and others the last. */
 const ONCE: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'iCCP', 'fcTL', ...Object.keys(isOther)]);
 
 const PALETTE_TYPE = 3;
-/** Types of colour that have transparency in a chunk: bytes of it. A palette has one for each of its colours at most. */
+/** Bytes of the transparency chunk by colour type. A palette has at most one byte for each of its colours. */
 const TRANSPARENCY = { 0: 2, 2: 6 } as const;
 
-/** libvips ignores a transparency of another length, which browsers apply. */
+/** Does the transparency chunk have another length? libvips then ignores it, and browsers apply it. */
 const isOtherTransparency = (parts: ReadonlyMap<string, Buffer>): boolean => {
   const [colourType, palette, transparency] = [parts.get('IHDR')?.[9], parts.get('PLTE'), parts.get('tRNS')];
   if (transparency === undefined) return false;
@@ -83,7 +83,7 @@ const fillPalette = (png: Buffer, parts: ReadonlyMap<string, Buffer>): Buffer | 
   ]);
 };
 
-/** Reads what libvips does not read of a PNG. `frames` counts a still picture that the animation does not have. */
+/** Reads the chunks of a PNG that libvips does not. `frames` includes a still picture that is no part of the animation. */
 export const readPngChunks = (png: Buffer): PngChunks => {
   const parts = new Map<string, Buffer>();
   let isAmbiguous = false;

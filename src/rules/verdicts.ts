@@ -49,7 +49,7 @@ export const OBSTACLES: Readonly<Record<PassObstacle, string>> = {
     'its developer has no standing verdict, and GAMES_NEED_VERDICT is on, so it cannot be passed',
 };
 
-/** The decision that is to be made, as far as the verdict depends on it. */
+/** The part of a decision that its result depends on. */
 export type WantedDecision = {
   audit_status: Decision;
   reason: string | null;

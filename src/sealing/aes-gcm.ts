@@ -5,13 +5,13 @@ export const NONCE_BYTES = 12;
 export const TAG_BYTES = 16;
 
 const CIPHER = 'aes-256-gcm';
-/** Explicit: Node before 26 accepts shorter tags without it. */
+/** Without the explicit length, Node before 26 accepts shorter tags. */
 const OPTIONS = { authTagLength: TAG_BYTES };
 
 /** A 256-bit key. Printing a KeyObject does not show its bytes. */
 export type Key = KeyObject | Uint8Array;
 
-/** Node checks the length of the key; GCM itself accepts nonces of any length. */
+/** Checks the length of a nonce, because GCM accepts any. Node checks the length of the key. */
 const requireNonce = (nonce: Uint8Array): Uint8Array => {
   if (nonce.length === NONCE_BYTES) return nonce;
   throw new RangeError(`a nonce has ${NONCE_BYTES} bytes, this has ${nonce.length}`);

@@ -56,7 +56,7 @@ export const readSealingRing = async (sql: Queryable): Promise<KeyRing> => {
   return { records: [], tokens: [box] };
 };
 
-/** The keys of a process, with the one that opens what `readSealingRing` sealed. Event secrets alone are opened by it. */
+/** The keys of a process, with the one that opens what `readSealingRing` sealed. It opens only event secrets. */
 export const withEventBox = (sql: Queryable, keys: KeyRing): KeyRing => {
   const box: KeyProvider = {
     key_id: KEY_ID,

@@ -10,7 +10,7 @@ const SEVERITIES: Readonly<Record<string, SeverityNumber>> = {
   fatal: SeverityNumber.FATAL,
 };
 
-/** The ids of the active trace, for a line of the log; nothing without one. */
+/** Returns the ids of the active trace for a line of the log; nothing without a trace. */
 export const traceIds = (): { trace_id?: string; span_id?: string } => {
   const span = trace.getActiveSpan()?.spanContext();
   return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };

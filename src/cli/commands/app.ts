@@ -56,7 +56,7 @@ const answerChange = async (
   out.answer({ ...document, ...(secret && { secret, undelivered }) }, done, ...lines);
 };
 
-/** On a terminal, asks whether a removed application has its id again. */
+/** On a terminal, prompts whether the application is the removed one with this id. */
 const confirmSameOwner = async ({ openDatabase, out }: CommandContext, application_id: string) => {
   if (!isInteractive(out)) return false;
   const sql = await openDatabase();

@@ -48,7 +48,7 @@ export type Wanted = {
   reasons: { code: string; label: string; text: string }[];
 };
 
-/** @throws UsageError for aliases that would fill the memory */
+/** Converts the document. @throws UsageError for aliases that would fill the memory */
 const toPlain = (path: string, document: Document): ReturnType<Document['toJS']> => {
   try {
     return document.toJS();
@@ -57,7 +57,7 @@ const toPlain = (path: string, document: Document): ReturnType<Document['toJS']>
   }
 };
 
-/** @throws UsageError that names the file, the line and the field */
+/** Parses a file. @throws UsageError that names the file, the line and the field */
 const parseFile = (
   path: string,
   text: string,
@@ -93,7 +93,7 @@ const parseFile = (
   throw new UsageError(`${problems.join('\n')}\nNothing was changed.`);
 };
 
-/** No access token is as long. */
+/** Longer than any access token. */
 const TOKEN_FILE_BYTES = 16_384;
 
 /** Reads a file that an untrusted file names: a pipe would block this process, and a device never ends. */
@@ -108,7 +108,7 @@ const readTokenFile = async (path: string): Promise<string> => {
   return buffer.toString('utf8', 0, bytesRead);
 };
 
-/** Where access tokens are, and the home with secrets of the platform. */
+/** The places from which access tokens are read, and the home with secrets of the platform. */
 type Sources = { directory: string; env: NodeJS.ProcessEnv; home: string };
 
 /** Returns a function that reads the access token of an application. */

@@ -69,7 +69,7 @@ const askRejection = async ({ sql, out, prompt }: Session): Promise<Rejection | 
   return note === undefined ? undefined : { reason, text, note };
 };
 
-/** @param rejection absent: the game is passed */
+/** Decides on a game. @param rejection absent: the game is passed */
 const decide = async (session: Session, diff: GameDiff, next: Place, rejection?: Rejection) => {
   const { operate, out, by } = session;
   const games = [{ game_id: diff.game.game_id, revision: diff.to }];
@@ -100,7 +100,7 @@ const undoLast = async (session: Session): Promise<void> => {
   session.place = last.place;
 };
 
-/** Asks what to do with a game. @returns whether the review goes on */
+/** Shows a game and prompts for the decision. @returns whether the review goes on */
 const handleGame = async (session: Session, game: LaneGame): Promise<boolean> => {
   const diff = await showGame(session, game);
   const next = placeInLane(game);

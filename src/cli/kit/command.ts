@@ -53,7 +53,7 @@ const runCommand = async (
   }
 };
 
-/** The connections of the command are still open here: a hint may need them. */
+/** Runs a command and adds hints to its errors while its connections are still open, because a hint may need them. */
 const runWithHints = async (context: CommandContext, run: (context: CommandContext) => Result) => {
   try {
     return await run(context);

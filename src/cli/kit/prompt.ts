@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Output } from '#src/cli/kit/output.ts';
 
-/** May a command ask? Only a person at a terminal answers. */
+/** May a command prompt? Only a person at a terminal can answer. */
 export const isInteractive = ({ json, stdio }: Output): boolean =>
   !json && stdio.stdin.isTTY === true && stdio.stderr.isTTY === true;
 

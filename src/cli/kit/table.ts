@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import stringWidth from 'string-width';
 
-/** A column as a table shows it: text on one line, without control characters. */
+/** A column of a table, with its cells as lines of text without control characters. */
 export type TableColumn = {
   header: string;
   cells: string[];
@@ -10,11 +10,11 @@ export type TableColumn = {
 };
 
 const GAP = '  ';
-/** A column is not cut below this width: in a narrower terminal, records show the whole texts. */
+/** A column is not cut below this width. A narrower terminal shows records with whole texts instead. */
 const CUT_MIN = 16;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-/** Milliseconds and 26 random bits: no two rows of a list share them. Commands accept ids cut like this. */
+/** Characters of a cut id: its milliseconds and 26 random bits, which no two rows of a list share. Commands accept cut ids. */
 const SHORT_ID = 23;
 
 /** The words of states, by colour. */
@@ -64,7 +64,7 @@ export const cutTo = (text: string, width: number): string => {
   return `${cut}…`;
 };
 
-/** Before each further line of a text: the text could imitate the lines of other fields. */
+/** Marks each further line of a text, because the text could imitate the lines of other fields. */
 const GOES_ON = '| ';
 
 /** Makes lines of at most this many columns of a text, in which `style` has marked parts. */
@@ -92,7 +92,7 @@ const wrapTo = (text: string, width: number): string[] => {
   return [...lines, line];
 };
 
-/** An address stays whole, so that it can be opened. It has no character that a terminal draws as a space. */
+/** Is this an address? It stays whole, so that it can be opened, and has no character that a terminal draws as a space. */
 export const isAddress = (text: string): boolean => /^[!-~]*$/.test(text);
 
 /** Makes lines of at most this many columns of a text. Each further one has a mark. */
@@ -111,7 +111,7 @@ const sum = (widths: readonly number[]): number =>
 const isUuidColumn = ({ cells }: TableColumn): boolean =>
   cells.length > 0 && cells.every((id) => UUID.test(id));
 
-/** A game with the revision that a decision names. It is pasted into commands, so it stays whole. */
+/** A game with its revision, as commands take it. It stays whole, because people paste it. */
 const NAMED_REVISION = /^[0-9a-f-]{36}@\d+$/;
 
 const shortenIds = (column: TableColumn): TableColumn => {

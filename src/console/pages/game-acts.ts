@@ -20,7 +20,7 @@ import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { type ById, cursorText, laneFilters, revisionNumber, toId } from '#src/site/query.ts';
 
-/** A decision with its texts, 4,000 characters each, and the filters of the lane, percent-encoded. */
+/** Most bytes of a decision with its texts, 4,000 characters each, and the filters of the lane, percent-encoded. */
 const FORM_MAX_BYTES = 144 * 1024;
 
 const GAME_NOT_FOUND = 'There is no game with this id.';

@@ -20,7 +20,7 @@ const outwardLink = (url: string): SafeHtml => {
 <span class="soft">(new tab)</span><br><span class="mono soft">${url}</span>`;
 };
 
-/** A text that may be longer than its part of the page: then it scrolls, by keyboard too. */
+/** A longer text scrolls in its part of the page, by keyboard too. */
 const LONG_TEXT = 600;
 
 type TextDiff = Extract<FieldDiff, { kind: 'text' }>;
@@ -62,9 +62,9 @@ const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
 <div class="gallery">${lists.map((field) => pictureList(game, diff, field, pictures))}</div></section>`;
 };
 
-/** The heading shows a name of this width whole on every screen. Full-width characters take two columns. */
+/** The heading shows names up to this width whole on every screen. Full-width characters take two columns. */
 const HEADING_COLUMNS = 48;
-/** Characters of such a name: some take no column. */
+/** Most characters of such a name, because some take no column. */
 const HEADING_MAX = 200;
 
 const nameOf = ({ diff }: GameView): TextDiff | undefined =>
@@ -126,7 +126,7 @@ export const changedFields = (view: GameView): FieldDiff[] => {
   return view.diff.fields.filter((field) => isChanged(field, isCompared, view));
 };
 
-/** @returns what stands over the whole width, and what stands beside the facts */
+/** Shows the content of a game. @returns the parts over the whole width, and those beside the facts */
 export const gameContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
   const changed = changedFields(view);
   return changed.length === 0 ? wholeContent(view) : changedContent(view, changed);

@@ -20,7 +20,7 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** Most bytes of a form with both texts. */
 const FORM_MAX_BYTES = DECISION_TEXTS_MAX_BYTES + 16 * 1024;
 
-/** What is written is a note or a message from its first letter on: no button turns the one into the other. */
+/** A note and a message have separate forms, so that no button turns the one into the other. */
 type Written = { act: 'note' | 'message'; opener: string; label: string; button: string; kind: string };
 
 const NOTE: Written = {

@@ -14,13 +14,13 @@ type Iconed = { game_id: string; application_id: string; game_icon: readonly str
 /** A page requests its icons every second for 20 s, then every 15 s for ten minutes. */
 const POLLS_MAX = 60;
 const QUICK_POLLS = 20;
-/** Games of one request: their ids stay below the length that an address may have. */
+/** Most games of one request, so that its address is not too long. */
 const REQUESTED_MAX = 60;
 
 const isIconWaiting = ({ application_id, game_icon: [url] }: Iconed, pictures: PictureSet): boolean =>
   url !== undefined && isWaiting(pictures.get({ application_id, url }));
 
-/** Requests the icons of a page that are being fetched; nothing if all are there. @param size that the page shows */
+/** Makes a page poll the icons that are being fetched; nothing if all are there. @param size the size that the page shows */
 export const awaitIcons = (
   games: readonly Iconed[],
   pictures: PictureSet,

@@ -1,4 +1,4 @@
-/** The verdict on a developer: the one that stands, and the form that gives one, alone or with a second person. */
+/** The standing verdict on a developer, and the form that gives one, alone or with a second person. */
 import { ENDS_SOON_DAYS, type PublicVerdict } from '#db/queries/verdicts.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
 import { VERDICTS } from '#src/contract/words.ts';
