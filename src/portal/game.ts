@@ -41,9 +41,9 @@ const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 
 /** Describes how soon the platform sees a change. */
 export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
-  html`Your list is read every ${formatDuration(every_ms)}: a change of a game's entry there is seen then. A change of its
-detail alone is seen within ${formatDuration(detail_max_age_ms)}, or within seconds after <em>Pull this game now</em> or a
-call of <code>POST /open-api/game/refresh</code>.`;
+  html`The platform reads your list every ${formatDuration(every_ms)}, and sees changed rows then. It sees a change of a
+detail alone within ${formatDuration(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
+<code>POST /open-api/game/refresh</code>.`;
 
 const describePlace = ({ lane, place, games, since, is_held }: WaitingPlace): SafeHtml | string =>
   is_held

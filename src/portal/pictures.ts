@@ -12,7 +12,7 @@ import { ago, html, link, number, type SafeHtml, section } from '#src/site/html.
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const KIB = 1_024;
-const [, SHOWN_WIDTH] = THUMBNAIL_WIDTHS;
+const [, , SHOWN_WIDTH] = THUMBNAIL_WIDTHS;
 
 const query = z.object({ id: identifier, n: z.coerce.number().int().min(0) });
 

@@ -232,9 +232,10 @@ export const select = (
   label: string,
   options: readonly (readonly [value: string, label: string])[],
   value: string,
+  isRequired = false,
 ): SafeHtml =>
   html`<label class="field"><span>${label}</span>
-<select name="${name}">${options.map(
+<select name="${name}"${isRequired ? html` required` : null}>${options.map(
     ([option, text]) =>
       html`<option value="${option}"${option === value ? html` selected` : null}>${text}</option>`,
   )}</select></label>`;

@@ -71,6 +71,9 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
     expect(await page.locator('nav, .button').filter({ visible: true }).count()).toBe(0);
     const text = page.getByRole('region', { name: 'Description' });
     expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
+    // A card of a lane has its name, though the checkbox before it is not printed.
+    await page.goto(new URL('/review', page.url()).href);
+    expect((await page.locator('.game-card > div').first().boundingBox())?.width).toBeGreaterThan(150);
     await page.close();
   });
 });

@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { findPictures } from '#db/queries/pictures.ts';
@@ -61,7 +62,7 @@ test('a developer finds games by a part of their name in every status, and rejec
   expect(await page('/portal/games')).not.toContain('Paper Kite');
   const game = await page('/portal/game?id=b-2');
   expect(game).toMatch(/number \d of \d in the new lane/);
-  expect(game).toContain('Your list is read every');
+  expect(game).toContain('The platform reads your list every');
 });
 
 test('a developer sees the pictures of own games alone, as the platform has them', async () => {
@@ -97,6 +98,8 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const [, src = ''] = /<img src="([^"]*)" alt="Icon 1 of 1"/.exec(page) ?? [];
   const picture = await theirs.call(src.replaceAll('&amp;', '&'));
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/webp']);
+  // As large as its frame, not 256 pixels wide.
+  expect((await sharp(await picture.arrayBuffer()).metadata()).width).toBe(1_024);
 });
 
 test('a message of an operator whose login is the id of the application is not said to be the developer’s', async () => {
@@ -112,7 +115,7 @@ test('a message of an operator whose login is the id of the application is not s
   expect(shown).toMatch(/from the developer<\/span> you</);
 });
 
-test('a game begins with why it was rejected and its appeal; its texts are as they are stored', async () => {
+test('a game begins with the search for another one, why it was rejected and its appeal; its texts are as they are stored', async () => {
   const { sql } = database;
   const game_info = `One lamp.\n\n${'A boat. '.repeat(40)}The end.`;
   const { page } = await arrive(sql, portal.url, 'yew', [{ game_id: 'y-1', game_info }]);
@@ -125,6 +128,7 @@ test('a game begins with why it was rejected and its appeal; its texts are as th
   });
   const shown = await page('/portal/game?id=y-1');
   const places = [
+    'role="search"',
     '<section class="card bad">',
     ': <span dir="auto">Information is missing or incomplete</span></h2>',
     '<blockquote dir="auto">It stops.</blockquote>',
@@ -135,7 +139,6 @@ test('a game begins with why it was rejected and its appeal; its texts are as th
     '"button " name="act" value="appeal">Appeal the rejection</button>',
     'A rejection is appealed once',
     game_info,
-    'role="search"',
   ].map((part) => shown.indexOf(part));
   expect(shown.split('It stops.'), 'it is said once').toHaveLength(2);
   expect(places).not.toContain(-1);

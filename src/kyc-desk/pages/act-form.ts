@@ -2,7 +2,7 @@
 import { recordOf } from '#db/queries/approvals.ts';
 import type { ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { developerPath, revealForm } from '#src/kyc-desk/pages/parts.ts';
-import { verdictFields } from '#src/kyc-desk/pages/verdict.ts';
+import { VERDICT_FIELD, verdictFields } from '#src/kyc-desk/pages/verdict.ts';
 import type { readNeed } from '#src/operations/second-person.ts';
 import type { ProofView } from '#src/site/confirm.ts';
 import { hiddenFields, html, input, type SafeHtml } from '#src/site/html.ts';
@@ -12,7 +12,7 @@ type ActForm = { label: string; button: string; path: string; hint: string };
 const ACT_FORMS: Record<(typeof KYC_APPROVAL_KINDS)[number], ActForm> = {
   verdict: {
     label: 'Give a verdict',
-    button: 'Request to give it',
+    button: 'Request the verdict',
     path: 'verdict',
     hint: 'On this version of the record. It ends when a field that matters changes, and at its time.',
   },
@@ -53,15 +53,19 @@ type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeo
 export const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
   const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
   const isVerdict = kind === 'verdict';
-  const more = isVerdict ? verdictFields : null;
   const title = html`${isVerdict ? null : html`<h3>${label}</h3>`}<p class="hint">${hint}</p>`;
+  // The form of a verdict is sent by Ctrl+Enter too.
+  const look = (kind: string): SafeHtml =>
+    isVerdict ? html`class="button primary" data-sends` : html`class="button ${kind}"`;
   const url = `${developerPath(application_id)}/${path}`;
+  const before = isVerdict ? VERDICT_FIELD : null;
+  const after = isVerdict ? verdictFields : null;
   const form = (to: string, fields: Record<string, string>, button: SafeHtml): SafeHtml =>
-    html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${reasonField}${more}${button}</form>`;
+    html`<form method="post" action="${to}" class="acts">${hiddenFields(fields)}${before}${reasonField}${after}${button}</form>`;
   if (need === 'needed') {
     const fields = { kind, subject: `application:${application_id}`, seen: version };
     return html`<div class="request">${title}
-${form('/requests', fields, html`<button class="button ${isVerdict ? 'primary' : ''}">${requestLabel}</button>`)}</div>`;
+${form('/requests', fields, html`<button ${look('')}>${requestLabel}</button>`)}</div>`;
   }
   const why =
     need === 'off'
@@ -70,10 +74,6 @@ ${form('/requests', fields, html`<button class="button ${isVerdict ? 'primary' :
   const act =
     kind === 'reveal'
       ? revealForm(url, view, reasonField)
-      : form(
-          url,
-          versionFields(kind, version),
-          html`<button class="button ${isVerdict ? 'primary' : 'danger'}">${label}</button>`,
-        );
+      : form(url, versionFields(kind, version), html`<button ${look('danger')}>${label}</button>`);
   return html`<div class="request">${title}<p class="notice warn">${why}</p>${act}</div>`;
 };

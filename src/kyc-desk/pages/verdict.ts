@@ -28,12 +28,15 @@ export const verdictFacts = (
   ]);
 };
 
-/** What a verdict says beside the reason. */
-export const verdictFields = html`${select(
+/** The verdict itself. None is chosen until the officer chooses it. */
+export const VERDICT_FIELD = select(
   'verdict',
   'Verdict',
-  VERDICTS.map((each) => [each, each] as const),
-  'verified',
-)}
-${input('The developer reads', { name: 'text', maxlength: PROSE_MAX, grow: true })}
+  [['', 'choose…'], ...VERDICTS.map((each) => [each, each] as const)],
+  '',
+  true,
+);
+
+/** What a verdict says beside the reason. */
+export const verdictFields = html`${input('The developer reads', { name: 'text', maxlength: PROSE_MAX, grow: true })}
 ${input('Ends after', { name: 'expires', value: '365d', size: 6, required: true })}`;
