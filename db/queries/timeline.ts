@@ -80,6 +80,8 @@ type EndedRun = Pick<RunRow, 'run_id' | 'outcome' | 'reason' | 'note' | 'missing
 type OpenRun = Pick<RunRow, 'note'>;
 
 type StoredState = Pick<ApplicationRow, 'status' | 'pause_reason' | 'every_ms' | 'next_attempt_at'> & {
+  /** When the application was removed: a removal is the last change of its row. Null: it is not removed. */
+  removed_at: Date | null;
   /** The time of the database. */
   now: Date;
 };
@@ -98,8 +100,9 @@ export const readApplicationState = async (
   application_id: string,
 ): Promise<ApplicationState | undefined> => {
   const application = await firstRow(sql<StoredState[]>`
-    select status, pause_reason, every_ms, next_attempt_at, now() as now from applications
-    where application_id = ${application_id}`);
+    select status, pause_reason, every_ms, next_attempt_at, now() as now,
+           case when status = 'removed' then updated_at end as removed_at
+    from applications where application_id = ${application_id}`);
   if (application === undefined) return undefined;
   const [last_run, complete, open] = await Promise.all([
     firstRow(sql<EndedRun[]>`

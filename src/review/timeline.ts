@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import {
+  type ApplicationState,
   type DecisionEvent,
   findApplicationGame,
   type GameEvents,
@@ -65,6 +66,7 @@ export type Timeline = {
 };
 
 const listEntries = (
+  { removed_at }: ApplicationState,
   game: GameRow | undefined,
   events: GameEvents | undefined,
   failures: readonly FailureRow[],
@@ -100,7 +102,9 @@ const listEntries = (
       add(decided_at, { kind: 'upheld', text: 'The appeal was decided: the game stays rejected.', by });
   }
   for (const { withdrawn_at, returned_at } of events?.absences ?? []) {
-    add(withdrawn_at, { kind: 'withdrawn', text: 'Withdrawn: the application no longer lists the game.' });
+    const isOfRemoval = removed_at !== null && withdrawn_at >= removed_at;
+    const why = isOfRemoval ? 'the application was removed' : 'the application no longer lists the game';
+    add(withdrawn_at, { kind: 'withdrawn', text: `Withdrawn: ${why}.` });
     add(returned_at, { kind: 'returned', text: 'Back: the application lists the game again.' });
   }
   if (game?.withdrawn_at === null)
@@ -186,7 +190,7 @@ export const readTimeline = async (
     answer,
     rejection: answer.code === 'rejected' && decision !== undefined ? decision : null,
     waiting: waiting ?? null,
-    entries: listEntries(game, events, failures, waiting),
+    entries: listEntries(application, game, events, failures, waiting),
   };
 };
 

@@ -140,15 +140,29 @@ const describeReturn = (
   return is_held ? `${was}.` : `${was}, and waits for a decision again.`;
 };
 
+/** The reason of a pause; nothing of an application that is not paused. */
+const describePause = ({ status, pause_reason }: Application): string[] =>
+  status === 'paused'
+    ? [`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`]
+    : [];
+
+/** Explains what a withdrawn game needs to come back. */
+const describeWithdrawn = (application_id: string, application: Application): string => {
+  if (application.status === 'removed')
+    return `The game is withdrawn: ${application_id} was removed. It comes back when the application is registered again for its former owner, and a listing names it.`;
+  const back = `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`;
+  return [back, ...describePause(application)].join(' ');
+};
+
 const explainStored = (
   game: Game,
-  { application_id, decision, appeal, failures, waiting, picture_changed_at }: GameState,
+  { application_id, application, decision, appeal, failures, waiting, picture_changed_at }: GameState,
 ): Answer => {
   if (game.withdrawn_at !== null)
     return {
       code: 'withdrawn',
       at: game.withdrawn_at,
-      text: `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`,
+      text: describeWithdrawn(application_id, application),
     };
   if (game.audit_status === 'pending' && waiting !== undefined) {
     return {
@@ -191,10 +205,8 @@ const describeNextRun = (application_id: string, { every_ms, next_attempt_at, no
 };
 
 const explainRuns = (application_id: string, application: Application): string => {
-  const { status, pause_reason, last_run, open_run } = application;
-  const facts: string[] = [];
-  if (status === 'paused')
-    facts.push(`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`);
+  const { status, last_run, open_run } = application;
+  const facts = describePause(application);
   if (status === 'removed') facts.push('The application was removed.');
   const why = withoutAdvice(last_run?.reason ?? last_run?.note ?? '');
   if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))

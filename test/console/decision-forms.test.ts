@@ -58,7 +58,7 @@ test('a game that is withdrawn while its page is open is not decided, and the pa
     ['seen_status', 'pending'],
   ] as const;
   expect(await post(`/games/${game_id}`, form)).toBe(
-    '303 Nothing was decided: the game is withdrawn. Its application no longer lists it.',
+    '303 Nothing was decided: the game is withdrawn. Its application no longer lists it, or was removed.',
   );
   expect(await decisionsOn([game_id])).toEqual([]);
   const events = await database.sql`select type from events where game_id = ${game_id}`;

@@ -123,7 +123,7 @@ describe('game pass and game reject', () => {
     const alone = await catalogue([...pass, `${one.game_id}@1`]);
     expect(alone).toMatchObject({
       exit: 1,
-      stderr: `catalogue: ${one.game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.\n`,
+      stderr: `catalogue: ${one.game_id} is withdrawn: its application no longer lists it, or was removed. Decide when a listing names it again.\n`,
     });
     const both = await catalogue([...pass, `${one.game_id}@1`, `${other.game_id}@1`]);
     expect(both.exit).toBe(3);

@@ -7,8 +7,10 @@ import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { formatUtc } from '#src/lib/utc.ts';
+import { pauseApplication } from '#src/operations/applications.ts';
 import { holdApplication } from '#src/operations/holds.ts';
 import { operate } from '#src/operations/operate.ts';
+import { removeApplication } from '#src/operations/remove-application.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { tickOffset } from '#src/rules/ticks.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
@@ -159,6 +161,33 @@ describe('The first line answers why a game', () => {
     const timeline = await read(id);
     expect(timeline.answer.code).toBe('waiting');
     expect(kindsOf(timeline).toSorted()).toEqual(['received', 'returned', 'waiting', 'withdrawn']);
+  });
+
+  it('is withdrawn by a listing while its application is paused, or by the removal of its application', async () => {
+    const { sql } = database;
+    await addApplication(sql, 'gone');
+    await upsertGames(
+      sql,
+      'gone',
+      ['unlisted', 'listed'].map((game_id) => fetchedGame({ game_id }, at(0))),
+    );
+    await sql`update games set withdrawn_at = now() where application_game_id = 'unlisted'`;
+    const withdrawn = 'The game is withdrawn: gone';
+    await operate(pauseApplication, { application_id: 'gone' }, OPERATOR, testPlatform(sql));
+    expect((await read('unlisted', 'gone')).answer.text).toBe(
+      `${withdrawn} no longer lists it. It comes back when a listing names it again. The application is paused.`,
+    );
+    await operate(removeApplication, { application_id: 'gone' }, OPERATOR, testPlatform(sql));
+    const timelines = [await read('unlisted', 'gone'), await read('listed', 'gone')];
+    expect(timelines.map(({ answer }) => answer.text)).toEqual(
+      Array(2).fill(
+        `${withdrawn} was removed. It comes back when the application is registered again for its former owner, and a listing names it.`,
+      ),
+    );
+    expect(timelines.map(({ entries }) => entries.at(-1)?.text)).toEqual([
+      'Withdrawn: the application no longer lists the game.',
+      'Withdrawn: the application was removed.',
+    ]);
   });
 
   it('was never stored: its invalid fields, the list that does not name it, or no list at all', async () => {

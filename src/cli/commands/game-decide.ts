@@ -71,7 +71,7 @@ const printOne = async (sql: Database, out: Output, decided: GameDecision): Prom
   const current = await requireGame(sql, game_id);
   if (result === 'withdrawn')
     throw new CatalogueError(
-      `${game_id} is withdrawn: its application no longer lists it. Decide when a listing names it again.`,
+      `${game_id} is withdrawn: its application no longer lists it, or was removed. Decide when a listing names it again.`,
     );
   if (result === 'fetching') {
     const why = 'is still being fetched, or not yet in PICTURE_STORE, without which no game is passed';

@@ -51,7 +51,9 @@ const explainUndecided = ({ result, revision, game }: GameDecision): string | un
   if (result === 'appealed') return 'its developer has appealed the rejection. Another reviewer decides.';
   if (result === 'decided_before')
     return `${game?.last?.decided_by ?? 'another operator'} decided meanwhile.`;
-  return result === 'withdrawn' ? 'the game is withdrawn. Its application no longer lists it.' : undefined;
+  return result === 'withdrawn'
+    ? 'the game is withdrawn. Its application no longer lists it, or was removed.'
+    : undefined;
 };
 
 type Params = ById<'game_id'>;
