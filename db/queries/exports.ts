@@ -1,4 +1,4 @@
-/** What leaves the catalogue as a whole: games with their decisions, and every decision. */
+/** Exports: games with their decisions, and every decision. */
 import type { Queryable } from '#db/client.ts';
 import { CONTENT_NAMES, type GameAuditRow, type GameRow } from '#db/queries/games.ts';
 import { isReleased } from '#db/queries/holds.ts';

@@ -50,7 +50,7 @@ const tables = (sql: Queryable) => sql`applications a
     from kyc_verdicts where application_id = a.application_id order by verdict_id desc limit 1
   ) v on true`;
 
-/** Finds a developer; of a removed application too. */
+/** Finds a developer, also that of a removed application. */
 export const findDeveloper = (sql: Queryable, application_id: string): Promise<Developer | undefined> =>
   firstRow(sql<Developer[]>`
     select ${columns(sql)} from ${tables(sql)} where a.application_id = ${application_id}`);

@@ -64,7 +64,7 @@ const whoMay = ({ right }: AnyOperation): string => {
   return takesRole(right);
 };
 
-/** A misspelt field is refused, because a machine would not notice that it was ignored. */
+/** Refuses unknown fields, because a machine would not notice that a misspelt one was ignored. */
 const toStrict = (input: z.ZodType, more: z.ZodRawShape = {}): z.ZodObject => {
   if (input instanceof z.ZodObject) return input.safeExtend(more).strict();
   throw new Error(`the input of an operation is an object or a discriminated union, not ${input.type}`);
@@ -103,7 +103,7 @@ const toEndpoint = (operation: AnyOperation): Endpoint => {
   };
 };
 
-/** A cursor may have an id of 512 characters that is encoded, a name and reasons. */
+/** Most characters of a cursor, which may contain an encoded id of 512 characters, a name and reasons. */
 const CURSOR_MAX = 16_384;
 
 /** Rows of a page. */
@@ -197,7 +197,7 @@ const showRequest = z.strictObject({
     .describe('Of the content. By default the present one.'),
 });
 
-/** What a reader of the stream reads of the game that an event names. */
+/** The endpoint from which readers of the stream read the game that an event names. */
 const showEndpoint: Endpoint = {
   name: 'game.show',
   path: pathOf('game.show'),

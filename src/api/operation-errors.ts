@@ -6,7 +6,7 @@ import { ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 
-/** The failure that an error of an operation is. Undefined: a fault of the platform. */
+/** Finds the failure that an error of an operation stands for; undefined for a fault of the platform. */
 const classify = (error: Error): PlatformFailure | undefined => {
   if (error instanceof KeyError) return error.retryable ? 'unavailable' : 'forbidden';
   if (error instanceof ForbiddenError) return 'forbidden';
@@ -16,7 +16,7 @@ const classify = (error: Error): PlatformFailure | undefined => {
   return error instanceof CatalogueError ? 'conflict' : undefined;
 };
 
-/** The error of an operation, as the API responds with it. Faults stay as they are. */
+/** Converts an error of an operation to that of the API. Faults stay as they are. */
 export const toFailure = (thrown: unknown): Error => {
   const error = coerceError(thrown);
   const failure = error instanceof ApiError ? undefined : classify(error);

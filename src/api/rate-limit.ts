@@ -19,7 +19,7 @@ const REDIS_WAIT_MS = 250;
 
 const NAMESPACE = 'catalogue-api-rate:';
 
-/** Tokens whose calls this process counts. The least recently used one is forgotten. */
+/** Most tokens whose calls this process counts. It forgets the least recently used one. */
 const TOKENS_MAX = 10_000;
 
 type Counted = (error: Error | null, counter?: { current: number; ttl: number }) => void;

@@ -1,12 +1,12 @@
 import { toPrintable } from '#src/lib/printable.ts';
 
-/** A text without the token, in each form that an application may echo. */
+/** Removes the token from a text, in each form that an application may echo. */
 export const hideToken = (text: string, accessToken: string): string => {
   const forms = [accessToken, JSON.stringify(accessToken).slice(1, -1), encodeURIComponent(accessToken)];
   return forms.reduce((rest, form) => rest.replaceAll(form, '[access token]'), text);
 };
 
-/** A text that an application chose: one line without the token, cut to `max` characters, in quotes if spaces are around it. */
+/** Quotes a text of an application: one line without the token, cut to `max` characters, in quotes if spaces are around it. */
 export const quote = (text: string, accessToken: string, max: number): string => {
   // The token goes first: half of it may remain otherwise.
   const whole = hideToken(text, accessToken);
@@ -18,6 +18,6 @@ export const quote = (text: string, accessToken: string, max: number): string =>
 
 const NAMED_MAX = 5;
 
-/** The first five names. */
+/** Names the first five. */
 export const nameSome = (names: readonly string[]): string =>
   [...names.slice(0, NAMED_MAX), ...(names.length > NAMED_MAX ? ['…'] : [])].join(', ');

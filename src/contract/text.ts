@@ -6,7 +6,7 @@ export const DESCRIPTION_MAX = 65_536;
 /** Maximum number of URLs in one list. */
 export const URLS_MAX = 100;
 export const URL_MAX = 2_048;
-/** Limited, because identifiers are parts of index keys. */
+/** The limit of identifiers, because they are parts of index keys. */
 export const IDENTIFIER_MAX = 512;
 /** Longest name of a host, and longest part of it between dots (RFC 1035, section 2.3.4). */
 const HOST_MAX = 253;
@@ -51,7 +51,7 @@ const textWithRules = (...rules: Rule[]) =>
 export const storableText = (maxLength: number) =>
   textWithRules(atMost(maxLength), STORABLE).meta({ maxLength });
 
-/** Characters of a text that a person writes for others. */
+/** Most characters of a text that a person writes for others. */
 export const PROSE_MAX = 4_000;
 
 /** A text that a person writes. A form sends each line break as CRLF and counts it as one character: it is stored as LF. */
@@ -60,7 +60,7 @@ export const prose = z
   .transform((text) => text.replaceAll('\r\n', '\n').trim())
   .pipe(storableText(PROSE_MAX));
 
-/** Characters of a reason. */
+/** Most characters of a reason. */
 export const REASON_MAX = 1_000;
 /** The schema of an operator's reason. @param needed who needs it, as the end of a message */
 export const reasonText = (needed: string) => storableText(REASON_MAX).trim().min(1, `is empty: ${needed}`);
@@ -71,7 +71,7 @@ export const identifier = storableText(IDENTIFIER_MAX).min(1, 'must not be empty
 const HTTP_HOST = /^https?:\/\/[^/\\?#]/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a URL parser removes or escapes these characters
 const CHANGED_BY_PARSER = /^\s|\s$|[\u0000-\u001f\u007f]/;
-/** Captures the authority of a URL if it is longer than one label may be: only then can a label be too long. */
+/** Captures the authority of a URL if it is longer than one label may be, because only then a label can be too long. */
 const LONG_AUTHORITY = /^https?:\/\/([^/\\?#]{64,})/i;
 
 /**

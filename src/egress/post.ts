@@ -1,6 +1,6 @@
 import type { EgressPolicy } from '#src/egress/egress.ts';
 
-/** What arrives for one call. Its connection, its handshake and a tunnel through a proxy do not count. */
+/** Counts of what arrives for one call, without its connection, its handshake and a tunnel through a proxy. */
 export type Traffic = {
   /** All bytes of HTTP, whether the call fails or not: body, headers, trailers, extensions of chunks, interim responses. */
   bytes: number;

@@ -1,7 +1,7 @@
 import type { Database } from '#db/client.ts';
 import { type EventLog, hasUnplacedEvents, insertPositions } from '#db/queries/events.ts';
 
-/** Events that one transaction places: its lock makes other readers wait. */
+/** Most events that one transaction places, because other readers wait for its lock. */
 const PLACED_AT_ONCE = 10_000;
 
 /**

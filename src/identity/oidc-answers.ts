@@ -4,7 +4,7 @@ import { type CustomFetch, customFetch } from 'openid-client';
 /** Most bytes of one answer, after decompression. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
-/** Fetches as `fetch` does. Reading the body fails beyond the bound: openid-client reads it whole. */
+/** Fetches, and fails if the body exceeds the bound, because openid-client reads it whole. */
 const fetchBounded: CustomFetch = async (url, options) => {
   const response = await fetch(url, options as RequestInit);
   let left = ANSWER_MAX_BYTES;

@@ -12,7 +12,7 @@ import { isAnswered } from '#src/rules/down.ts';
 import { inSpan } from '#src/tracing/span.ts';
 import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
 
-/** What became of the details that one job wanted. */
+/** The results of the details that one job wanted. */
 export type DetailResults = {
   counts: DetailCounts;
   failures: FailedCall[];
@@ -37,7 +37,7 @@ const isFailedCall = (result: DetailResult): result is FailedCall => result.erro
 const idsOf = (items: readonly { application_game_id: string }[]): string[] =>
   items.map(({ application_game_id }) => application_game_id);
 
-/** The games among these results that are not retried. */
+/** Lists the games of these results that are not retried. */
 export const finalIds = (results: readonly DetailResult[]): string[] => idsOf(results.filter(isFinal));
 
 /** The failure of a game that is not retried. */
@@ -51,7 +51,7 @@ const toFailure = ({ application_game_id, error }: FailedCall): LastFailure => (
   isAnswered: isAnswered(error),
 });
 
-/** The rows to keep of open games that are not retried: failed calls, and calls that did not begin. */
+/** Makes the failures of open games that are not retried: of failed calls, and of calls that did not begin. */
 export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] => {
   const failed = new Map(failures.map((failure) => [failure.application_game_id, toFailure(failure)]));
   const kind = 'not_requested';
@@ -101,19 +101,19 @@ export const writeBatches = async (
   return { counts, failures, open: [...open] };
 };
 
-/** The failure of a new game whose application has as many games as it may have. */
+/** Makes the failure of a new game whose application already has the most games. */
 const toSurplus = (application_game_id: string): LastFailure => {
   const kind = 'too_many_games';
   return { application_game_id, kind, reasons: [{ path: '', code: kind }], final: true, isAnswered: true };
 };
 
-/** The failure of a game that the list names and whose detail is null. */
+/** Makes the failure of a game that the list names and whose detail is null. */
 const toNoDetail = (application_game_id: string): LastFailure => {
   const kind = 'no_detail';
   return { application_game_id, kind, reasons: [{ path: 'data', code: 'null' }], final: true };
 };
 
-/** The new ones among these games for which there is no room. */
+/** Finds the new games for which there is no room. */
 const findSurplus = async (
   tx: Queryable,
   application_id: string,

@@ -118,7 +118,7 @@ const storeNotProvided = async (tx: Queryable, pull: KycPull): Promise<KycOutcom
   return 'not_provided';
 };
 
-/** @param sealed undefined when the stored record was equal before the transaction */
+/** Stores a record. @param sealed undefined if the stored record was equal before the transaction */
 const storeRecord = async (
   tx: Queryable,
   pull: KycPull,
@@ -162,7 +162,7 @@ const storeRecord = async (
   return outcome;
 };
 
-/** The names of what differs from the current record, `cp_id` included. Empty for a first record. */
+/** Names the fields that differ from the current record, `cp_id` included. Empty for a first record. */
 const compareFields = (
   former: FieldFingerprints | undefined,
   cp_id: string,

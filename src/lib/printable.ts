@@ -10,7 +10,7 @@ export const DIRECTION_CONTROLS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069
 /** White space, control characters, and characters that fonts draw as nothing. */
 const BLANK = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
-/** @returns the name of a game, or `placeholder` if it has no visible character */
+/** Returns the name of a game, or `placeholder` if it has no visible character. */
 export const nameOr = (name: string, placeholder = '(no name)'): string =>
   BLANK.test(name) ? placeholder : name;
 

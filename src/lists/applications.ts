@@ -17,7 +17,7 @@ type Stored = Omit<
   `last_${'run_id' | 'outcome' | 'reason' | 'finished_at'}` | 'has_open_run' | 'games' | 'suspect_run'
 >;
 
-/** An application as JSON documents have it: without its access token. */
+/** Converts an application to JSON, without its access token. */
 export const toApplicationDocument = (row: Stored) => ({
   application_id: row.application_id,
   name: row.name,
@@ -69,7 +69,7 @@ export const conditionOf = ({
 const explainPause = ({ status, pause_reason }: Pick<ApplicationItem, 'status' | 'pause_reason'>) =>
   pause_reason ?? (status === 'paused' ? 'an operator paused it' : null);
 
-/** The reasons of a pause and of the latest run, how long runs have failed, and when the next one is attempted. */
+/** Explains the reasons of a pause and of the latest run, how long runs have failed, and when the next one is attempted. */
 const explainCondition = (row: ApplicationItem): string => {
   const { last_reason, failing_since, next_attempt_at } = row;
   const now = Date.now();

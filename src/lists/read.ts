@@ -8,7 +8,7 @@ import { invalidCursor, nextCursor, type PageRequest, toListPage } from '#src/li
 import type { AnyList, List } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** What a front reads lists from. */
+/** The sources from which a front reads lists. */
 export type Sources = {
   sql: Database;
   /** Opens the queues. */
@@ -38,7 +38,7 @@ export const readList = async <Row extends object, Filter extends z.ZodObject, S
   }
 };
 
-/** The first rows of a list for a part of a page, which does not count them. */
+/** Reads the first rows of a list for a part of a page, without counting them. */
 export const readFirst = async <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   list: List<Row, Filter, Sort>,
   sources: Sources,

@@ -1,4 +1,4 @@
-/** KYC records that are kept no longer. The job `prune` runs both. */
+/** Deletes KYC records whose retention has ended. The job `prune` runs both operations. */
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { deleteKycRecords, findKycState, lockKycState, saveKycState } from '#db/queries/kyc.ts';
@@ -30,7 +30,7 @@ export const expireFormerRecords = defineOperation({
   after: async (deleted) => deleted.reduce((sum, { versions }) => sum + versions, 0),
 });
 
-/** The state is then `erased`: an application of the same id is pulled only after an operator allows it. */
+/** Sets the state to `erased`: an application of the same id is pulled only after an operator allows it. */
 export const expireRemovedRecord = defineOperation({
   name: 'kyc.expire_removed',
   title: 'Delete every version of the KYC record of an application that was removed long ago',

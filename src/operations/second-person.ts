@@ -19,7 +19,7 @@ import {
 import { namesOfRoles, RIGHTS, type Role } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 
-/** Nothing was done: the message says why, and what to do. */
+/** Nothing was done. The message says why, and what to do. */
 export class ApprovalError extends CatalogueError {
   override readonly name = 'ApprovalError';
 }

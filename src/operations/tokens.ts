@@ -21,7 +21,7 @@ export const TOKEN_DAYS = { application: 365, operator: 90 };
 
 const tokenSubject = ({ token_id }: { token_id: string }): string => `token:${token_id}`;
 
-/** The roles of an operator's token: those that are given, or else all that the operator has now. @throws UsageError */
+/** Returns the roles of an operator's token: the given ones, or else all that the operator has now. @throws UsageError */
 const chooseRoles = async (tx: Queryable, name: string, given: Role[] | undefined): Promise<Role[]> => {
   const operator = await findOperator(tx, name);
   if (operator === undefined) throw new NotFoundError('operator', name);

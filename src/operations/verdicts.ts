@@ -14,10 +14,10 @@ import { type Context, defineOperation } from '#src/operations/operation.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A verdict without a time of its own ends after it. */
+/** The default lifetime of a verdict. */
 export const VERDICT_LIFETIME_MS = 365 * DAY_MS;
 
-/** What the second person of a verdict approves, beside the reason. */
+/** The terms of a verdict that the second person approves, besides the reason. */
 export const verdictTerms = z.object({
   verdict: z.enum(VERDICTS),
   /** For the application's developer. */

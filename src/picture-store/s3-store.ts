@@ -19,13 +19,13 @@ import {
   type PictureStore,
 } from '#src/picture-store/store.ts';
 
-/** Together shorter than a session of Postgres may be idle in its transaction (30 s). */
+/** Together shorter than the time that a session of Postgres may be idle in a transaction (30 s). */
 const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 8_000, throwOnRequestTimeout: true },
 };
 
-/** A call and its retries: a response that never ends would keep its job for ever. */
+/** Longest time of a call with its retries, because a response that never ends would occupy its job for ever. */
 const CALL_MS = 25_000;
 
 /** The bytes never change, because their hash is their name. */

@@ -16,7 +16,7 @@ import { placesOf } from '#db/queries/picture-pins.ts';
 import type { Pictures } from '#src/pictures/refresh.ts';
 import { mayCarryOver, nextCarryMs } from '#src/rules/carry-over.ts';
 
-/** Hex characters of a SHA-256. A decision without bytes of a picture, or with too many, has a shorter one. */
+/** Hex characters of a SHA-256. A decision without bytes of a picture has a shorter one. */
 const SHA256_HEX = 64;
 
 /**

@@ -35,7 +35,7 @@ sharp.concurrency(1);
 sharp.cache(false);
 
 const OPAQUE = 255;
-/** Height of a thumbnail: at most this many times its width, so that WebP can hold it. */
+/** A thumbnail is at most this many times as high as wide, so that WebP can contain it. */
 const TALL = 4;
 const QUALITY = { quality: 75, effort: 3 };
 
@@ -170,7 +170,7 @@ try {
 
 const [INPUT, OUTPUT] = [0, 1];
 
-/** Ends this process when its parent has ended: without it, there is no work. */
+/** Reads from the parent, and ends this process when the parent has ended. */
 const read = (length: number): Buffer => {
   const bytes = Buffer.alloc(length);
   for (let filled = 0; filled < length; ) {

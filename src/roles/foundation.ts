@@ -16,7 +16,7 @@ export type Foundation = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** At the end, connections that are still busy after this time are closed. */
+/** At shutdown, connections that are still busy after this time are closed. */
 const CLOSE_S = 5;
 
 const REPEAT_MS = 10_000;

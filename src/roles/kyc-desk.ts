@@ -7,7 +7,7 @@ import type { StartRole } from '#src/roles/single-role.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 5;
-/** At the end, connections that are still busy after this time are closed. */
+/** At shutdown, connections that are still busy after this time are closed. */
 const CLOSE_S = 5;
 
 /** Starts the KYC desk: the only web process that has keys. */

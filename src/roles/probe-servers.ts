@@ -16,7 +16,7 @@ const inTime = (probe: Promise<void>, message: string): Promise<void> =>
 
 const TAKES_NO_WRITE = `accepts connections, and takes no write within ${PROBE_MS / 1_000} s`;
 
-/** Checks that Postgres takes a write. @throws an error that says what is wrong; it is frozen if it does not answer in 3 s */
+/** Checks that Postgres accepts a write. @throws an error that says what is wrong, also if there is no response in 3 s */
 export const probeDatabase = (sql: Foundation['sql']): Promise<void> =>
   inTime(
     probeWrites(sql),
@@ -31,7 +31,7 @@ export const probePool = async (sql: Database): Promise<void> => {
   await Promise.race([sql`select`, sleep(PROBE_MS, undefined, { ref: false })]);
 };
 
-/** Checks that the queue takes a write. @throws an error that says what is wrong; it is frozen if it does not answer in 3 s */
+/** Checks that the queue accepts a write. @throws an error that says what is wrong, also if there is no response in 3 s */
 export const probeQueue = (backend: Foundation['backend']): Promise<void> =>
   inTime(
     backend.probe(),

@@ -67,7 +67,7 @@ export type WaitingPlace = {
 
 export const HELD_BACK = 'in no lane, because the platform holds the games of the application';
 
-/** What the answer is derived from. */
+/** The facts that the answer is derived from. */
 export type GameState = {
   application_id: string;
   application: Application;
@@ -106,7 +106,7 @@ const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingP
 
 const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);
 
-/** In sentences, for the application's developer. */
+/** Describes a rejection in sentences, for the application's developer. */
 export const describeRejection = ({
   reason_label,
   text,
@@ -117,7 +117,7 @@ export const describeRejection = ({
     .map(endSentence)
     .join(' ');
 
-/** A change that the application sent and that could not be stored. */
+/** Describes a change that the application sent and that could not be stored. */
 const failedChange = (failures: readonly Failure[]): string => {
   const [latest] = failures;
   return latest === undefined
@@ -191,7 +191,7 @@ const explainStored = (
   };
 };
 
-/** The reason of a run without what it advises an operator to do, for readers who cannot or need not do it. */
+/** Removes the advice for operators from the reason of a run, for readers who cannot or need not follow it. */
 export const withoutAdvice = (reason: string): string =>
   reason.replace(ACCEPT_ADVICE, '').replace(FAILURE_ADVICE, '');
 

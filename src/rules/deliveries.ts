@@ -55,6 +55,6 @@ export const nextDeliveryMs = (
   return Math.ceil(Math.min(Math.max(waitMs, retryAfterMs), leftMs));
 };
 
-/** The wait before an address is probed again, after this many failures in a row. */
+/** Returns the wait before an address is probed again, after this many failures in a row. */
 export const probeMs = (failures: number): number =>
   Math.min(WAITS_MS[0] * 2 ** (failures - 1), DELIVERY.probeMaxMs);

@@ -1,10 +1,10 @@
 const [EXTENSION, IMAGE, GRAPHIC_CONTROL] = [0x21, 0x2c, 0xf9];
 const [SCREEN_END, IMAGE_BYTES, CONTROL_BYTES] = [13, 10, 4];
 
-/** The colours of a table; 0 if its flag is not set. */
+/** Returns the bytes of a colour table; 0 if its flag is not set. */
 const tableBytes = (flags = 0): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
-/** Does the frame at `at` leave nothing of the screen free? */
+/** Does the frame at `at` cover the whole screen? */
 const coversScreen = (gif: Buffer, at: number): boolean => {
   const number = (place: number): number => gif.readUInt16LE(place);
   return number(at + 1) + number(at + 3) === 0 && number(at + 5) >= number(6) && number(at + 7) >= number(8);

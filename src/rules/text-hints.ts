@@ -1,4 +1,4 @@
-/** What stands out in the texts of a game. Hints for a reviewer: none decides. */
+/** Hints for a reviewer about unusual texts of a game. None of them decides. */
 import { confusables } from 'unicode-confusables';
 
 const SCRIPTS = [
@@ -24,7 +24,7 @@ const SCRIPTS = [
 ] as const;
 const TESTS = SCRIPTS.map((script) => [script, new RegExp(`\\p{sc=${script}}`, 'u')] as const);
 
-/** The scripts of a text, by Unicode's names. Of others nothing is said. */
+/** Names the common scripts of a text, by Unicode's names. Ignores other scripts. */
 export const scriptsOf = (text: string): string[] =>
   TESTS.flatMap(([script, test]) => (test.test(text) ? [script] : []));
 
@@ -54,7 +54,7 @@ export const latinReading = (name: string): string | null => {
   return reading === written ? null : reading;
 };
 
-/** Characters without a form of their own, which can hide in a name. A joiner is part of some scripts and of emoji. */
+/** Does a name have invisible characters? Joiners do not count, because some scripts and emoji contain them. */
 export const hasInvisible = (text: string): boolean =>
   /[\p{Cf}\u115F\u1160\u3164\uFFA0]/u.test(text.replaceAll(/[\u200C\u200D]/g, ''));
 
@@ -73,6 +73,6 @@ const CONTACTS = [
 ] as const;
 const CONTACTS_MAX = 6;
 
-/** Addresses, names of messengers and telephone numbers in a text. */
+/** Finds addresses, names of messengers and telephone numbers in a text. */
 export const contactsOf = (text: string): string[] =>
   [...new Set(CONTACTS.flatMap((pattern) => text.match(pattern) ?? []))].slice(0, CONTACTS_MAX);

@@ -20,14 +20,14 @@ export const eventSecretRecord = (receiver: Receiver): SealedRecord =>
     ? { table: 'event_webhooks', record_id: receiver.application_id }
     : { table: 'event_subscriptions', record_id: receiver.subscription_id };
 
-/** A secret opens for the address that it was sealed for: one that the database alone changed receives nothing. */
+/** The place of a secret. It opens only for the address that it was sealed for, so an address that was changed in SQL receives nothing. */
 const placeOf = (address: EventAddress): SealedPlace => ({
   ...eventSecretRecord(address),
   column: 'secret',
   boundTo: [address.url],
 });
 
-/** A new secret in the form of Standard Webhooks: `whsec_` and base64. */
+/** Creates a secret in the form of Standard Webhooks: `whsec_` and base64. */
 const createEventSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 /** Advises an operator about a secret that does not open. */

@@ -11,13 +11,13 @@ const createAsset = (name: string, type: string, content: string): Asset => {
   return { url: `/assets/${hash}/${name}`, type: `${type}; charset=utf-8`, content };
 };
 
-/** @param path relative to this file */
+/** Reads a file. @param path relative to this file */
 const readText = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
 const LOGO =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0f6f64"/><g fill="#fff"><rect x="7" y="7" width="8" height="8" rx="2"/><rect x="17" y="7" width="8" height="8" rx="2" opacity=".55"/><rect x="7" y="17" width="8" height="8" rx="2" opacity=".55"/><path d="M18 17.6v6.8a.9.9 0 0 0 1.4.7l5.3-3.4a.9.9 0 0 0 0-1.4l-5.3-3.4a.9.9 0 0 0-1.4.7Z"/></g></svg>';
 
-/** A script of `browser`, whose types are stripped. */
+/** Makes a script of a file of `browser`, without its types. */
 const createScript = (name: string): Asset =>
   createAsset(
     `${name.split('/').at(-1)}.js`,

@@ -49,7 +49,7 @@ const NEVER_CHECKED = nothing(
   'The webhooks were not checked here yet. The checks call each one and compare its answers with the interface document.',
 );
 
-/** The page fetches the section again. */
+/** Shows a check that runs. The page fetches this section again. */
 const running = (here: string, { requested_at }: CheckRow): SafeHtml =>
   html`<div class="empty" hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks"
  hx-swap="outerHTML"><p>The checks began ${ago(requested_at)}. They take up to a few minutes.</p></div>`;

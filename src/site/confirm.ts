@@ -19,7 +19,7 @@ export type ProofView = {
   signInAgain: string | null;
 };
 
-/** @param at the page that a fresh sign-in leads back to */
+/** Reads how the operator can prove who it is. @param at the page that a fresh sign-in returns to */
 export const readProof = async (
   request: FastifyRequest,
   { sql, oidc }: Pick<SiteOptions, 'sql' | 'oidc'>,

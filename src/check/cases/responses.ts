@@ -34,7 +34,7 @@ const envelopeCase = (operation: Operation): Case => ({
   },
 });
 
-/** The non-empty strings of a value, at any depth. */
+/** Lists the non-empty strings of a value, at any depth. */
 const textsIn = (value: unknown): string[] => {
   if (typeof value === 'string') return value === '' ? [] : [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -134,8 +134,8 @@ const latencyCase: Case = {
   },
 };
 
-/** A call that is refused for now is repeated later. */
-const asksToWait = ({ status }: Call): boolean => status === 429 || status === 503;
+/** Does the response request a later retry? */
+const isToRetry = ({ status }: Call): boolean => status === 429 || status === 503;
 
 /** Most calls that are open at once: enough to find a server that serves one connection after another. */
 const AT_ONCE_MAX = 8;
@@ -159,7 +159,7 @@ const atOnceCase: Case = {
         first,
       );
     const silent = calls.filter(({ status }) => status === undefined);
-    const refused = calls.filter((call) => !isSuccess(call) && !asksToWait(call));
+    const refused = calls.filter((call) => !isSuccess(call) && !isToRetry(call));
     return (
       say(silent, 'had no answer', 'and each has one alone') ??
       say(refused, 'failed', 'and each succeeds alone') ??

@@ -36,7 +36,7 @@ const SETTINGS: Record<keyof z.infer<typeof applicationSettings>, Setting> = {
   ],
 };
 
-/** Adds an option for each setting. Of `app add` they are required or have a default, of `app update` optional. */
+/** Adds an option for each setting: required or with a default for `app add`, optional for `app update`. */
 export const addSettings = (command: CommandUnknownOpts, name: 'add' | 'update'): void => {
   for (const [setting, [flags, description, parse]] of Object.entries(SETTINGS)) {
     const option = new Option(flags, description).argParser(parse);
@@ -48,7 +48,7 @@ export const addSettings = (command: CommandUnknownOpts, name: 'add' | 'update')
   if (name === 'update') command.option('--no-volatile-parameter', 'every parameter counts again');
 };
 
-/** The given settings: all of them for `app add`. */
+/** Reads the given settings: all of them for `app add`. */
 export const toSettings = (options: Record<string, unknown>): Partial<z.input<typeof applicationSettings>> =>
   Object.fromEntries(
     Object.entries(SETTINGS)

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { defineCommand } from '#src/cli/kit/command.ts';
 
-/** The summary of each document, and how it is made. */
+/** The summary of each document, and the function that makes it. */
 const DOCUMENTS: Record<string, [string, () => Promise<object>]> = {
   platform: [
     'the operations that the platform offers to applications',

@@ -17,7 +17,7 @@ import { type Control, controlOf, controlsOf, isRequired } from '#src/lists/filt
 import { type Column, columnsFor, type List } from '#src/lists/list.ts';
 import { emptySentence, type ReadPage, readList } from '#src/lists/read.ts';
 
-/** The command that was typed, with this cursor instead of the one it had. */
+/** Repeats the typed command with another cursor. */
 const nextCommand = (argv: readonly string[], cursor: string): string => {
   const words = [...argv];
   const had = words.indexOf('--cursor');
@@ -67,7 +67,7 @@ const readTyped = async (
 
 const nameOf = ({ name, isArgument }: Control): string => (isArgument ? name : `--${name}`);
 
-/** @throws UsageError that names the option */
+/** Reads the filter of the options. @throws UsageError that names the option */
 const readFilter = async <Filter extends z.ZodObject>(
   filter: Filter,
   openDatabase: () => Promise<Database>,
@@ -90,7 +90,7 @@ const readFilter = async <Filter extends z.ZodObject>(
   throw new UsageError(key === undefined ? message : `${nameOf(controlOf(filter, String(key)))}: ${message}`);
 };
 
-/** The line below a page that is not the last. */
+/** Describes the rest of a list, in a line below a page that is not the last. */
 const describeRest = (
   nouns: readonly string[],
   { rows, total }: ReadPage<object>,

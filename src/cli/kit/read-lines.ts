@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { UsageError } from '#src/errors.ts';
 
-/** Longer than any game: its description has 64 Ki characters, its addresses 400 KiB. */
+/** Longer than the line of any game: a description has up to 64 Ki characters, the addresses 400 KiB. */
 const LINE_MAX = 4 * 1024 * 1024;
 
 export type NumberedLine = { line: number; text: string };
@@ -10,7 +10,7 @@ export type WrongLine = { line: number; problem: string };
 /** An error names at most this many wrong lines. */
 export const PROBLEMS_SHOWN = 20;
 
-/** One error for all wrong lines. @param count how many there are, if `problems` has only the first ones */
+/** Makes one error of all wrong lines. @param count how many there are, if `problems` has only the first ones */
 export const refuseLines = (
   what: string,
   problems: readonly WrongLine[],

@@ -5,7 +5,7 @@ import manifest from '#package.json' with { type: 'json' };
 
 const inRoot = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 
-/** The commit of this code: an image has it in the file COMMIT, a checkout in git. */
+/** Finds the commit of this code: an image has it in the file COMMIT, a checkout in git. */
 const findCommit = (): string | undefined => {
   try {
     return readFileSync(inRoot('COMMIT'), 'utf8').trim();
@@ -20,7 +20,7 @@ const findCommit = (): string | undefined => {
   }
 };
 
-/** The version of this code, with its commit if that is known: `1.0.0 (2f1c9ab)`. */
+/** Describes the version of this code, with its commit if that is known: `1.0.0 (2f1c9ab)`. */
 export const describeVersion = (): string => {
   const commit = findCommit()?.slice(0, 7);
   return commit ? `${manifest.version} (${commit})` : manifest.version;

@@ -1,4 +1,4 @@
-/** What the forms of a decision have in common: on a game, and on many games. */
+/** Parts of the forms that decide on a game, and on many games. */
 import type { ReasonRow } from '#db/queries/reasons.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';

@@ -1,4 +1,4 @@
-/** What a game was decided on, and what is different since. */
+/** The content that a game was decided on, and what changed since. */
 import { changedFields } from '#src/console/pages/game-fields.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import type { TimelineEntry } from '#src/review/timeline.ts';
@@ -26,7 +26,7 @@ export const formerBadge = (view: GameView): SafeHtml | null => {
     : null;
 };
 
-/** As the cards of the changed lane name them. */
+/** The order of fields on the cards of the changed lane. */
 const ORDER: readonly ContentColumn[] = [
   'game_name',
   'game_icon',
@@ -42,7 +42,7 @@ const titlesOf = (view: GameView): string =>
     .map((field) => CONTENT[field].title.toLowerCase())
     .join(', ');
 
-/** On what the game was decided and what is different since. Of other revisions: which ones are compared. */
+/** Tells which revision was decided and what changed since; if other revisions are compared, which ones. */
 export const basisNote = (view: GameView): SafeHtml | null => {
   const { from, to, game } = view.diff;
   const decision = to === game.revision ? standingDecision(view) : undefined;

@@ -1,4 +1,4 @@
-/** What stands beside the content of a game: its place and ids, its package URL. */
+/** The facts beside the content of a game: its place, its ids and its package URL. */
 import type { GameView } from '#src/console/pages/game-view.ts';
 import {
   ago,
@@ -13,7 +13,7 @@ import {
   section,
 } from '#src/site/html.ts';
 
-/** Its place in the lane and when it is due; an appeal has no place. */
+/** Shows the place of a game in its lane, and when it is due. An appeal has no place. */
 export const waitLine = ({ waiting, appeal }: GameView): SafeHtml | null => {
   if (waiting?.is_held) return html`<span>in no lane: its application is held</span>`;
   const due = appeal?.due ?? waiting?.due;
@@ -34,7 +34,7 @@ export const gameFacts = (view: GameView): SafeHtml =>
     ]),
   );
 
-/** Folded: few reviews need it. */
+/** The form of the package URL, folded, because few reviews need it. */
 export const packageSection = ({ game, mayDecide }: GameView): SafeHtml => {
   const { game_id, game_package_url: value } = game;
   const form = html`<form method="post" action="/games/${game_id}/package" class="form">

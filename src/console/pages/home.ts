@@ -43,7 +43,7 @@ const TROUBLE_SHOWN = 8;
 const FAILURES_SHOWN = 6;
 const REQUESTS_MAX = 500;
 
-/** `due`: when the first one is. */
+/** `due`: when the first game is due. */
 type Waiting = { games: number; due: Date | null; overdue: number };
 
 /** Shows how many games of a lane wait, and how many are due or when the first one is. */
@@ -53,7 +53,7 @@ const laneStat = (label: string, url: string, { games, due, overdue }: Waiting):
   return stat(label, number(games), { url, note, tone: overdue > 0 ? 'warn' : '' });
 };
 
-/** Leads a reviewer to the game of both lanes that is due first. */
+/** A link that opens the game that is due first in both lanes. */
 const startButton = (lanes: LaneSummary, { roles }: SignedIn): SafeHtml | undefined => {
   const [first] = LANES.flatMap((lane) => {
     const { due } = lanes[lane];
@@ -81,7 +81,7 @@ const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
     }),
   );
 
-/** An application by its name, with its id below. @param url of what the page says of it */
+/** An application by its name, with its id below. @param url the page of its problem */
 const named = (url: string, name: string, application_id: string): SafeHtml =>
   html`<a href="${url}" dir="auto">${name}</a><br><small>${mono(application_id)}</small>`;
 

@@ -27,7 +27,7 @@ export type LaneView = {
   shared: ReadonlySet<string>;
 };
 
-/** `game_store_pic`: of a game whose pictures are shown or fetched. */
+/** A game of a card; `game_store_pic` only if its pictures are shown or fetched. */
 export type Shown = LaneGame & { game_store_pic?: string[] };
 
 // `autocomplete`: a browser that goes back restores checks by their place, where another game is now.
@@ -45,7 +45,7 @@ const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictur
 const beginning = (text = ''): SafeHtml | null =>
   text === '' ? null : html`<p class="blurb" dir="auto" lang="${scriptOf(text).lang}">${text}</p>`;
 
-/** The pictures of a game that its card shows, as the form sends them. */
+/** The field by which the form sends the pictures that the card of a game shows. */
 const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
   const { game_id, application_id, game_icon, game_store_pic = [] } = game;
   const addresses = addressesOf({

@@ -60,14 +60,14 @@ const RIGHTS_TABLE = tableSection(
   { empty: '', label: 'Rights' },
 );
 
-/** @throws CatalogueError if others set the roles since the form was shown */
+/** Refuses a stale form. @throws CatalogueError if others set the roles since the form was shown */
 const requireShownRoles = async ({ sql }: ConsoleOptions, { login, had }: z.infer<typeof form>) => {
   const operator = await findOperator(sql, login.trim().toLowerCase());
   if (had === undefined || operator === undefined || operator.roles.join(' ') === had) return;
   throw new CatalogueError(`The roles of ${login} were changed meanwhile. This page shows them.`);
 };
 
-/** Requests what takes a second person. @returns who approves it; undefined if it takes none, or is approved */
+/** Requests an act that requires a second person. @returns who approves it; undefined if no approval is needed */
 const requestChange = async (
   request: FastifyRequest,
   options: ConsoleOptions,

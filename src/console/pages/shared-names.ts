@@ -10,7 +10,7 @@ import { HTML } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
-/** Games of one request: a page of a lane. */
+/** Most games of one request: those of a page of a lane. */
 const REQUESTED_MAX = 60;
 
 const idOf = (game_id: string): string => `name-${game_id}`;
@@ -19,7 +19,7 @@ const idOf = (game_id: string): string => `name-${game_id}`;
 export const namePlace = (game_id: string): SafeHtml =>
   html`<span class="on-edge" id="${idOf(game_id)}"></span>`;
 
-/** Requests the marks of the cards of a page. */
+/** Makes the browser request the marks of a page's cards. */
 export const awaitNames = (game_ids: readonly string[]): SafeHtml | null =>
   game_ids.length === 0
     ? null

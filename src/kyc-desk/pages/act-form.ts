@@ -1,4 +1,4 @@
-/** The form of what an officer may do about a record: as a request, or alone where the rule of two persons lets one do it. */
+/** The form of an officer's act on a record: as a request, or alone if the rule of two persons allows it. */
 import { recordOf } from '#db/queries/approvals.ts';
 import type { ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { developerPath, revealForm } from '#src/kyc-desk/pages/parts.ts';

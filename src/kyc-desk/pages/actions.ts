@@ -1,4 +1,4 @@
-/** What an officer does to one record: reveal, erase, accept a cp_id, and what the rule of two persons takes. */
+/** The routes of an officer's acts on a record: reveal, erase, accept a cp_id, give a verdict, and request approvals. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
