@@ -1,7 +1,9 @@
-import type { Queryable } from '#db/client.ts';
+import type { Database, Queryable } from '#db/client.ts';
 import { searchGames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { readColumn } from '#db/rows.ts';
+import { isPostgresError, QUERY_CANCELED } from '#db/sqlstate.ts';
+import { coerceError } from '#src/errors.ts';
 import { exactQuery, lexemesOf, piecesOfQuery, scoreOfName, wordsOf } from '#src/rules/search-words.ts';
 
 export type SimilarName = Pick<
@@ -38,6 +40,8 @@ export const listSimilarNames = async (
   return games.filter((game) => scoreOfName(words, game.game_name) > SIMILAR).slice(0, limit);
 };
 
+/** Of each statement: the statistics do not know yet of the words of new games, which may be many. */
+const LOOKUP_MS = 1_000;
 /** A word that this many games have tells little, and to read them takes long. */
 const COMMON = 3_000;
 
@@ -52,12 +56,7 @@ const findCommonLexemes = async (sql: Queryable, lexemes: readonly string[]): Pr
         and common.share * (select reltuples from pg_class where oid = 'games'::regclass) > ${COMMON}`),
   );
 
-/**
- * Finds those of some games whose name, in any order of its words, another application has too. A game whose words are all
- * common is left out, so each lookup reads at most `COMMON` entries of the index by its rarest word. Names with a slip are
- * found by `listSimilarNames` alone.
- */
-export const listSharedNames = async (sql: Queryable, game_ids: readonly string[]): Promise<string[]> => {
+const findSharedNames = async (sql: Queryable, game_ids: readonly string[]): Promise<string[]> => {
   const games = await sql<Pick<GameRow, 'game_id' | 'game_name' | 'application_id'>[]>`
     select game_id, game_name, application_id from games where game_id = any(${game_ids as string[]}::uuid[])`;
   const named = games.map((game) => ({
@@ -87,3 +86,20 @@ export const listSharedNames = async (sql: Queryable, game_ids: readonly string[
     ),
   );
 };
+
+/**
+ * Finds those of some games whose name, in any order of its words, another application has too. A game whose words are all
+ * common is left out, so each lookup reads at most `COMMON` entries of the index by its rarest word. Names with a slip are
+ * found by `listSimilarNames` alone.
+ * @returns none if the lookups take long
+ */
+export const listSharedNames = (sql: Database, game_ids: readonly string[]): Promise<string[]> =>
+  sql
+    .begin(async (tx) => {
+      await tx`select set_config('statement_timeout', ${String(LOOKUP_MS)}, true)`;
+      return findSharedNames(tx, game_ids);
+    })
+    .catch((thrown: unknown) => {
+      if (isPostgresError(coerceError(thrown), QUERY_CANCELED)) return [];
+      throw thrown;
+    });

@@ -1,4 +1,5 @@
 // Cards of a lane say which names another application has too, after the page is shown.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { listSharedNames } from '#db/queries/similar-names.ts';
@@ -43,6 +44,21 @@ test('a name is shared if another application has its words, in any order and sc
   expect(await find()).toEqual(SHARED.toSorted());
   await database.sql`delete from games where application_game_id like 'k%'`;
   await sql.end();
+});
+
+test('a lookup that takes long is given up: an application may have many games of the same words', async () => {
+  const sql = database.as('console');
+  const given = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const held = database.sql.begin(async (tx) => {
+    await tx`lock games`;
+    locked.resolve();
+    await Promise.race([given.promise, sleep(10_000)]);
+  });
+  await locked.promise;
+  expect(await listSharedNames(sql, [...mine.keys()])).toEqual([]);
+  given.resolve();
+  await held;
 });
 
 describe.runIf(hasBrowser())('in Chromium', () => {
