@@ -37,7 +37,7 @@ const ROLES_FROM: Record<Account['signs_in_by'], string> = {
 
 const whoPart = ({ login, name, roles }: SignedIn, { signs_in_by }: Account): SafeHtml =>
   section(
-    'Who you are here',
+    'You',
     facts([
       ['Name', name],
       ['Login', mono(login)],

@@ -92,7 +92,7 @@ test("the application's page says what became of its last run and why, not that 
   path = `/applications/${application_id}`;
   expect(await get()).toMatch(/<p class="lead"><span class="badge[^"]*">suspect<\/span>/);
   expect(await get()).toContain(`suspect</a>: ${withoutAdvice(verdict.reason ?? '')}`);
-  expect(await get()).toMatch(/Its last run is <a href="\/runs\/[0-9a-f-]+">suspect<\/a>/);
+  expect(await get()).toMatch(/The outcome of its last run is <a href="\/runs\/[0-9a-f-]+">suspect<\/a>/);
   await database.sql`update sync_runs set outcome = 'succeeded' where application_id = ${application_id}`;
   expect(await get()).toContain('Its last run succeeded.');
   await database.sql`delete from sync_runs where application_id = ${application_id}`;

@@ -64,7 +64,7 @@ export const standingSection = (
       ? holdDetails(here)
       : action(`${here}/release`, 'Release its games', { fields: { held_at: hold.held_at.toISOString() } });
   const rows = facts([
-    ['Verdict on its developer', describeVerdict(verdict)],
+    ['Verdict', describeVerdict(verdict)],
     ['Hold', describeHold(hold)],
   ]);
   return section('Developer', html`${why}${rows}${mayHold ? html`<div class="body">${act}</div>` : null}`);

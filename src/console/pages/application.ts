@@ -65,7 +65,7 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
     if (ended === undefined) return 'No run of it has ended.';
     if (ended.outcome === 'succeeded') return 'Its last run succeeded.';
     const why = ended.reason === null ? '.' : `: ${withoutAdvice(ended.reason)}.`;
-    return html`Its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>${why}`;
+    return html`The outcome of its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>${why}`;
   }
   const failed = row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`;
   const last = runs.find(({ outcome, reason }) => outcome === 'failed' && reason !== null);

@@ -75,7 +75,7 @@ const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
     listTable(applicationList, applications, {
       linkTo,
       only: ['application_id', 'status', 'trouble'],
-      empty: 'The scheduled runs of every application succeed.',
+      empty: 'No application is in trouble.',
       label: 'Applications in trouble',
       stacked: true,
     }),
@@ -109,7 +109,7 @@ const newReviewers = (requests: readonly ApprovalRow[], { login, roles }: Signed
   const cards = requests.map((row) =>
     requestCard(row, { login, mayApprove, what: describeRequest(row), use }),
   );
-  return section('Who becomes a reviewer', html`${cards}`);
+  return section('New reviewers', html`${cards}`);
 };
 
 const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {

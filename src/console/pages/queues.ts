@@ -39,7 +39,7 @@ const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/$
 /** The notice at the top of a page while no worker runs. */
 export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
 Start one: <code>npx catalogue worker</code>.<br>
-<small>If one should run, its /readyz says what is wrong; if it does not answer, end it with kill -9 and start it again.</small></p>`;
+<small>If a worker should run, request its /readyz. If that does not answer, end the worker with kill -9 and start it again.</small></p>`;
 
 /** One sentence, unless a queue is paused or has failed jobs: those are listed. */
 export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
@@ -105,7 +105,7 @@ export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): voi
       at: HERE,
       body: html`<div id="queues" hx-get="${HERE}" hx-trigger="every 10s" hx-select="#queues" hx-target="#queues"
  hx-swap="outerHTML">${warning}${working}${queueSection(queues, { hasWorker, mayManage })}</div>`,
-      lead: 'A queue may be lost at any moment: what was accepted is in Postgres, and is added again.',
+      lead: 'Postgres has every accepted request. If a queue is lost, its jobs are added again.',
       actions: html`<a class="button" href="/queues/">Bull Board</a>`,
     });
   });

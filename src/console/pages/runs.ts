@@ -48,7 +48,7 @@ const course = (run: RunRow): SafeHtml => {
       ['Run id', copyable(run.run_id)],
       ['Started', clock(run.started_at)],
       ['Ended', run.finished_at === null ? 'still open' : clock(run.finished_at)],
-      ['Took', duration(run)],
+      ['Duration', duration(run)],
       ['Trigger', how.filter(Boolean).join(', ')],
     ]),
   );
@@ -58,9 +58,10 @@ const listing = ({ listing_end, finished_at, row_count, total_first, total_last,
   section(
     'Listing',
     facts([
-      ['Ended by', listing_end ?? (finished_at === null ? 'not ended' : '–')],
+      ['End of the list', listing_end ?? (finished_at === null ? 'not ended' : '–')],
       ['Rows', number(row_count)],
-      ['Total, first and last', total_first === null ? null : `${total_first}, ${total_last ?? '–'}`],
+      ['Total on the first page', total_first === null ? null : number(total_first)],
+      ['Total on the last page', total_last === null ? null : number(total_last)],
       ['Next page', next_page],
       ['Note', note],
     ]),

@@ -115,7 +115,7 @@ export const showWithdrawals = async (
       html`<div class="empty"><p>${
         listing_end === null || listing_end === 'complete'
           ? html`Nothing waits for a decision: the games were withdrawn, are listed again, or a later run decides on them.`
-          : html`The list has no proper end, so it does not tell which games are gone. The next run reads it again.`
+          : html`The list has no proper end, so games that it does not name may still exist. The next run reads it again.`
       }</p></div>`,
     );
   const pictures = await wantPictures(options, games);

@@ -33,7 +33,7 @@ export const addRequests = (app: FastifyInstance, options: DeskOptions): void =>
       stacked: true,
     });
     const cards = (await refreshOpenRequests(options.sql, ['officer'])).map((row) => officerCard(row, login));
-    const officers = cards.length === 0 ? null : section('Who becomes a KYC officer', html`${cards}`);
+    const officers = cards.length === 0 ? null : section('New KYC officers', html`${cards}`);
     return sendPage(reply, {
       title: 'Requests',
       at: '/requests',

@@ -37,7 +37,7 @@ export const sendReveal = (
     title: `Record of ${developer.application_id}`,
     at: '/',
     body,
-    parent: ['Back to the masked record', here],
+    parent: ['Masked record', here],
     lead: 'Shown once, for two minutes. The audit log has your name and the reason.',
   });
 };

@@ -19,7 +19,7 @@ export const addReveals = (app: FastifyInstance, options: DeskOptions): void => 
       title: 'Reveals',
       at: '/reveals',
       body: html`${filters}${body({ linkTo, title: 'Reveals, latest first', label: 'Reveals', stacked: true })}`,
-      lead: 'Who saw a record in clear. An entry is written before the record is opened.',
+      lead: 'Every record that was shown in clear. An entry is written before the record is opened.',
     });
   });
 };
