@@ -7,12 +7,12 @@ import { BEFORE_ALL_PAGES, prunePages } from '#db/queries/runs.ts';
 import { pruneStream } from '#db/queries/stream.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { prune } from '#src/ingest/specs.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { runEach } from '#src/lib/run-each.ts';
 import { expireFormerRecords, expireRemovedRecords } from '#src/operations/kyc-retention.ts';
 import { operateAsSystem } from '#src/operations/operate.ts';
 import { defineJob } from '#src/queue/job.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** Runs and their pages stay this long; the newest runs of an application stay longer (db/queries/run-days.ts). */
 const KEEP_RUNS_MS = DAY_MS;
 /** The sums by day of deleted runs stay this many days. */

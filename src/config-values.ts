@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { FOUR_EYES_KINDS, type FourEyes } from '#src/contract/approvals.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { parseNetwork } from '#src/egress/networks.ts';
-import { parseDuration, UNIT_MS } from '#src/lib/duration.ts';
+import { DAY_MS, parseDuration } from '#src/lib/duration.ts';
 
 /** The variables that have a value, without the white space around it: a file of a Secret often ends with a line break. */
 export const presentVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
@@ -18,7 +18,7 @@ export const flag = z
   .default(false);
 
 /** Four times of it (REVIEW_TARGET) before or after now have years of four digits, which Postgres and cursors need. */
-const DURATION_MAX_MS = 100_000 * UNIT_MS.d;
+const DURATION_MAX_MS = 100_000 * DAY_MS;
 
 /** A duration such as `7d`, in milliseconds. */
 export const duration = (fallback: string, minMs: number) =>

@@ -27,12 +27,12 @@ import {
 } from '#src/config-values.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { UsageError } from '#src/errors.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { parseStoreLocation, type StoreLocation } from '#src/picture-store/location.ts';
 import { PICTURE_BYTES_MAX } from '#src/picture-store/store.ts';
 import { parsePrefix, parseRedisUrl } from '#src/queue/redis-url.ts';
 import { parseEncryptionKeys } from '#src/sealing/key-ring.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 const environmentSchema = z.object({

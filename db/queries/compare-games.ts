@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { detailFetchedAt } from '#db/queries/detail-ages.ts';
 import type { PageRow } from '#db/queries/runs.ts';
 import { onlyRow } from '#db/rows.ts';
+import { HOUR_MS } from '#src/lib/duration.ts';
 import { nextRunMs } from '#src/rules/address-lifetime.ts';
 
 /** A game of a page; `list_hash` is "" when its row is invalid. */
@@ -13,7 +14,6 @@ export type NamedGame = { application_game_id: string; list_hash: string };
  */
 export type DetailAge = { full: boolean; startedAt: Date; everyMs: number };
 
-const HOUR_MS = 60 * 60_000;
 /** Longest wait before a failed detail is fetched again: one that fails for good, and one that may pass. */
 const FINAL_WAIT_MAX_MS = 24 * HOUR_MS;
 const PASSING_WAIT_MAX_MS = HOUR_MS;

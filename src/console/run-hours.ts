@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import { type HourRow, readRunHours } from '#db/queries/run-hours.ts';
+import { HOUR_MS } from '#src/lib/duration.ts';
 
-const HOUR_MS = 60 * 60_000;
 const SHOWN = 24;
 /** The figures of an hour are kept this long after its end: a run that ends in that hour is stored by then. */
 const FINAL_AFTER_MS = 10 * 60_000;

@@ -2,15 +2,13 @@
 import { z } from 'zod';
 import { storableText } from '#src/contract/text.ts';
 import { REVIEW_PRIORITIES } from '#src/contract/words.ts';
-import { formatDuration, parseDuration } from '#src/lib/duration.ts';
+import { DAY_MS, formatDuration, MINUTE_MS, parseDuration } from '#src/lib/duration.ts';
 
 /** The operator's own short name of an application. */
 export const applicationId = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be lower-case letters, digits and "-", at most 63 characters');
 
-const DAY = 86_400_000;
-const MINUTE = 60_000;
 const NAME_MAX = 200;
 /** Visible ASCII: bearer tokens (RFC 6750), and others that some servers issue. */
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
@@ -51,9 +49,9 @@ export const applicationSettings = z.object({
   query_game_list_webhook: webhookUrl,
   query_game_detail_webhook: webhookUrl,
   query_cp_kyc_webhook: webhookUrl,
-  every: duration(MINUTE, 30 * DAY),
-  kyc_every: duration(MINUTE, 30 * DAY),
-  detail_max_age: duration(MINUTE, 365 * DAY),
+  every: duration(MINUTE_MS, 30 * DAY_MS),
+  kyc_every: duration(MINUTE_MS, 30 * DAY_MS),
+  detail_max_age: duration(MINUTE_MS, 365 * DAY_MS),
   concurrency: z.int().min(1).max(100),
   rate: z.int().min(1).max(100_000),
   /** Parameters of addresses that are no part of their identity. */

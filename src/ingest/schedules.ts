@@ -5,11 +5,11 @@ import { listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
 import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
+import { HOUR_MS } from '#src/lib/duration.ts';
 import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { schedulerId, tickOffset } from '#src/rules/ticks.ts';
 
-const HOUR_MS = 60 * 60_000;
 /** Applications read at a time. */
 const PAGE = 1_000;
 /** Schedulers that are looked up and changed concurrently: enough to share round trips, few enough not to delay workers. */

@@ -1,4 +1,9 @@
-export const UNIT_MS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 };
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+const UNIT_MS = { d: DAY_MS, h: HOUR_MS, m: MINUTE_MS, s: SECOND_MS };
 
 /** Parses a duration such as `30s`, `15m`, `24h` or `90d`. @returns milliseconds, NaN if it is none */
 export const parseDuration = (text: string): number => {

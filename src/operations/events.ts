@@ -16,6 +16,7 @@ import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { count, time } from '#src/contract/documents.ts';
 import { sinceTime } from '#src/contract/since.ts';
 import { CatalogueError, NotFoundError, StateError } from '#src/errors.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import {
   applicationSubject,
   oneApplication,
@@ -26,7 +27,7 @@ import { oneSubscription, subscriptionSubject } from '#src/operations/subscripti
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
-const BOTH_SECRETS_MS = 24 * 60 * 60_000;
+const BOTH_SECRETS_MS = DAY_MS;
 
 const noAddress = (application_id: string): StateError =>
   new StateError(`${application_id} has no address for events: set events_webhook first (app update).`);

@@ -11,11 +11,10 @@ import { login, roles } from '#src/contract/operators.ts';
 import type { Role } from '#src/contract/roles.ts';
 import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
+import { DAY_MS, MINUTE_MS } from '#src/lib/duration.ts';
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 /** Default lifetimes. A token that acts as an operator ends sooner than one that only reads. */
 export const TOKEN_DAYS = { application: 365, operator: 90 };
 

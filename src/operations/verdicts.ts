@@ -1,4 +1,5 @@
 /** A verdict on a developer: verified, refused, or incomplete. It is bound to the version of the record that was seen. */
+
 import { z } from 'zod';
 import { isRegistered } from '#db/queries/applications.ts';
 import { findVersion } from '#db/queries/approvals.ts';
@@ -8,12 +9,12 @@ import { duration } from '#src/contract/application-settings.ts';
 import { prose } from '#src/contract/text.ts';
 import { VERDICTS } from '#src/contract/words.ts';
 import { CatalogueError, NotFoundError } from '#src/errors.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { applicationSubject } from '#src/operations/applications.ts';
 import { requireReason, withReason } from '#src/operations/kyc.ts';
 import { type Context, defineOperation } from '#src/operations/operation.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
 
-const DAY_MS = 24 * 60 * 60_000;
 /** The default lifetime of a verdict. */
 export const VERDICT_LIFETIME_MS = 365 * DAY_MS;
 

@@ -16,7 +16,7 @@ import { placesOf } from '#db/queries/picture-pins.ts';
 import type { Pictures } from '#src/pictures/refresh.ts';
 import { mayCarryOver, nextCarryMs } from '#src/rules/carry-over.ts';
 
-/** Hex characters of a SHA-256. A decision without bytes of a picture has a shorter one. */
+/** Hex characters of a SHA-256. The pin of a picture without bytes, or with too many, is shorter. */
 const SHA256_HEX = 64;
 
 /**

@@ -1,12 +1,10 @@
-import { formatDuration } from '#src/lib/duration.ts';
+import { formatDuration, MINUTE_MS } from '#src/lib/duration.ts';
 
 /** The next run reads a game this many intervals later at most: it may begin late, and takes its time. */
 const NEXT_RUN = 1.25;
 
 /** Until when the next run has read a game, in milliseconds from now. @param everyMs the interval of the schedule */
 export const nextRunMs = (everyMs: number): number => everyMs * NEXT_RUN;
-
-const MINUTE_MS = 60_000;
 
 /** Describes how long addresses last, rounded, because a signature names a second and a response takes a moment. */
 export const formatLifetime = (lastMs: number): string => {

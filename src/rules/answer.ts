@@ -7,7 +7,14 @@ import {
   FAILURE_ADVICE,
   type Lane,
 } from '#src/contract/words.ts';
-import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
+import {
+  DAY_MS,
+  formatDuration,
+  HOUR_MS,
+  MINUTE_MS,
+  roundDuration,
+  spellDuration,
+} from '#src/lib/duration.ts';
 import { formatUtc } from '#src/lib/utc.ts';
 import { dueAfter } from '#src/rules/backoff.ts';
 import { untilTick } from '#src/rules/ticks.ts';
@@ -83,14 +90,14 @@ export type GameState = {
 };
 
 const UNITS = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
 ] as const;
 
 /** `3 days`, `1 hour`; less than a minute is `1 minute`. */
 const describeWait = (ms: number): string => {
-  const [unit, unitMs] = UNITS.find(([, each]) => ms >= each) ?? ['minute', 60_000];
+  const [unit, unitMs] = UNITS.find(([, each]) => ms >= each) ?? ['minute', MINUTE_MS];
   const count = Math.max(1, Math.round(ms / unitMs));
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };

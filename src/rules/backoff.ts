@@ -1,4 +1,4 @@
-const DAY_MS = 24 * 60 * 60_000;
+import { DAY_MS } from '#src/lib/duration.ts';
 
 /** An application is paused once it has failed for this long and this often: both, because schedules differ. */
 const PAUSE_AFTER_MS = 3 * DAY_MS;

@@ -1,5 +1,7 @@
 // Every budget of one application, and of one process for all of them, except the lengths of fields (src/contract).
+
 import type { Operation } from '#src/contract/words.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -115,7 +117,7 @@ export const STORAGE = {
   /** Pages of one listing. */
   pages: 20_000,
   /** Duration of one run. */
-  runMs: 24 * 60 * 60_000,
+  runMs: DAY_MS,
   /** Failures kept for each operation. Further ones are counted by their run only. */
   failures: 10_000,
   /** Revisions of a game that are kept besides those that a decision names. */

@@ -1,8 +1,6 @@
+import { HOUR_MS, MINUTE_MS } from '#src/lib/duration.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Longest time between two looks at a game. */
 export const CARRY_AGAIN_MAX_MS = 6 * HOUR_MS;

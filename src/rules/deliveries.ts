@@ -1,11 +1,9 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#src/lib/duration.ts';
+
 /**
  * How often an event is sent (Standard Webhooks, "Deliverability and reliability"): for 24 hours, with growing waits.
  * An address that fails is probed with one event at a time, and switched off after three days.
  */
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Waits after the first, second, … attempt: nearly 24 hours in all. The attempt after them is made at 24 hours. */
 const WAITS_MS = [

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PictureOutcome } from '#src/contract/pictures.ts';
+import { MINUTE_MS } from '#src/lib/duration.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
-
-const MINUTE_MS = 60_000;
 
 /** Bounds of one picture. */
 export const PICTURE_BOUNDS = {

@@ -1,6 +1,6 @@
+import { HOUR_MS } from '#src/lib/duration.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 
-const HOUR_MS = 60 * 60_000;
 const MIB = 1024 * 1024;
 
 /** What a run has used so far. */

@@ -1,4 +1,4 @@
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from '#src/lib/duration.ts';
 
 /**
  * How long we wait when an application requests a delay (Retry-After), in milliseconds. Each limit is larger than the

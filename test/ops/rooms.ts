@@ -193,6 +193,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/kyc-desk': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/contract',
       'db',
       'src/sealing',
@@ -234,6 +235,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'src/config.ts': {
     imports: [
       'src/errors.ts',
+      'src/lib',
       'src/config-values.ts',
       'src/config-conflicts.ts',
       'src/config-secrets.ts',

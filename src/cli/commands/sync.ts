@@ -17,11 +17,9 @@ import {
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import { WAIT_TIMEOUT_MS, warnWithoutWorker } from '#src/cli/kit/wait.ts';
 import { EXIT, UsageError } from '#src/errors.ts';
-import { formatDuration } from '#src/lib/duration.ts';
+import { DAY_MS, formatDuration } from '#src/lib/duration.ts';
 import { toRunDocument } from '#src/lists/runs.ts';
 import { readNeed } from '#src/operations/second-person.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 const chooseApplications = async (sql: Database, ids: string[], all: boolean): Promise<string[]> => {
   if (all === ids.length > 0)

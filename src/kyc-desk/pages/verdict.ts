@@ -1,11 +1,11 @@
 /** The standing verdict on a developer, and the form that gives one, alone or with a second person. */
+
 import { ENDS_SOON_DAYS, type PublicVerdict } from '#db/queries/verdicts.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
 import { VERDICTS } from '#src/contract/words.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { ago, badge, due, facts, html, input, type SafeHtml, select } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
-
-const DAY_MS = 24 * 60 * 60_000;
 
 const endOf = ({ state, expires_at, ended_at }: PublicVerdict): SafeHtml => {
   if (state !== 'standing') return html`${describeVerdictState(state)}, ${ago(ended_at ?? expires_at)}`;
