@@ -16,7 +16,7 @@ export const recordHeartbeat = async (
 ): Promise<void> => {
   await sql`
     insert into workers ${sql(worker)}
-    on conflict (worker_id) do update set seen_at = now()`;
+    on conflict (worker_id) do update set seen_at = now(), queue = excluded.queue`;
 };
 
 /** Lists the queues from which live workers take jobs: more than one if their settings differ. */

@@ -8,7 +8,7 @@ export const workers = pgTable(
     worker_id: uuid().primaryKey(),
     host: text().notNull(),
     pid: integer().notNull(),
-    /** Where it takes jobs: `Redis QUEUE_PREFIX` or `Postgres`. */
+    /** Where it takes jobs: `Redis QUEUE_PREFIX` with an id that its Redis keeps, or `Postgres`. */
     queue: text().notNull(),
     started_at: moment('started_at').notNull().defaultNow(),
     seen_at: moment('seen_at').notNull().defaultNow(),

@@ -29,9 +29,9 @@ export type QueueBackend = {
   probe: () => Promise<void>;
   /**
    * Claims the queues for a database, for a minute. Those in PostgreSQL are of their own database.
-   * @returns false if another database has them
+   * @returns a name that all processes with these queues have; undefined if another database has them
    */
-  claim: (database: string) => Promise<boolean>;
+  claim: (database: string) => Promise<string | undefined>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
   /**
@@ -104,7 +104,10 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     redis: redis.client,
     ping: redis.ping,
     probe: () => redis.probe(`${prefix}:probe`),
-    claim: (database) => redis.claim(`${prefix}:database`, database),
+    claim: async (database) => {
+      const id = await redis.claim(`${prefix}:database`, database);
+      return id && `Redis ${prefix} ${id}`;
+    },
     check: redis.check,
     freeMisdatedLocks: async () => 0,
     listDelayedAfter: (queue, moment, limit) =>
@@ -236,7 +239,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     redis: undefined,
     ping,
     probe: ping,
-    claim: async () => true,
+    claim: async () => 'Postgres',
     check: async () => {},
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
     listDelayedAfter: async (queue, moment, limit) =>

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import pTimeout from 'p-timeout';
 import { CatalogueError, coerceError, UsageError } from '#src/errors.ts';
@@ -15,8 +16,11 @@ export type RedisConnection = {
    * @throws CatalogueError if the connection is lost, or if Redis evicts keys (a cluster says that at the start of a process only)
    */
   probe: (key: string) => Promise<void>;
-  /** Sets a key for a minute, or renews it. @returns false if it has another value */
-  claim: (key: string, value: string) => Promise<boolean>;
+  /**
+   * Claims the queues for a database, for a minute.
+   * @returns an id that all processes with these queues have; undefined if another database has them
+   */
+  claim: (key: string, database: string) => Promise<string | undefined>;
   close: () => Promise<void>;
 };
 
@@ -100,6 +104,7 @@ export const openRedis = (
     if (/DB index is out of range/.test(error.message)) noDatabase = error;
     onError(error);
   });
+  let queueId = randomBytes(4).toString('hex');
   let wasReady = false;
   client.once('ready', () => {
     wasReady = true;
@@ -128,10 +133,14 @@ export const openRedis = (
       // A node of a cluster that hangs would delay what the others answer.
       if (client instanceof Redis) checkServer(await client.info());
     },
-    claim: async (key, value) => {
-      if ((await client.set(key, value, 'EX', CLAIM_S, 'NX')) === 'OK') return true;
-      if ((await client.get(key)) !== value) return false;
-      return (await client.set(key, value, 'EX', CLAIM_S)) === 'OK';
+    claim: async (key, database) => {
+      if ((await client.set(key, `${database} ${queueId}`, 'EX', CLAIM_S, 'NX')) === 'OK') return queueId;
+      const [owner = database, id = queueId] = (await client.get(key))?.split(' ') ?? [];
+      if (owner !== database) return undefined;
+      // Of all processes here. If Redis comes back empty, the first one writes it again.
+      queueId = id;
+      await client.set(key, `${database} ${queueId}`, 'EX', CLAIM_S);
+      return queueId;
     },
     close: async () => {
       client.disconnect();

@@ -10,18 +10,22 @@ const OTHER_DATABASE =
 
 /**
  * Waits until no other database has the queue.
- * @returns a function that keeps the claim, to be called more often than once a minute; it warns if another has it
+ * @returns a function that keeps the claim, to be called more often than once a minute, and returns the name of the queue;
+ *   it warns if another database has it
  */
 export const claimQueue = async (
   { sql, backend }: Pick<Foundation, 'sql' | 'backend'>,
   logger: Logger,
-): Promise<() => Promise<void>> => {
+): Promise<() => Promise<string>> => {
   const database = await readDatabaseIdentity(sql);
+  let queue = '';
   let isOurs = true;
-  const keep = async (): Promise<void> => {
-    const was = isOurs;
-    isOurs = await backend.claim(database);
-    if (was && !isOurs) logger.warn(OTHER_DATABASE);
+  const keep = async (): Promise<string> => {
+    const claimed = await backend.claim(database);
+    if (isOurs && claimed === undefined) logger.warn(OTHER_DATABASE);
+    isOurs = claimed !== undefined;
+    queue = claimed ?? queue;
+    return queue;
   };
   for (await keep(); !isOurs; await keep()) await sleep(RETRY_MS);
   return keep;

@@ -116,8 +116,7 @@ export const startWorker = async (
   started.defer(() => runner.stop(drainMs));
   await runner.ready();
 
-  const queue = config.redisUrl === undefined ? 'Postgres' : `Redis ${config.queuePrefix}`;
-  const worker = { worker_id: randomUUIDv7(), host: hostname(), pid: process.pid, queue };
+  const worker = { worker_id: randomUUIDv7(), host: hostname(), pid: process.pid };
   let problem: string | undefined;
   const liveness = startLiveness({
     backend,
@@ -125,8 +124,7 @@ export const startWorker = async (
     runner,
     clock,
     recordHeartbeat: async () => {
-      await keepQueue();
-      await recordHeartbeat(sql, worker);
+      await recordHeartbeat(sql, { ...worker, queue: await keepQueue() });
       const former = problem;
       problem = explainWorkerQueues(await listWorkerQueues(sql));
       if (problem !== undefined && problem !== former) logger.warn(problem);

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { recordHeartbeat } from '#db/queries/workers.ts';
+import { pino } from 'pino';
+import { expect, inject, test } from 'vitest';
+import { listWorkerQueues, recordHeartbeat } from '#db/queries/workers.ts';
+import { readConfig } from '#src/config.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { explainOtherQueue, queueList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
+import { startWorker } from '#src/roles/worker.ts';
 import { runCli, startCli } from '#test/support/cli.ts';
 import { addTestOperator, signIn, startTestConsole } from '#test/support/console.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
@@ -52,3 +55,31 @@ test('workers with different settings of the queue are named by the log of each,
   const status = await runCli(['queue', 'status'], asOperator(fleet.databaseUrl));
   expect(`${status.stdout}${status.stderr}`).toContain(problem);
 });
+
+test.skipIf(inject('redisUrl') === null)(
+  'workers with one prefix on two servers of Redis are named as well, and a flushed one keeps its name',
+  async () => {
+    const fleet = await startTestFleet('redis');
+    await using stack = new AsyncDisposableStack();
+    stack.defer(fleet.stop);
+    const { sql, databaseUrl, prefix, redisUrl = '' } = fleet;
+    const start = async (database: number) => {
+      const REDIS_URL = new URL(`/${database}`, redisUrl).href;
+      const config = readConfig({ DATABASE_URL: databaseUrl, REDIS_URL, QUEUE_PREFIX: prefix });
+      const worker = await startWorker(config, databaseUrl, pino({ level: 'silent' }), { checkMs: 50 });
+      stack.defer(worker.stop);
+      return worker;
+    };
+    const queues = () => listWorkerQueues(sql);
+    await Promise.all([start(0), start(0)]);
+    await until('both are there', async () => (await sql`select from workers`).count === 2);
+    const [name, ...others] = await queues();
+    expect(others).toEqual([]);
+    await fleet.flushQueue();
+    await until('it is claimed again', () => fleet.backend.redis?.exists(`${prefix}:database`).then(Boolean));
+    expect(await queues()).toEqual([name]);
+    await start(1);
+    await until('two queues', async () => (await queues()).length === 2);
+    expect((await queues()).every((queue) => queue.startsWith(`Redis ${prefix} `))).toBe(true);
+  },
+);
