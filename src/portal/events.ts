@@ -39,13 +39,12 @@ const form = z.object({
 const againForm = (webhook: EventWebhook | undefined): SafeHtml | null => {
   if (webhook === undefined) return null;
   const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
-  return section(
-    'Send again',
-    html`<div class="body"><form method="post" action="${HERE}" class="filters">
+  // Folded: the deliveries are what a developer looks for here.
+  return html`<details class="card unchanged"><summary>Send events again…</summary>
+<div class="body"><form method="post" action="${HERE}" class="filters">
 ${input('Since', since)}<button class="button">Send again</button></form>
 <p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
-receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div>`,
-  );
+receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
 };
 
 /** Adds `/portal/events`. */

@@ -106,6 +106,11 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
       .first()
       .waitFor();
     await inspect('events');
+    const head = await page.getByRole('columnheader', { name: 'Delivery' }).boundingBox();
+    expect(head?.y).toBeLessThan(540);
+    await page.getByText('Send events again…').click();
+    await page.getByRole('button', { name: 'Send again' }).waitFor();
+    await inspect('events-again');
     await page.getByText('Change…').click();
     await inspect('events-address');
 
