@@ -5,12 +5,12 @@ import { onlyValue } from '#db/rows.ts';
 /** A list counts its rows up to this many: counting all would read every index entry of a large table. */
 export const COUNT_MAX = 10_000;
 
-/** Which rows of a sorted list to read. */
+/** The rows of a sorted list that are requested. */
 export type ListPage<Sort extends string = string> = {
   sort: Sort;
   descending: boolean;
   limit: number;
-  /** Where the list continues: sort value and id of the last row before, as Postgres prints them. */
+  /** The sort value and the id of the last row of the former page, as Postgres prints them. */
   after?: readonly [value: string, id: string] | undefined;
   /** The reader does not show the total. */
   uncounted?: boolean | undefined;
@@ -30,7 +30,7 @@ type Keyed = { list_value: string; list_id: string };
 /**
  * Reads one page of a list, sorted by a column and then by an id, and counts the rows.
  * @param list.columns what to select
- * @param list.from tables and joins, with a `where`
+ * @param list.from tables and joins, with a `where`, after which conditions follow
  * @param list.counted the same for the count, if it needs fewer joins
  * @param list.sort_by the expression of the sort column, and `id` that of the unique id; neither is ever null
  * @param list.lead the first column of the index that has this order, if the filter fixes its value
@@ -49,10 +49,10 @@ export const readListPage = async <Row extends object>(
 ): Promise<Listed<Row>> => {
   const { columns, from, counted = from, sort_by, id, lead } = list;
   const direction = descending ? sql`desc` : sql`asc`;
-  // As text: a Date of JavaScript has no microseconds.
   const compare = descending ? sql`<` : sql`>`;
   const beyond =
     after === undefined ? sql`true` : sql`(${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
+  // The cursor's values are text, because a Date of JavaScript has no microseconds.
   const read = await sql<(Row & Keyed)[]>`
     select ${columns}, (${sort_by})::text as list_value, (${id})::text as list_id
     from ${from} and ${beyond}

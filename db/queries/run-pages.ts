@@ -42,7 +42,7 @@ export type NewPage = Pick<
   | 'failed'
   | 'missing'
 > & {
-  /** What the page counts for in the budget of its listing. */
+  /** The bytes of the page in the budget of its listing. */
   listed_bytes: number;
 };
 

@@ -11,7 +11,7 @@ import type { QueueBackend } from '#src/queue/backend.ts';
 import { redateDelayedJobs } from '#src/queue/misdated-jobs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
-/** A session that has sent only a part of a statement for this time is ended: its process was stopped. */
+/** A session that has sent only a part of a statement for this long is ended, because its process was stopped. */
 const SILENT_MS = 30_000;
 
 /** A pass ends at this deadline, and the next one continues. */
@@ -24,14 +24,14 @@ type Options = {
   /** Overrides both limits: how long a session may be silent, and how long a run may be without a job. */
   idleMs?: number | undefined;
   passMs?: number;
-  /** What the pass before returned. */
+  /** The result of the former pass. */
   from?: SchedulePosition;
 };
 
 /**
  * Makes the queue agree with the database: sets the schedules of the `applications` table, recovers open runs whose
  * job is lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, deletes surplus finished
- * jobs and the rows of killed workers, and writes down which verdicts have ended. Repeating it is safe. A worker that does
+ * jobs and the rows of killed workers, and records the end of verdicts. Repeating it is safe. A worker that does
  * not get the reconciler's lock does nothing.
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the

@@ -1,6 +1,6 @@
 /**
- * @returns a function that runs tasks, at most `max` at once. A free place goes to the owner with the fewest running
- * tasks, of these to the one that has waited longest: the tasks of one owner do not delay those of others.
+ * Creates a function that runs at most `max` tasks at once. A free place goes to the owner with the fewest running
+ * tasks, and among equals to the one that has waited longest, so that the tasks of one owner do not delay those of others.
  */
 export const shareConcurrency = (max: number) => {
   let total = 0;

@@ -25,9 +25,9 @@ import {
   type GameContent,
 } from '#src/rules/mapping.ts';
 
-/** Games of one transaction. */
+/** Most games of one transaction. */
 export const IMPORT_MAX = 1_000;
-/** Clocks differ. */
+/** An audit_time may be this far ahead, because clocks differ. */
 const AHEAD_MS = 60_000;
 
 const moment = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-03-31T09:05:00Z' });
@@ -74,7 +74,7 @@ export const gameLine = z
   });
 export type GameLine = z.infer<typeof gameLine>;
 
-/** Who decided, if the other catalogue does not say it. */
+/** The `decided_by` of a decision for which the other catalogue names none. */
 const DECIDED_ELSEWHERE = 'import';
 
 const toWaitingGame = (line: GameLine): WaitingGame => ({
@@ -118,7 +118,7 @@ export const importGames = defineOperation({
   subject: applicationSubject,
   /** A game that is stored already stays as it is: an import that was interrupted can run again. */
   run: async (tx, { application_id, games }, { caller }) => {
-    // It makes decisions in the names of others.
+    // An import makes decisions in the names of other people.
     if (caller.actor.actor_kind !== 'command_line')
       throw new ForbiddenError('Games are imported on the command line alone.');
     await requireActiveApplication(tx, application_id);

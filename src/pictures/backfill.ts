@@ -16,13 +16,13 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
 
 type Backfill = { sql: Database; signal: AbortSignal };
 type Followed = Backfill & {
-  /** Gets how many more games are done. */
+  /** Called with the number of further games that are done. */
   onGames?: (games: number) => void;
-  /** Without a request for this time, the next games follow. */
+  /** If no picture is requested for this long, the next games follow. */
   stallMs?: number;
 };
 
-/** Pictures of passed games that the store does not have, of `limit` games at a time. */
+/** Yields the pictures of passed games that are not in the store, of `limit` games at a time. */
 async function* missingPictures({ sql, signal }: Backfill, limit: number) {
   for (let after: string | null = FIRST; after !== null; ) {
     signal.throwIfAborted();
@@ -32,7 +32,7 @@ async function* missingPictures({ sql, signal }: Backfill, limit: number) {
   }
 }
 
-/** @param onMissing gets them in pieces @returns how many there are */
+/** Finds the missing pictures. @param onMissing called with each part of them @returns how many there are */
 export const findMissing = async (
   options: Backfill,
   onMissing: (pictures: readonly MissingPicture[]) => void = () => {},
@@ -46,7 +46,7 @@ export const findMissing = async (
 };
 
 /**
- * Has the media process request every missing picture, and waits for it. It can be stopped and started again: what the
+ * Makes the media process request every missing picture, and waits for it. It can be stopped and started again: what the
  * store has by then is not requested again.
  * @returns how many pictures were requested
  * @throws CatalogueError if no media process requests a picture; the reason of the signal

@@ -11,9 +11,9 @@ import {
 } from '#src/picture-store/store.ts';
 
 /**
- * - `missing`: the database says that the store has it.
- * - `different`: it has other bytes than its name says.
- * - `orphaned`: the database knows nothing of it.
+ * - `missing`: the database names it, and the store does not have it.
+ * - `different`: its bytes do not have the hash in its name.
+ * - `orphaned`: the store has it, and the database does not name it.
  */
 export type StoreProblem = 'missing' | 'different' | 'orphaned';
 export type StoreFinding = { problem: StoreProblem; area: StoreArea; name: string };
@@ -21,7 +21,7 @@ export type StoreFinding = { problem: StoreProblem; area: StoreArea; name: strin
 type Verified = { sql: Database; store: PictureStore; signal: AbortSignal };
 
 const BATCH = 1_000;
-/** Pictures that are read at once: at most 10 MiB each. */
+/** Most pictures that are read at once, of at most 10 MiB each. */
 const READS = 8;
 
 const problemOf = async (store: PictureStore, picture: Content): Promise<StoreFinding | undefined> => {
@@ -35,13 +35,13 @@ const problemOf = async (store: PictureStore, picture: Content): Promise<StoreFi
 
 /**
  * Reads every picture that the store should have.
- * @param onChecked gets how many more were read
+ * @param onChecked called with the number of further pictures that were read
  */
 export async function* findDamaged(
   { sql, store, signal }: Verified,
   onChecked: (pictures: number) => void,
 ): AsyncGenerator<StoreFinding[]> {
-  /** A process may have moved the picture since it was listed. */
+  /** Checks a picture again under its lock, because a process may have moved it since it was listed. */
   const check = async (listed: Content): Promise<StoreFinding | undefined> =>
     (await problemOf(store, listed)) &&
     withContent(sql, listed.sha256, 0, async (_, now) => now && problemOf(store, now));

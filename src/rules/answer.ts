@@ -147,7 +147,7 @@ const describeReturn = (
   return is_held ? `${was}.` : `${was}, and waits for a decision again.`;
 };
 
-/** The reason of a pause; nothing of an application that is not paused. */
+/** Gives the reason of a pause; nothing if the application is not paused. */
 const describePause = ({ status, pause_reason }: Application): string[] =>
   status === 'paused'
     ? [`The application is paused${pause_reason === null ? '' : `: ${pause_reason}`}.`]

@@ -37,7 +37,7 @@ export const toGameContent = (detail: ApplicationGameDetail): GameContent =>
 const valuesOf = (content: GameContent): (string | string[])[] =>
   CONTENT_COLUMNS.map((column) => content[column]);
 
-/** Bytes of the content as Postgres stores it, before compression. */
+/** Counts the bytes of the content as Postgres stores it, before compression. */
 export const contentBytes = (content: GameContent): number => {
   let bytes = 0;
   for (const value of valuesOf(content))
@@ -65,7 +65,7 @@ export const addressesEndAt = (content: GameContent): Date | null =>
     );
 
 /**
- * Equal for equal content: a fetched detail with the stored hash changes nothing. Addresses count by their identities.
+ * Hashes a content: a fetched detail with the stored hash changes nothing. Addresses count by their identities.
  * A hash of content with a query in an address ends with the tag of the rule: hashes under different rules differ, although
  * the content may be the same.
  */
@@ -81,6 +81,6 @@ export const contentHash = (content: GameContent, rule: IdentityRule): string =>
 /** Characters of a list hash: 132 bits. */
 const LIST_HASH_LENGTH = 22;
 
-/** Equal for equal list entries (section 2.4): a listed game with the stored hash needs no new detail. */
+/** Hashes a list entry (section 2.4): a listed game with the stored hash needs no new detail. */
 export const listHash = (summary: ApplicationGameSummary, rule: IdentityRule): string =>
   hash([summary.game_name, addressIdentity(summary.game_icon, rule)]).slice(0, LIST_HASH_LENGTH);

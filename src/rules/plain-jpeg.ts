@@ -1,6 +1,6 @@
 import { isBareMarker } from '#src/rules/picture-colours.ts';
 
-/** How a list of the pictures of one file begins (CIPA DC-007), in an APP2 segment. */
+/** The beginning of a list of the pictures of one file (CIPA DC-007), in an APP2 segment. */
 const LIST = 'MPF\0';
 const [MARK, APP2, END] = [0xff, 0xe2, 0xd9];
 const START = Buffer.from([MARK, 0xd8, MARK]);
@@ -11,7 +11,7 @@ const hasList = (jpeg: Buffer): boolean => {
   return false;
 };
 
-/** Where the first picture ends. */
+/** Finds the end of the first picture. */
 const endOf = (jpeg: Buffer): number => {
   for (let at = jpeg.indexOf(MARK, 2); at !== -1 && at + 4 <= jpeg.length; at = jpeg.indexOf(MARK, at)) {
     const marker = jpeg[at + 1] ?? 0;

@@ -64,27 +64,27 @@ ${hint === null ? null : html`<p class="hint">${hint}</p>`}
 <div class="acts">${requestActions(row, view)}</div></div>`;
 };
 
-/** A list of games, and the texts around it. */
+/** Most bytes of a form: a list of games, and its texts. */
 const FORM_MAX_BYTES = 64 * 1024;
 
 type Actions = {
-  /** Those that the site handles. One right is enough to request all of them, and one to approve. */
+  /** The kinds that the site handles. They share the right to request and the right to approve. */
   kinds: readonly [ApprovalKind, ...ApprovalKind[]];
-  /** Others that are approved, or cancelled, here. */
+  /** Other kinds that are approved, or cancelled, here. */
   alsoApproves?: readonly ApprovalKind[];
   alsoCancels?: readonly ApprovalKind[];
-  /** The page of what a request is about. */
+  /** Returns the page of a request's subject. */
   pageOf: (subject: string) => string;
 };
 
-/** What a form says of a verdict on a developer. An operation checks it. */
+/** The fields of a verdict in a form. An operation checks them. */
 export const verdictForm = z.object({
   verdict: z.enum(VERDICTS).optional(),
   text: z.string().optional(),
   expires: z.string().optional(),
 });
 
-/** Adds the routes that request, approve, cancel and decline. What was approved is used where it can be done. */
+/** Adds the routes that request, approve, cancel and decline. The page of the act itself uses an approval. */
 export const addRequestActions = (
   app: FastifyInstance,
   options: SiteOptions,

@@ -12,7 +12,7 @@ const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> 
   overturned: ['rejection overturned', 'good'],
 };
 
-/** @param nameOf the name of an entry's writer, as this reader may see it */
+/** Shows a thread. @param nameOf the name of an entry's writer, as this reader may see it */
 export const threadEntries = (
   entries: readonly ThreadEntry[],
   nameOf: (entry: ThreadEntry) => string,

@@ -32,11 +32,11 @@ const NAMES = [
   'Salt Road',
 ];
 
-/** It signs the addresses of its pictures at each answer, which changes no game. */
+/** This application signs the addresses of its pictures in each response, which changes no game. */
 const SIGNING = 'Northwind Play';
 const WEEK_S = 7 * 24 * 60 * 60;
 
-/** What `demo.json` keeps of the last demo. URLs of pictures contain the port: on the same ports, no game changes. */
+/** The content of `demo.json`: the last demo. Its ports are used again, because other ports in URLs would change games. */
 const stateSchema = z.object({ games: z.int(), ports: z.record(z.string(), z.int()) });
 type DemoState = z.infer<typeof stateSchema>;
 
@@ -125,7 +125,7 @@ export const startDemoApplications = async (
 /** Did a demo run in this home? */
 export const hadDemo = async (home: string): Promise<boolean> => (await readState(home)) !== undefined;
 
-/** Starts the sample applications of the last demo in this home again, those that are still registered. */
+/** Restarts the sample applications of the last demo in this home that are still registered. */
 export const restartDemoApplications = async (
   sql: Database,
   keys: KeyRing,

@@ -1,8 +1,8 @@
 import type { Command, CommandUnknownOpts, Help } from '@commander-js/extra-typings';
 
-/** Without a terminal, help is as wide as commander's. */
+/** The width of help without a terminal, as commander has it. */
 const WIDTH = 80;
-/** A description with fewer columns beside its term stands below it. */
+/** A description with fewer columns than this beside its term is printed below it. */
 const BESIDE_MIN = 32;
 const INDENT = 6;
 
@@ -34,7 +34,7 @@ const formatItem = (term: string, termWidth: number, description: string, width:
     .join('\n');
 };
 
-/** Help of commander that fits the terminal, also a narrow one: by itself it wraps neither usage nor narrow columns. */
+/** Wraps commander's help to any terminal, because commander wraps neither the usage nor narrow columns. */
 export const wrapsHelp: Partial<Help> = {
   minWidthToWrap: BESIDE_MIN,
   formatItem: (term, termWidth, description, helper) =>
@@ -66,7 +66,7 @@ export const addHelpAfter = (
     return toLines({
       item: (term, termWidth, description) => formatItem(term, termWidth, description, width),
       text: (text) => fill(text.split(' '), width).join('\n'),
-      // Two columns remain for the backslash. What is no terminal gets one line.
+      // Two columns remain for the backslash. Without a terminal, the command is one line.
       shell: (line) =>
         fill(line.match(WORD) ?? [], (given ?? Number.POSITIVE_INFINITY) - INDENT - 2).join(
           ` \\\n${' '.repeat(INDENT)}`,
