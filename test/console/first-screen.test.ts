@@ -66,6 +66,7 @@ describe.runIf(hasBrowser())('the page of a game, in a window of 1,280 by 800 pi
     await page.locator('.gallery img').nth(3).waitFor();
     expect(await page.evaluate('shift')).toBe(0);
     expect(await placeOf('Undo')).toBe(undo);
+    await page.getByRole('status').getByText('The game can be passed').waitFor({ state: 'detached' });
   });
 
   test('Ctrl+Enter sends a note, which stays while another key is pressed; the filter of the lane stays', async () => {

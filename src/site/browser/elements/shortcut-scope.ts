@@ -37,12 +37,16 @@ const click = (selector: string): boolean => {
 /** The element of elements/toast-stack.ts. */
 type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
 
+/** The words are beside the button too, and soon no longer true. */
+const EXPLAINED_MS = 8_000;
+
 /** Says why a button is disabled, in the words that describe it. */
 const explain = (button: Element | null): boolean => {
   const why = document.getElementById(button?.getAttribute('aria-describedby') ?? '')?.textContent;
   if (!why) return false;
   const notice = Object.assign(document.createElement('p'), { className: 'notice info', textContent: why });
   document.querySelector<ToastStack>('toast-stack')?.show(notice);
+  setTimeout(() => notice.remove(), EXPLAINED_MS);
   return true;
 };
 
