@@ -61,7 +61,7 @@ export const startSingleRole = async (
   logger: Logger,
 ): Promise<{ role: FleetPart; metrics: string; stop: () => Promise<void> }> => {
   await using started = new AsyncDisposableStack();
-  started.use(await startTelemetry(config.telemetry));
+  started.use(await startTelemetry(config.telemetry, logger));
   for (const warning of plainConnectionWarnings(databaseUrl, config.redisUrl)) logger.warn(warning);
   await checkDatabase(config, databaseUrl, logger);
   let role: FleetPart | undefined;

@@ -35,7 +35,7 @@ export const startEverything = async (
 ): Promise<Everything> => {
   const config = embeddedConfig(given);
   await using started = new AsyncDisposableStack();
-  started.use(await startTelemetry(config.telemetry));
+  started.use(await startTelemetry(config.telemetry, logger));
   let databaseUrl = config.databaseUrl;
   let lost = new Promise<string>(() => {});
   if (databaseUrl === undefined) {

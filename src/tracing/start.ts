@@ -1,7 +1,28 @@
+import { diag } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
+import type { Logger } from 'pino';
 
 /** Time limit for sending the rest at shutdown. What is not sent by then is dropped. */
 const FLUSH_MS = 2_000;
+
+/** Between two lines of the log that say that nothing is sent. */
+const LOG_MS = 10 * 60_000;
+
+/** Logs the errors of OpenTelemetry, which otherwise says nothing of a collector that does not answer. */
+const logErrors = (logger: Logger): void => {
+  let silentUntil = Number.NEGATIVE_INFINITY;
+  const ignore = (): void => {};
+  const error = (text: string): void => {
+    if (performance.now() < silentUntil) return;
+    silentUntil = performance.now() + LOG_MS;
+    const [, message = text] = /"message":"([^"]*)"/.exec(text) ?? [];
+    logger.warn(
+      { error: message },
+      'telemetry is not sent: check OTEL_EXPORTER_OTLP_ENDPOINT and the collector',
+    );
+  };
+  diag.setLogger({ error, warn: ignore, info: ignore, debug: ignore, verbose: ignore });
+};
 
 /** The signals that are sent. */
 export type Telemetry = { traces: boolean; metrics: boolean; logs: boolean };
@@ -11,8 +32,12 @@ export type Telemetry = { traces: boolean; metrics: boolean; logs: boolean };
  * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …). Loads the SDK only if a signal is sent.
  * @returns a resource whose disposal sends the rest: dispose of it last
  */
-export const startTelemetry = async ({ traces, metrics, logs }: Telemetry): Promise<AsyncDisposable> => {
+export const startTelemetry = async (
+  { traces, metrics, logs }: Telemetry,
+  logger: Logger,
+): Promise<AsyncDisposable> => {
   if (!traces && !metrics && !logs) return { [Symbol.asyncDispose]: async () => {} };
+  logErrors(logger);
   const { NodeSDK } = await import('@opentelemetry/sdk-node');
   const { resourceFromAttributes } = await import('@opentelemetry/resources');
   const sdk = new NodeSDK({

@@ -75,6 +75,14 @@ it('reads a value without the white space around it: a file of a Secret often en
   });
 });
 
+it('refuses an address of OpenTelemetry to which nothing would be sent', () => {
+  const { message } = rejection({
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318',
+    OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'grpc://collector:4317',
+  });
+  expect(message.match(/^ {2}- OTEL_EXPORTER_OTLP_(LOGS_)?ENDPOINT is not an address/gm)).toHaveLength(2);
+});
+
 it.each(['/console', '/?from=mail', '/#top'])(
   'refuses a site below %s: its links and its cookie would miss it',
   (path) => {

@@ -1,7 +1,8 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
+import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
@@ -122,3 +123,29 @@ test.skipIf(withoutRedis())(
     expect(text).not.toContain(PLANTED_TOKEN);
   },
 );
+
+test('a collector that does not answer is named in the log', async () => {
+  const script = `
+    import { pino } from 'pino';
+    import { trace } from '@opentelemetry/api';
+    import { startTelemetry } from '#src/tracing/start.ts';
+    const signals = { traces: true, metrics: false, logs: false };
+    await startTelemetry(signals, pino(pino.destination(1)));
+    trace.getTracer('test').startSpan('sent').end();
+    setInterval(() => {}, 1_000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    env: {
+      ...process.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+      OTEL_BSP_SCHEDULE_DELAY: '10',
+    },
+  });
+  const end = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  child.stdout.once('data', () => child.kill('SIGKILL'));
+  expect(JSON.parse(await text(child.stdout))).toMatchObject({
+    error: expect.stringContaining('ECONNREFUSED'),
+    msg: 'telemetry is not sent: check OTEL_EXPORTER_OTLP_ENDPOINT and the collector',
+  });
+  clearTimeout(end);
+});
