@@ -24,13 +24,23 @@ const TOKENS_MAX = 10_000;
 
 type Counted = (error: Error | null, counter?: { current: number; ttl: number }) => void;
 
+/** @returns 0 for a counter that is no number, is a list, or is the largest number: somebody else wrote it */
+const unlessForged = (error: Error): number => {
+  if (error.name === 'ReplyError') return 0;
+  throw error;
+};
+
 /**
  * The counters in Redis, by commands alone. The store of the library needs the right to run scripts, with which a stolen API
  * could stop Redis.
  */
 const createStore = (redis: Redis | Cluster) => {
   const count = async (key: string, windowMs: number): Promise<{ current: number; ttl: number }> => {
-    const [current, ttl] = await Promise.all([redis.incr(key), redis.pttl(key)]);
+    const [current, ttl] = await Promise.all([redis.incr(key).catch(unlessForged), redis.pttl(key)]);
+    if (current < 1) {
+      await redis.set(key, 1, 'PX', windowMs);
+      return { current: 1, ttl: windowMs };
+    }
     if (ttl >= 0 && ttl <= windowMs) return { current, ttl };
     await redis.pexpire(key, windowMs);
     // A counter without expiry, which a writer of Redis could set, would refuse a token for ever.

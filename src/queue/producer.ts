@@ -53,6 +53,15 @@ const retryOptions = (job: AnySpec, maxBackoffMs: number, attemptsMade = 0) => (
   },
 });
 
+/** Removes a key of `once` that somebody gave another type. @returns whether it was one */
+const removeForgedKey = async (queue: Queue, once: string): Promise<boolean> => {
+  const isForged = await queue.getDeduplicationJobId(once).then(
+    () => false,
+    (error: Error) => error.message.startsWith('WRONGTYPE'),
+  );
+  return isForged && (await queue.removeDeduplicationKey(once)) > 0;
+};
+
 type Defaults = { keep: KeepOptions; maxBackoffMs: number };
 
 const jobOptions = (
@@ -112,18 +121,24 @@ export const createProducer = (
     lookedUpAt.set(key, last);
     if (performance.now() - last < LOOK_UP_MS) return false;
     lookedUpAt.set(key, performance.now());
-    // A job whose hash was deleted runs without its key, so the key stays when the job has ended.
+    // A job whose hash was deleted runs without its key, so the key stays when the job has ended. None of ours that has a
+    // key waits for others.
     const state = await merged.getState();
-    return ['unknown', 'completed', 'failed'].includes(state) && merged.removeDeduplicationKey();
+    const isLost = ['unknown', 'completed', 'failed', 'waiting-children'].includes(state);
+    return isLost && merged.removeDeduplicationKey();
   };
   const add: Producer['add'] = async (job, payload, placement = {}) => {
     const data = job.payload.parse(payload);
     const insert = (id: string | undefined) =>
       queue(job).add(job.title(data), data, jobOptions(job, defaults, { ...placement, id }));
-    if (placement.once === undefined) return insert(placement.id);
-    const key = `${job.name} ${placement.once}`;
+    const { once } = placement;
+    if (once === undefined) return insert(placement.id);
+    const key = `${job.name} ${once}`;
     const id = placement.id ?? randomUUID();
-    const added = await insert(id);
+    const added = await insert(id).catch(async (error: unknown) => {
+      if (!(await removeForgedKey(queue(job), once))) throw error;
+      return insert(id);
+    });
     if (added.id !== id) return (await freeLostKey(added, key)) ? insert(id) : added;
     lookedUpAt.delete(key);
     return added;

@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, inject, test } from 'vitest';
 import { LIST, post, startApi, type TestApi } from '#test/support/api.ts';
 import { addToken } from '#test/support/factories.ts';
+import { startRedisWithUsers } from '#test/support/redis-users.ts';
 import { until } from '#test/support/until.ts';
 
 const list = (token: string, on: TestApi) => post(on.url, LIST, token, { audit_status: 'pending' });
@@ -64,6 +65,34 @@ describe('the rate limit', () => {
       await until('the counter expires', async () => (await redis.pttl(key)) > 0);
       expect(await redis.pttl(key)).toBeLessThanOrEqual(60_000);
       redis.disconnect();
+      await limited.close();
+    },
+  );
+
+  test.skipIf(inject('redisUrl') === null)(
+    'a counter in Redis that somebody made a text, a list, a negative or the largest number is counted from the start',
+    async () => {
+      await using redis = await startRedisWithUsers();
+      const client = new Redis(redis.urlOf('api'));
+      client.on('error', () => {});
+      const limited = await startApi({ rateLimit: { max: 2, timeWindowMs: 60_000 }, redis: client });
+      const read = async (key: string) =>
+        (await redis.admin.type(key)) === 'string' ? redis.admin.get(key) : '';
+      for (const forge of [
+        (key: string) => redis.admin.set(key, 'text'),
+        (key: string) => redis.admin.rpush(key, 'list'),
+        (key: string) => redis.admin.set(key, '9223372036854775807'),
+        (key: string) => redis.admin.set(key, '-9223372036854775807', 'PX', 30_000),
+      ]) {
+        const { token, token_id } = await addToken(limited.sql, null);
+        const key = `catalogue-api-rate:${token_id}`;
+        await forge(key);
+        expect((await list(token, limited)).status).toBe(200);
+        await until(`${key} is counted from the start`, async () => (await read(key)) === '1', 20_000);
+        expect(await redis.admin.pttl(key)).toBeGreaterThan(0);
+        for (const expected of [200, 429]) expect((await list(token, limited)).status).toBe(expected);
+      }
+      client.disconnect();
       await limited.close();
     },
   );

@@ -26,6 +26,10 @@ const [whole, withoutJob, withoutList] = ['whole', 'without-job', 'without-list'
   ReturnType<typeof named>,
 ];
 const specs = [whole, withoutJob, withoutList];
+const [parent, listKey] = ['parent', 'list-key'].map(named) as [
+  ReturnType<typeof named>,
+  ReturnType<typeof named>,
+];
 
 onBothBackends('A job that was added once, and whose keys were deleted', (kind) => {
   test('is added again, and those that are added after it too', async () => {
@@ -57,6 +61,46 @@ onBothBackends('A job that was added once, and whose keys were deleted', (kind) 
       for (const spec of specs) await add(spec);
       return specs.every((spec) => (ran.get(spec.name) ?? 0) >= 3);
     });
+  });
+});
+
+onBothBackends('A job that was added once, and that somebody made a parent of others', (kind) => {
+  test('is added again, also if its key was made a list', async () => {
+    const fleet = await startTestFleet(kind);
+    onTestFinished(fleet.stop);
+    const forged = kind === 'redis' ? [parent, listKey] : [parent];
+    const producer = createProducer(fleet.backend, forged, () => {});
+    onTestFinished(producer.close);
+    const add = (spec: typeof parent) => producer.add(spec, {}, { once: 'acme' });
+    const { id = '' } = await add(parent);
+    if (fleet.redisUrl === undefined) {
+      await fleet.sql`update bullmq.job set state = 'waiting-children' where id = ${id}`;
+    } else {
+      const redis = new Redis(fleet.redisUrl);
+      onTestFinished(() => redis.disconnect());
+      const key = (name: string) => `${fleet.prefix}:${name}`;
+      await redis.lrem(key('parent:wait'), 0, id);
+      await redis.zadd(key('parent:waiting-children'), Date.now(), id);
+      await redis.rpush(key('list-key:de:acme'), 'no text');
+    }
+    const ran = new Set<string>();
+    const jobs = forged.map((spec) =>
+      defineJob(spec, async () => {
+        ran.add(spec.name);
+        return {};
+      }),
+    );
+    const runner = startRunner(fleet.backend, jobs, undefined, localClock, logger, () => {});
+    onTestFinished(() => runner.stop(1_000));
+    for (const spec of forged)
+      await until(
+        `${spec.name} runs`,
+        async () => {
+          await add(spec);
+          return ran.has(spec.name);
+        },
+        60_000,
+      );
   });
 });
 
