@@ -38,6 +38,15 @@ it('the memory of a command that crashes becomes no file: it holds keys', async 
   expect(limits).toMatch(/^Max core file size +0 +0 /m);
 });
 
+/** Sends the process the signal by which Node opens a debugger. */
+const SIGNAL = `process.kill(process.pid, 'SIGUSR1'); await new Promise((done) => setTimeout(done, 300));`;
+
+it('no signal opens a debugger: it would give keys and KYC values to every user of the machine', async () => {
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(SIGNAL)}`;
+  const { stderr } = await startCli(['--version'], { NODE_OPTIONS }).done;
+  expect(stderr).toBe('');
+});
+
 it('after npm 9, which deletes node_modules/.bin/node and copies local packages, npm ci links both', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
   const copy = await mkdtemp(join(tmpdir(), 'catalogue-start-'));
