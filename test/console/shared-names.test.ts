@@ -77,7 +77,8 @@ describe.runIf(hasBrowser())('in Chromium', () => {
       const names = await marked.locator('.name').allTextContents();
       expect(names).toEqual(expect.arrayContaining(SHARED));
       for (const name of ['Kite', 'Boat', '2048']) expect(names).not.toContain(name);
-      expect(await page.evaluate('shift')).toBe(0);
+      // A waiting time that becomes a minute longer meanwhile moves less than a pixel of its line.
+      expect(await page.evaluate('shift')).toBeCloseTo(0, 5);
       await context.close();
     },
   );

@@ -54,7 +54,7 @@ const mayOf = (role: string, acts: Record<string, string>) =>
 
 it('an owner who is no superuser is told what a superuser must take from every login, and nothing is left after it', async () => {
   const grant = () => asAdmin(urlOf(name), (sql) => grantRoles(sql, {}));
-  const told = (notes: string[]) => notes.filter((note) => note.includes('take from every login'));
+  const told = (notes: string[]) => notes.filter((note) => note.includes('grants to every login'));
   const [note, ...others] = told(await grant());
   expect(others).toEqual([]);
   expect(await mayOf(roleName('api'), TAKEN)).toEqual(Object.keys(TAKEN));
