@@ -31,6 +31,8 @@ const PRODUCER_CONNECT_MS = 2_000;
 const WORKER_CONNECT_MS = 5_000;
 const PING_MS = 5_000;
 const CLAIM_S = 60;
+/** A database, and the id of its queues. */
+const CLAIM = /^(\S+) ([0-9a-f]{8})$/;
 /** During a failover of a cluster, a command is repeated this often: a producer's 16 times, a worker's until it succeeds. */
 const FAILOVER_RETRY_MS = 200;
 /** The nodes of a cluster are read again this often: commands that wait for a node that hangs then go to its replica. */
@@ -135,7 +137,10 @@ export const openRedis = (
     },
     claim: async (key, database) => {
       if ((await client.set(key, `${database} ${queueId}`, 'EX', CLAIM_S, 'NX')) === 'OK') return queueId;
-      const [owner = database, id = queueId] = (await client.get(key))?.split(' ') ?? [];
+      const expiresMs = (await client.type(key)) === 'string' ? await client.pttl(key) : -1;
+      const held = expiresMs >= 0 && expiresMs <= CLAIM_S * 1_000 ? await client.get(key) : null;
+      // Somebody else wrote a claim of another form, or one that does not expire within a minute.
+      const [, owner = database, id = queueId] = CLAIM.exec(held ?? '') ?? [];
       if (owner !== database) return undefined;
       // Of all processes here. If Redis comes back empty, the first one writes it again.
       queueId = id;

@@ -147,6 +147,32 @@ test.skipIf(without).each([
 });
 
 test.skipIf(without)(
+  'the user of the media process does not keep workers from their queues for ever',
+  async () => {
+    const key = '{catalogue}:database';
+    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
+    const worker = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+    try {
+      const queue = await worker.claim('ours');
+      for (const forge of [
+        () => clients.media.set(key, 'another 0123abcd'),
+        () => clients.media.set(key, 'another 0123abcd', 'EX', 1_000_000),
+        () => clients.media.set(key, `ours ${'x'.repeat(900_000)}`, 'EX', 60),
+        () => clients.media.multi().del(key).rpush(key, 'a list').pexpire(key, 30_000).exec(),
+      ]) {
+        await forge();
+        expect(await worker.claim('ours')).toBe(queue);
+        expect(await redis.admin.ttl(key)).toBeGreaterThan(0);
+      }
+      await clients.media.set(key, 'another 0123abcd', 'EX', 60);
+      expect(await worker.claim('ours')).toBeUndefined();
+    } finally {
+      await worker.close();
+    }
+  },
+);
+
+test.skipIf(without)(
   'a worker whose user lacks the keys of a queue is not ready, and not alive',
   async () => {
     await redis.admin.acl('SETUSER', 'catalogue_worker', 'resetkeys', '~{catalogue}:probe');
