@@ -32,3 +32,16 @@ export const spellDuration = (short: string): string => {
   const count = Number.parseInt(short, 10);
   return `${count} ${WORDS[short.at(-1) as keyof typeof WORDS]}${count === 1 ? '' : 's'}`;
 };
+
+const WAITS = [
+  ['day', DAY_MS],
+  ['hour', HOUR_MS],
+  ['minute', MINUTE_MS],
+] as const;
+
+/** A wait in words, rounded: `3 days`, `1 hour`; less than a minute is `1 minute`. */
+export const spellWait = (ms: number): string => {
+  const [unit, unitMs] = WAITS.find(([, each]) => ms >= each) ?? ['minute', MINUTE_MS];
+  const count = Math.max(1, Math.round(ms / unitMs));
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};

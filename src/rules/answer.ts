@@ -7,14 +7,7 @@ import {
   FAILURE_ADVICE,
   type Lane,
 } from '#src/contract/words.ts';
-import {
-  DAY_MS,
-  formatDuration,
-  HOUR_MS,
-  MINUTE_MS,
-  roundDuration,
-  spellDuration,
-} from '#src/lib/duration.ts';
+import { formatDuration, roundDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
 import { formatUtc } from '#src/lib/utc.ts';
 import { dueAfter } from '#src/rules/backoff.ts';
 import { untilTick } from '#src/rules/ticks.ts';
@@ -89,25 +82,12 @@ export type GameState = {
   waiting: WaitingPlace | undefined;
 };
 
-const UNITS = [
-  ['day', DAY_MS],
-  ['hour', HOUR_MS],
-  ['minute', MINUTE_MS],
-] as const;
-
-/** `3 days`, `1 hour`; less than a minute is `1 minute`. */
-const describeWait = (ms: number): string => {
-  const [unit, unitMs] = UNITS.find(([, each]) => ms >= each) ?? ['minute', MINUTE_MS];
-  const count = Math.max(1, Math.round(ms / unitMs));
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-};
-
 const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingPlace): string => {
   if (is_held) return `It is ${HELD_BACK}.`;
   const wait =
     median_wait_ms === null
       ? ''
-      : ` Half of the latest decisions took less than ${describeWait(median_wait_ms)}.`;
+      : ` Half of the latest decisions took less than ${spellWait(median_wait_ms)}.`;
   return `It is number ${place.toLocaleString('en')} of ${games.toLocaleString('en')} in the ${lane} lane.${wait}`;
 };
 
