@@ -8,7 +8,7 @@ const HANG = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { tim
 const SERVERS = ['test/support/global-setup.ts'];
 
 /** More than the cores of a small machine, because tests wait for other processes half of their time. */
-const WORKERS = Math.max(8, availableParallelism());
+const WORKERS = Math.max(6, availableParallelism());
 
 export default defineConfig({
   test: {

@@ -1,7 +1,7 @@
 // What a reviewer sees without scrolling, while pictures come, and what the keys do meanwhile.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { hasBrowser, SUM_SHIFTS, useBrowser } from '#test/support/browser.ts';
+import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
@@ -43,7 +43,7 @@ describe.runIf(hasBrowser())('the page of a game, in a window of 1,280 by 800 pi
     const context = await browser.newContext({ viewport: WINDOW });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    await page.addInitScript(SUM_SHIFTS);
+    await page.addInitScript(LIST_SHIFTS);
     await signInPage(page, served.url, 'olga', path);
     await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     return page;
@@ -64,7 +64,7 @@ describe.runIf(hasBrowser())('the page of a game, in a window of 1,280 by 800 pi
     await database.sql`update picture_contents set stored = 'seen'`;
     await expect.poll(() => pass.isEnabled()).toBe(true);
     await page.locator('.gallery img').nth(3).waitFor();
-    expect(await page.evaluate('shift')).toBe(0);
+    expect(await page.evaluate('shifts')).toEqual([]);
     expect(await placeOf('Undo')).toBe(undo);
     await page.getByRole('status').getByText('The game can be passed').waitFor({ state: 'detached' });
   });

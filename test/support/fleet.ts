@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, inject } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import type { ApplicationRow, ApplicationSettings } from '#db/queries/applications.ts';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
+import { transact } from '#db/transact.ts';
 import { jobs } from '#jobs/index.ts';
 import { readConfig } from '#src/config.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
@@ -214,5 +215,6 @@ const truncateQueue = async (sql: Database): Promise<void> => {
   const tables = await sql<{ name: string }[]>`
     select format('bullmq.%I', tablename) as name from pg_tables
     where schemaname = 'bullmq' and tablename not in ('meta', 'migration')`;
-  await sql.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+  // Workers that write meanwhile lock the tables in another order.
+  await transact(sql, (tx) => tx.unsafe(`truncate ${tables.map(({ name }) => name).join(', ')}`));
 };

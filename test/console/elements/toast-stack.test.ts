@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { hasBrowser, SUM_SHIFTS, useBrowser } from '#test/support/browser.ts';
+import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -20,7 +20,7 @@ describe.runIf(hasBrowser())('notices in Chromium', () => {
   test('nothing moves when a notice comes or leaves; its Undo takes the decision back', async () => {
     const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await page.clock.install();
-    await page.addInitScript(SUM_SHIFTS);
+    await page.addInitScript(LIST_SHIFTS);
     await signInPage(page, served.url, 'olga', '/review');
     await page.locator('.game-card .name').first().click();
     const pass = page.getByRole('button', { name: 'Pass' });
@@ -32,7 +32,7 @@ describe.runIf(hasBrowser())('notices in Chromium', () => {
     await page.clock.runFor(8_100);
     await notice.waitFor({ state: 'detached' });
     expect(await pass.boundingBox()).toEqual(before);
-    expect(await page.evaluate('window.shift')).toBe(0);
+    expect(await page.evaluate('shifts')).toEqual([]);
 
     await pass.click();
     await notice.getByRole('button', { name: 'Undo' }).click();
