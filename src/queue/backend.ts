@@ -27,11 +27,10 @@ export type QueueBackend = {
   ping: () => Promise<void>;
   /** Rejects if Redis does not accept writes (full memory, a replica), or evicts keys. On PostgreSQL it pings. */
   probe: () => Promise<void>;
-  /**
-   * Claims the queues for a database, for a minute. Those in PostgreSQL are of their own database.
-   * @returns a name that all processes with these queues have; undefined if another database has them
-   */
+  /** Claims the queues for a minute. @returns a name that all processes have; undefined if another database has them */
   claim: (database: string) => Promise<string | undefined>;
+  /** Ends the claim of a database at once: it would last for a minute. */
+  release: (database: string) => Promise<void>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
   /**
@@ -88,6 +87,7 @@ const JOB_BYTES_MAX = 1_000_000;
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
   const { prefix, role, telemetry } = options;
+  const claimKey = `${prefix}:database`;
   const shared = {
     connection: redis.client,
     prefix,
@@ -104,10 +104,8 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     redis: redis.client,
     ping: redis.ping,
     probe: () => redis.probe(`${prefix}:probe`),
-    claim: async (database) => {
-      const id = await redis.claim(`${prefix}:database`, database);
-      return id && `Redis ${prefix} ${id}`;
-    },
+    claim: (database) => redis.claim(claimKey, database).then((id) => id && `Redis ${prefix} ${id}`),
+    release: (database) => redis.release(claimKey, database),
     check: redis.check,
     freeMisdatedLocks: async () => 0,
     listDelayedAfter: (queue, moment, limit) =>
@@ -240,6 +238,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     ping,
     probe: ping,
     claim: async () => 'Postgres',
+    release: async () => {},
     check: async () => {},
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
     listDelayedAfter: async (queue, moment, limit) =>

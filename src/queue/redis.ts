@@ -21,6 +21,8 @@ export type RedisConnection = {
    * @returns an id that all processes with these queues have; undefined if another database has them
    */
   claim: (key: string, database: string) => Promise<string | undefined>;
+  /** Ends a claim of this database. */
+  release: (key: string, database: string) => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -146,6 +148,9 @@ export const openRedis = (
       queueId = id;
       await client.set(key, `${database} ${queueId}`, 'EX', CLAIM_S);
       return queueId;
+    },
+    release: async (key, database) => {
+      if ((await client.get(key))?.startsWith(`${database} `)) await client.set(key, '', 'PX', 1);
     },
     close: async () => {
       client.disconnect();

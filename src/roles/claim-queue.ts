@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { readDatabaseIdentity } from '#db/queries/workers.ts';
+import { countLiveWorkers, readDatabaseIdentity } from '#db/queries/workers.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const RETRY_MS = 5_000;
@@ -10,13 +10,13 @@ const OTHER_DATABASE =
 
 /**
  * Waits until no other database has the queue.
- * @returns a function that keeps the claim, to be called more often than once a minute, and returns the name of the queue;
- *   it warns if another database has it
+ * @returns `keep`: keeps the claim, to be called more often than once a minute, and returns the name of the queue; it warns
+ *   if another database has it. `release`: ends the claim if no worker is live, so that another database need not wait
  */
 export const claimQueue = async (
   { sql, backend }: Pick<Foundation, 'sql' | 'backend'>,
   logger: Logger,
-): Promise<() => Promise<string>> => {
+): Promise<{ keep: () => Promise<string>; release: () => Promise<void> }> => {
   const database = await readDatabaseIdentity(sql);
   let queue = '';
   let isOurs = true;
@@ -28,5 +28,8 @@ export const claimQueue = async (
     return queue;
   };
   for (await keep(); !isOurs; await keep()) await sleep(RETRY_MS);
-  return keep;
+  const release = async (): Promise<void> => {
+    if ((await countLiveWorkers(sql)) === 0) await backend.release(database);
+  };
+  return { keep, release };
 };

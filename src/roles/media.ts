@@ -46,7 +46,7 @@ export const startMedia: StartRole = async (config, databaseUrl, logger) => {
   );
   const clock = await openTrustedClock(() => readTime(sql));
   await backend.check();
-  const keepQueue = await claimQueue({ sql, backend }, logger);
+  const { keep: keepQueue } = await claimQueue({ sql, backend }, logger);
   const decoder = createDecoder();
   started.defer(() => decoder.close());
   await requireConfined(decoder, { isEmbedded: config.databaseUrl === undefined, logger });

@@ -94,7 +94,7 @@ export const startWorker = async (
   const { sql, backend, producer } = foundation;
   const clock = await openTrustedClock(() => readTime(sql));
   await backend.check();
-  const keepQueue = await claimQueue(foundation, logger);
+  const claim = await claimQueue(foundation, logger);
   const keys = await openKeyRing(config);
   if (keys.records.length === 0) {
     logger.warn(
@@ -124,7 +124,7 @@ export const startWorker = async (
     runner,
     clock,
     recordHeartbeat: async () => {
-      await recordHeartbeat(sql, { ...worker, queue: await keepQueue() });
+      await recordHeartbeat(sql, { ...worker, queue: await claim.keep() });
       const former = problem;
       problem = explainWorkerQueues(await listWorkerQueues(sql));
       if (problem !== undefined && problem !== former) logger.warn(problem);
@@ -135,7 +135,9 @@ export const startWorker = async (
   });
   started.defer(async () => {
     await liveness.stop();
-    await deleteWorker(sql, worker.worker_id).catch(() => {});
+    await deleteWorker(sql, worker.worker_id)
+      .then(claim.release)
+      .catch(() => {});
   });
   // Both chores use their own connections to the queues. These connections fail when Redis is silent, so that a pass
   // ends; and the chores do not delay the worker's commands.

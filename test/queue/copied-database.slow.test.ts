@@ -15,11 +15,11 @@ test.skipIf(inject('redisUrl') === null)(
     const start = (command: string, { databaseUrl }: typeof original) => {
       const place = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: prefix };
       const { kill, done, output } = startCli([command], { ...place, METRICS_PORT: '0' });
-      const end = async () => {
-        kill('SIGKILL');
+      const end = async (signal: NodeJS.Signals = 'SIGKILL') => {
+        kill(signal);
         await done;
       };
-      stack.defer(end);
+      stack.defer(() => end());
       return { end, says: (text: string) => until(text, () => output().stderr.includes(text)), output };
     };
     const worker = start('worker', original);
@@ -29,9 +29,8 @@ test.skipIf(inject('redisUrl') === null)(
       await process.says('Processes of another database take jobs from this queue');
       expect(process.output().stderr).not.toContain('ready');
     }
-    // The original has ended, and a minute is over.
-    await worker.end();
-    await original.backend.redis?.del(`${prefix}:database`);
+    // The last worker of the original ends its claim.
+    await worker.end('SIGTERM');
     for (const process of copies) await process.says('ready');
   },
 );
