@@ -1,4 +1,7 @@
-/** Changes to the queues. The audit entry is committed before the change, because a queue may be in Redis: a failed change is logged too. */
+/**
+ * Changes to the queues. The audit entry is committed before the change, because a queue may be in Redis: a failed change is
+ * logged too.
+ */
 
 import type { Queue } from 'bullmq';
 import { z } from 'zod';

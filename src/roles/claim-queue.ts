@@ -5,8 +5,11 @@ import type { Foundation } from '#src/roles/foundation.ts';
 
 const RETRY_MS = 5_000;
 
-const OTHER_DATABASE =
-  'Processes of another database take jobs from this queue, as beside a copy of the database: each would lose jobs to the other. Give each database a QUEUE_PREFIX or a Redis of its own. A process starts once those of the other database have been silent for a minute.';
+const OTHER_DATABASE = [
+  'Processes of another database take jobs from this queue, as beside a copy of the database: each would lose jobs to the other.',
+  'Give each database a QUEUE_PREFIX or a Redis of its own.',
+  'A process starts once those of the other database have been silent for a minute.',
+].join(' ');
 
 /**
  * Waits until no other database has the queue.

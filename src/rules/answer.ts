@@ -34,7 +34,7 @@ type Application = {
   last_complete_at: Date | null;
   open_run: { note: string | null } | null;
   every_ms: number;
-  /** Set if the application's runs fail: ticks long before it open no run. */
+  /** Null unless the application's runs fail. Ticks long before it open no run. */
   next_attempt_at: Date | null;
   now: Date;
 };
@@ -135,8 +135,10 @@ const describePause = ({ status, pause_reason }: Application): string[] =>
 
 /** Explains what a withdrawn game needs to come back. */
 const describeWithdrawn = (application_id: string, application: Application): string => {
-  if (application.status === 'removed')
-    return `The game is withdrawn: ${application_id} was removed. It comes back when the application is registered again for its former owner, and a listing names it.`;
+  if (application.status === 'removed') {
+    const back = 'when the application is registered again for its former owner, and a listing names it';
+    return `The game is withdrawn: ${application_id} was removed. It comes back ${back}.`;
+  }
   const back = `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`;
   return [back, ...describePause(application)].join(' ');
 };

@@ -12,7 +12,10 @@ const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   event_failed: 'warn',
 };
 
-/** Shows what happened to a game, latest first, below why it is live or not, unless the page says so above. @param aside beside the title */
+/**
+ * Shows what happened to a game, latest first, below why it is live or not, unless the page says so above.
+ * @param aside beside the title
+ */
 export const timelineCard = (
   { answer, entries }: Pick<Timeline, 'answer' | 'entries'>,
   aside?: SafeHtml | null,

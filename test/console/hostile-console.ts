@@ -66,7 +66,7 @@ const formsFor = (game_id: string): Fields => ({
   '/reasons': { act: 'add', code: 'other', label: 'Other' },
   '/account/sessions': { session: '0'.repeat(64) },
   '/account/password': { current: 'x', password: 'y' },
-  '/sign-in': { login: 'nobody', password: 'x', next: '/', link: 'x' },
+  '/sign-in': { login: 'unknown', password: 'x', next: '/', link: 'x' },
   '/portal/sign-in': { token: 'x' },
   '/applications/:application_id/events': { act: 'set', url: 'https://acme.example/events', api_token: '' },
   '/applications/:application_id/settings': { name: 'N', every: '15m', rate: '5' },
@@ -152,7 +152,7 @@ export const testHostileInput = (isWhole: boolean): void => {
     expect(await findServerErrors(served.url, cookie, sent)).toEqual([]);
     const last = await fetch(new URL('/sign-in', served.url), {
       method: 'POST',
-      body: new URLSearchParams({ login: 'nobody', password: 'x' }),
+      body: new URLSearchParams({ login: 'unknown', password: 'x' }),
     });
     expect(last.status).toBe(401);
   });

@@ -32,7 +32,7 @@ const servePage = ({ live, apply }: Application, { events }: Plan, page_num: num
 
 const summary = (game_id: string) => summaryOf(aDetail({ game_id }));
 
-/** Write what the details of a page's open games say: the game, null, or a failure. */
+/** Writes what the details of a page's open games say: the game, null, or a failure. */
 const answerDetails = async (
   sql: Database,
   run: RunRow,

@@ -40,11 +40,11 @@ export const collectErrors = (page: Page): string[] => {
   return errors;
 };
 
-/** A script for a page: it lists what moves in `shifts`. A smaller shift is of a time in words that became longer. */
+/** A script for a page: it lists what moves in `shifts`. */
 export const LIST_SHIFTS = `window.shifts = [];
 new PerformanceObserver((list) => {
   for (const { value, sources } of list.getEntries())
-    if (value > 0.00001) shifts.push([value, ...sources.map(({ node }) => node?.outerHTML ?? node?.textContent)].join(' '));
+    shifts.push([value, ...sources.map(({ node }) => node?.outerHTML ?? node?.textContent)].join(' '));
 }).observe({ type: 'layout-shift', buffered: true });`;
 
 /** A browser with a profile on disk, as a person has it: history, caches, the back-forward cache. */

@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { findPictures, type PictureSet } from '#db/queries/pictures.ts';
+import { END, REQUESTED_MAX, requestedGames } from '#src/console/pages/late-parts.ts';
 import { ICON_SIZES, type IconSize, iconPlace, isWaiting } from '#src/console/pages/pictures.ts';
-import { isUuid } from '#src/lib/uuid.ts';
 import { HTML } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -14,8 +14,6 @@ type Iconed = { game_id: string; application_id: string; game_icon: readonly str
 /** A page requests its icons every second for 20 s, then every 15 s for ten minutes. */
 const POLLS_MAX = 60;
 const QUICK_POLLS = 20;
-/** Most games of one request, so that its address is not too long. */
-const REQUESTED_MAX = 60;
 
 const isIconWaiting = ({ application_id, game_icon: [url] }: Iconed, pictures: PictureSet): boolean =>
   url !== undefined && isWaiting(pictures.get({ application_id, url }));
@@ -39,14 +37,8 @@ export const awaitIcons = (
   });
 };
 
-const END = html`<div hidden></div>`;
-
 const query = z.object({
-  games: z
-    .string()
-    .max(REQUESTED_MAX * 37)
-    .transform((ids) => ids.split(' ').filter(isUuid))
-    .catch([]),
+  games: requestedGames,
   size: z.enum(ICON_SIZES).catch('small'),
   polls: z.coerce.number().int().min(0).catch(POLLS_MAX),
 });
@@ -68,7 +60,6 @@ export const addIcons = (app: FastifyInstance, { sql }: ConsoleOptions): void =>
     );
     const icons = arrived.map((game) => iconPlace({ ...game, game_name: '' }, pictures, size, true));
     const again = awaitIcons(games, pictures, size, polls);
-    // htmx keeps an element that nothing replaces, so an empty one takes its place.
     return reply.type(HTML).send(String(html`${icons}${again.length === 0 ? END : again}`));
   });
 };

@@ -5,13 +5,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listSharedNames } from '#db/queries/similar-names.ts';
-import { isUuid } from '#src/lib/uuid.ts';
+import { END, requestedGames } from '#src/console/pages/late-parts.ts';
 import { HTML } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-
-/** Most games of one request: those of a page of a lane. */
-const REQUESTED_MAX = 60;
 
 const idOf = (game_id: string): string => `name-${game_id}`;
 
@@ -29,16 +26,7 @@ export const awaitNames = (game_ids: readonly string[]): SafeHtml | null =>
 const mark = (game_id: string): SafeHtml =>
   html`<span class="badge warn on-edge" id="${idOf(game_id)}" hx-swap-oob="true">similar name elsewhere</span>`;
 
-// htmx keeps an element that nothing replaces, so an empty one takes its place.
-const END = html`<div hidden></div>`;
-
-const query = z.object({
-  games: z
-    .string()
-    .max(REQUESTED_MAX * 37)
-    .transform((ids) => ids.split(' ').filter(isUuid))
-    .catch([]),
-});
+const query = z.object({ games: requestedGames });
 
 /** Adds `/review/names`. */
 export const addSharedNames = (app: FastifyInstance, { sql }: ConsoleOptions): void => {
