@@ -1,6 +1,11 @@
+import { appendFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
 
-/** Prints the reason of a failure as soon as a test, its hooks or its file fails. The summary at the end repeats it. */
+/**
+ * Prints the reason of a failure as soon as a test, its hooks or its file fails. The summary at the end repeats it.
+ * Appends errors outside of every test to the file that ERRORS_OUTSIDE_TESTS names: they fail the run without a failed test.
+ */
 export default function reportFailures(): Reporter {
   let vitest: Vitest;
   const print = (
@@ -24,5 +29,9 @@ export default function reportFailures(): Reporter {
     onTestSuiteResult: (suite) =>
       print(suite, `${suite.module.relativeModuleId} > ${suite.fullName}`, suite.errors()),
     onTestModuleEnd: (module) => print(module, module.relativeModuleId, module.errors()),
+    onTestRunEnd: (_modules, errors) => {
+      const file = process.env['ERRORS_OUTSIDE_TESTS'];
+      if (file) for (const error of errors) appendFileSync(file, `${inspect(error)}\n`);
+    },
   };
 }
