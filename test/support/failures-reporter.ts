@@ -30,7 +30,7 @@ export default function reportFailures(): Reporter {
       print(suite, `${suite.module.relativeModuleId} > ${suite.fullName}`, suite.errors()),
     onTestModuleEnd: (module) => print(module, module.relativeModuleId, module.errors()),
     onTestRunEnd: (_modules, errors) => {
-      const file = process.env['ERRORS_OUTSIDE_TESTS'];
+      const file = process.env.ERRORS_OUTSIDE_TESTS;
       if (file) for (const error of errors) appendFileSync(file, `${inspect(error)}\n`);
     },
   };
