@@ -1,8 +1,6 @@
 // A page that arrives in parts: what is shown of it stays where it is.
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { startRawServer } from '#test/support/application-server.ts';
 import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { useTestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -14,7 +12,7 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
 
   /** The console behind a line that stops before the form, until the rest is let through. @returns its address */
   const serveInParts = async (rest: Promise<void>): Promise<string> => {
-    const server = createServer(async ({ url = '/' }, response) => {
+    const server = await startRawServer(async ({ url = '/' }, response) => {
       const answer = await fetch(new URL(url, served.url));
       response.setHeader('content-type', answer.headers.get('content-type') ?? '');
       const body = await answer.text();
@@ -22,10 +20,9 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
       response.write(body.slice(0, form));
       if (form !== -1) await rest;
       response.end(body.slice(form));
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
+    onTestFinished(server.close);
+    return server.url;
   };
 
   test.each(['/sign-in', '/portal/sign-in'])('nothing of %s moves', async (path) => {

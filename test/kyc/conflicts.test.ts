@@ -108,12 +108,11 @@ it('a response with another cp_id that is accepted meanwhile is not stored unsea
 
 it('the job calls the application again after a conflict, and stores the record', async () => {
   let calls = 0;
-  const server = await startRawServer((request, response) => {
-    request.resume().on('end', async () => {
-      calls += 1;
-      if (calls === 1) await reseal(sql, ringOf(['k2', 'k1']), { signal });
-      response.end(JSON.stringify({ ret_code: 0, ret_msg: 'success', data: CHANGED }));
-    });
+  const server = await startRawServer(async (request, response) => {
+    await request.toArray();
+    calls += 1;
+    if (calls === 1) await reseal(sql, ringOf(['k2', 'k1']), { signal });
+    response.end(JSON.stringify({ ret_code: 0, ret_msg: 'success', data: CHANGED }));
   });
   onTestFinished(() => server.close());
   await addApplication(sql, 'acme', { query_cp_kyc_webhook: server.url }, ringOf(['k1']));

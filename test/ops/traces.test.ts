@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json, text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
+import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -24,18 +22,14 @@ type Export = {
 
 /** A collector that accepts OTLP over HTTP in JSON and stores what it gets. */
 const received: Export[] = [];
-const collector = createServer(async (request, response) => {
-  received.push((await json(request)) as Export);
-  response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-});
+let collector: RawServer;
 beforeAll(async () => {
-  collector.listen(0, '127.0.0.1');
-  await once(collector, 'listening');
+  collector = await startRawServer(async (request, response) => {
+    received.push((await json(request)) as Export);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
 });
-afterAll(() => {
-  collector.close();
-  collector.closeAllConnections();
-});
+afterAll(() => collector.close());
 const spans = (): Span[] =>
   received.flatMap(({ resourceSpans = [] }) =>
     resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans)),
@@ -58,9 +52,8 @@ test.skipIf(withoutRedis())(
     // Below the minimum for operators, a minute, so that the test does not wait.
     await sql`update applications set every_ms = 1500`;
     await sql.end();
-    const { port } = collector.address() as AddressInfo;
     const worker = await fleet.start('worker', {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '200',
       OTEL_BLRP_SCHEDULE_DELAY: '200',

@@ -45,9 +45,18 @@ const serve = async (server: Server, scheme: string, host: string): Promise<RawS
   };
 };
 
-/** A bare HTTP server. `close` ends every connection. */
-export const startRawServer = (handler: RequestListener, host = '127.0.0.1'): Promise<RawServer> =>
-  serve(createHttpServer(handler), 'http', host);
+/**
+ * A bare HTTP server. `close` ends every connection. A handler may fail once its client has hung up: without a listener
+ * such an error would fail the run, and no test.
+ */
+export const startRawServer = (handler: RequestListener, host = '127.0.0.1'): Promise<RawServer> => {
+  const server = createHttpServer((request, response) => {
+    Promise.try(handler, request, response).catch((error: unknown) => {
+      if (!response.destroyed) throw error;
+    });
+  });
+  return serve(server, 'http', host);
+};
 
 /** A bare TCP server, for answers that are not HTTP. Its `url` says http. */
 export const startRawTcpServer = (onSocket: (socket: Socket) => void, scheme = 'http'): Promise<RawServer> =>
