@@ -163,7 +163,8 @@ export const createDecoder = ({
   };
 
   const request = (picture: DecodeRequest, withinMs?: number): Promise<DecoderReply | undefined> => {
-    const result = turn.then(() => decodeNow(picture, withinMs));
+    // A process that does not start, as when no descriptor is free, costs one picture: the next one starts another.
+    const result = turn.then(() => decodeNow(picture, withinMs)).catch(() => undefined);
     turn = result;
     return result;
   };

@@ -51,3 +51,16 @@ test('a decoder that a picture has taken over is killed for its memory between t
   expect(await decode(decoder)).toEqual({ outcome: 'broken' });
   await until('it is killed', () => decoder.pid() === undefined);
 });
+
+test('a process that does not start costs one picture', async () => {
+  let started = 0;
+  const spawn = () => {
+    started += 1;
+    // E2BIG: Linux passes no such argument to a program.
+    return spawnDecoder(undefined, started === 1 ? ['x'.repeat(200_000)] : []);
+  };
+  const decoder = createDecoder({ spawn });
+  onTestFinished(decoder.close);
+  expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });
+  expect(await decode(decoder)).toMatchObject({ outcome: 'shown' });
+});
