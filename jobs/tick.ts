@@ -4,19 +4,16 @@ import type { JobContext } from '#src/ingest/dependencies.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { startRun, startUndelayedRun } from '#src/ingest/steps.ts';
 import { defineJob } from '#src/queue/job.ts';
-import { CLOCK_BOUND_MS } from '#src/queue/trusted-clock.ts';
 import { isDue } from '#src/rules/backoff.ts';
 import { schedulerId } from '#src/rules/ticks.ts';
 
 /**
  * A schedule's tick: opens a run or requests a KYC record. The work is an ordinary job, because BullMQ never fails a job
  * of a scheduler for stalling, chooses its id and does not deduplicate it. A tick that fails is retried: an application
- * has one open run and one request, however often its tick runs. A tick that runs before its planned time, because
- * the clock of a worker was ahead or somebody promoted it on the board, waits until then.
+ * has one open run and one request, however often its tick runs.
  */
 export const tickJob = defineJob(tick, async ({ application_id, schedule }, context: JobContext) => {
-  const { deps, plannedAt, delayUntil, now } = context;
-  if (plannedAt !== undefined && plannedAt - now() > CLOCK_BOUND_MS) throw delayUntil(plannedAt);
+  const { deps, now } = context;
   const scheduled = { application_id, trigger: 'schedule', full: false, accept_withdrawals: false } as const;
   // An active application without failures needs one statement.
   if (schedule === 'kyc') {

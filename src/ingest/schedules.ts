@@ -6,8 +6,8 @@ import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
-import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
+import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
 import { schedulerId, tickOffset } from '#src/rules/ticks.ts';
 
 /** Applications read at a time. */
@@ -189,7 +189,8 @@ const reconcileScheduler = async (
  * Finds out why a scheduler would not tick in time. Each tick adds the next one.
  * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
  * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
- *   Ticks that were taken too early wait for their time (jobs/tick.ts): while one waits, the schedule is in time.
+ *   Ticks that were taken too early wait for their time (src/queue/scheduled-jobs.ts): while one waits, the schedule is in
+ *   time.
  */
 const findScheduleFault = async (
   { queue, now, readJobs, readDelayed, signal }: WatchedQueue,

@@ -25,16 +25,6 @@ export type JobSpec<Payload = unknown> = {
   scheduler?: (payload: Payload) => string;
 };
 
-/** BullMQ's id of the job that a scheduler adds for a moment. */
-export const schedulerJobId = (scheduler_id: string, plannedAt: number): string =>
-  `repeat:${scheduler_id}:${plannedAt}`;
-
-/** Finds the scheduler that added the job with this id, and the planned time; undefined for jobs that no scheduler added. */
-export const parseSchedulerJobId = (id: string): { scheduler_id: string; plannedAt: number } | undefined => {
-  const [, scheduler_id, plannedAt] = /^repeat:(.*):(\d+)$/.exec(id) ?? [];
-  return scheduler_id === undefined ? undefined : { scheduler_id, plannedAt: Number(plannedAt) };
-};
-
 // biome-ignore lint/suspicious/noExplicitAny: no other type covers the specifications of all payloads
 export type AnySpec = JobSpec<any>;
 
@@ -58,10 +48,6 @@ export type JobContext<Deps> = {
    *   (src/rules/waiting.ts)
    */
   postpone: (requestedMs: number | undefined, hasProgressed?: boolean) => RetryAfter | undefined;
-  /** When the scheduler planned this job, in milliseconds since 1970; undefined for a job that no scheduler added. */
-  plannedAt: number | undefined;
-  /** @returns the error that delays the job until this moment, in milliseconds since 1970 by the clock of Postgres */
-  delayUntil: (moment: number) => RetryAfter;
   /** The clock of Postgres, in milliseconds since 1970. */
   now: () => number;
 };

@@ -4,8 +4,9 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
-import { type AnyJob, type AnySpec, parseSchedulerJobId, RetryAfter } from '#src/queue/job.ts';
+import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
 import { LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
+import { delayUntilPlanned, removeForgedScheduler } from '#src/queue/scheduled-jobs.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
 
@@ -115,6 +116,7 @@ export const startRunner = <Deps>(
         load.taken += 1;
         try {
           await removeForgedScheduler(job.spec, queued, worker);
+          await delayUntilPlanned(queued, token, clock);
           return await runJob(job, queued, token, lockSignal, context);
         } finally {
           load.active -= 1;
@@ -178,19 +180,6 @@ const withCounts = (payload: object): Record<string, unknown> =>
     Object.entries(payload).map(([name, value]) => [name, Array.isArray(value) ? value.length : value]),
   );
 
-/** @throws UnrecoverableError if the scheduler of a job is none of ours: it would add jobs for ever */
-const removeForgedScheduler = async (
-  { payload, scheduler }: AnySpec,
-  { data, repeatJobKey }: QueuedJob,
-  worker: Worker,
-): Promise<void> => {
-  if (repeatJobKey === undefined) return;
-  const parsed = payload.safeParse(data);
-  if (parsed.success && repeatJobKey === scheduler?.(parsed.data)) return;
-  await (await worker.jobScheduler).removeJobScheduler(repeatJobKey);
-  throw new UnrecoverableError('a scheduler that is none of ours added this job: it was removed');
-};
-
 type Context<Deps> = { deps: Deps; clock: TrustedClock; logger: Logger; shutdown: AbortSignal };
 
 const runJob = async <Deps>(
@@ -224,8 +213,6 @@ const runJob = async <Deps>(
       log,
       lastAttempt: job.attemptsMade + 1 >= (job.opts.attempts ?? spec.options.attempts),
       postpone,
-      plannedAt: parseSchedulerJobId(job.id ?? '')?.plannedAt,
-      delayUntil: (moment) => new RetryAfter(moment - clock.now(), { ...before, postponed_ms }),
       now: clock.now,
     });
   } catch (thrown) {

@@ -3,7 +3,7 @@ import { setApplicationStatus, updateApplication } from '#db/queries/application
 import { listRequestedKyc } from '#db/queries/kyc.ts';
 import { SCHEDULES } from '#src/contract/words.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
-import { parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
+import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
 import { tickOffset } from '#src/rules/ticks.ts';
 import { useScheduledFleet } from '#test/ingest/scheduled-fleet.ts';
 import { addApplication } from '#test/support/factories.ts';

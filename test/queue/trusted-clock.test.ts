@@ -1,9 +1,10 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { defineJob, defineSpec, parseSchedulerJobId, schedulerJobId } from '#src/queue/job.ts';
+import { defineJob, defineSpec } from '#src/queue/job.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
+import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
 import { CLOCK_BOUND_MS, openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
