@@ -27,21 +27,7 @@ const BATCH = 5_000;
 /** Pictures a statement: each has up to 0.3 MB of thumbnails. */
 const PICTURES_BATCH = 500;
 
-/** Repeats a statement that deletes at most `batch` rows until it finds fewer. @returns how many were deleted */
-const deleteAll = async (
-  batch: number,
-  signal: AbortSignal,
-  deleteSome: (limit: number) => Promise<number>,
-): Promise<number> => {
-  let total = 0;
-  for (let deleted = batch; deleted === batch && !signal.aborted; ) {
-    deleted = await deleteSome(batch);
-    total += deleted;
-  }
-  return total;
-};
-
-/** The same for a statement that reads rows from `first` on and returns the last row that it read. */
+/** Repeats a statement that reads rows from `first` on and returns the last row that it read. @returns how many were deleted */
 const deleteFrom = async <Row>(
   first: Row,
   signal: AbortSignal,
@@ -55,6 +41,13 @@ const deleteFrom = async <Row>(
   }
   return total;
 };
+
+/** The same for a statement that deletes at most `batch` rows, until it finds fewer. */
+const deleteAll = (batch: number, signal: AbortSignal, deleteSome: (limit: number) => Promise<number>) =>
+  deleteFrom(batch, signal, async () => {
+    const deleted = await deleteSome(batch);
+    return { deleted, last: deleted === batch ? batch : undefined };
+  });
 
 /**
  * Deletes what nothing needs any more: KYC records, runs, pages, sums of days, failures, events, former secrets,
