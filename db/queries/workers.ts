@@ -48,6 +48,14 @@ export const countLiveWorkers = (sql: Queryable): Promise<number> =>
   onlyValue(sql<{ count: number }[]>`
     select count(*)::int as count from workers where seen_at > now() - ${SILENT_AFTER}::interval`);
 
+/** Does a process take jobs? A media process records no heartbeat; it has sessions of this name. */
+export const areJobsTaken = (sql: Queryable): Promise<boolean> =>
+  onlyValue(sql<{ taken: boolean }[]>`
+    select exists (select from workers where seen_at > now() - ${SILENT_AFTER}::interval)
+      or exists (
+        select from pg_stat_activity
+        where datname = current_database() and application_name = 'catalogue media') as taken`);
+
 /** Is a worker live, and an application active that has not changed for two minutes? Its ticks are then in the queue. */
 export const areTicksDue = (sql: Queryable): Promise<boolean> =>
   onlyValue(sql<{ due: boolean }[]>`

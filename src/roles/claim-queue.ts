@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
-import { countLiveWorkers, readDatabaseIdentity } from '#db/queries/workers.ts';
+import { areJobsTaken, readDatabaseIdentity } from '#db/queries/workers.ts';
 import type { Foundation } from '#src/roles/foundation.ts';
 
 const RETRY_MS = 5_000;
+/** A stop does not wait longer for a server that is down: the claim then ends by itself. */
+const RELEASE_MS = 2_000;
 
 const OTHER_DATABASE = [
   'Processes of another database take jobs from this queue, as beside a copy of the database: each would lose jobs to the other.',
@@ -14,7 +17,7 @@ const OTHER_DATABASE = [
 /**
  * Waits until no other database has the queue.
  * @returns `keep`: keeps the claim, to be called more often than once a minute, and returns the name of the queue; it warns
- *   if another database has it. `release`: ends the claim if no worker is live, so that another database need not wait
+ *   if another database has it. `release`: ends the claim if no process takes jobs, so that another database need not wait
  */
 export const claimQueue = async (
   { sql, backend }: Pick<Foundation, 'sql' | 'backend'>,
@@ -31,8 +34,11 @@ export const claimQueue = async (
     return queue;
   };
   for (await keep(); !isOurs; await keep()) await sleep(RETRY_MS);
+  const endClaim = async (): Promise<void> => {
+    if (!(await areJobsTaken(sql))) await backend.release(database);
+  };
   const release = async (): Promise<void> => {
-    if ((await countLiveWorkers(sql)) === 0) await backend.release(database);
+    await pTimeout(endClaim(), { milliseconds: RELEASE_MS, message: false });
   };
   return { keep, release };
 };

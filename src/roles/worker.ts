@@ -112,6 +112,8 @@ export const startWorker = async (
   const onError = createQueueErrorLog(logger);
   started.defer(logRuns(logger));
   started.defer(recordSealed.subscribe((ids) => logger.info(ids, 'kyc record sealed')));
+  // After the last job: one that is aborted returns to the queue.
+  started.defer(() => claim.release().catch(() => {}));
   const runner = startRunner(backend, jobs, deps, clock, logger, onError, { lockMs });
   started.defer(() => runner.stop(drainMs));
   await runner.ready();
@@ -135,9 +137,7 @@ export const startWorker = async (
   });
   started.defer(async () => {
     await liveness.stop();
-    await deleteWorker(sql, worker.worker_id)
-      .then(claim.release)
-      .catch(() => {});
+    await deleteWorker(sql, worker.worker_id).catch(() => {});
   });
   // Both chores use their own connections to the queues. These connections fail when Redis is silent, so that a pass
   // ends; and the chores do not delay the worker's commands.

@@ -88,3 +88,22 @@ onBothBackends('A worker that takes no waiting job', (kind) => {
     await watchTwo((queue) => queue.setGlobalRateLimit(1, 60_000), false);
   });
 });
+
+test('a check that a silent server delayed records no heartbeat after the stop', async () => {
+  const probed = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  const liveness = startLiveness({
+    backend: { kind: 'redis', probe: () => probed.promise },
+    producer: { queue: () => ({}) as Queue },
+    runner: { loads: () => [], followClock: async () => void seen.push('goes on') },
+    clock: localClock,
+    recordHeartbeat: async () => void seen.push('heartbeat'),
+    onStuck: () => {},
+    logger,
+  });
+  await liveness.stop();
+  probed.resolve();
+  await until('the check goes on', () => seen.length > 0);
+  await new Promise(setImmediate);
+  expect(seen).toEqual(['goes on']);
+});
