@@ -3,10 +3,10 @@ import { STATEMENT_MS } from '#db/client.ts';
 import { buildApi } from '#src/api/app.ts';
 import { PICTURES_PATH } from '#src/api/pictures.ts';
 import { type Config, operatorApiUrl } from '#src/config.ts';
+import type { StartPart } from '#src/roles/fleet-part.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
 import { probeQueue } from '#src/roles/probe-servers.ts';
-import type { StartRole } from '#src/roles/single-role.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
@@ -60,7 +60,7 @@ const openOperatorPlatform = (
  * Starts the API of the platform (interface document, group A), and the operator API where it has the right of it.
  * @throws UsageError if it cannot listen
  */
-export const startApi: StartRole = async (config, databaseUrl, logger) => {
+export const startApi: StartPart = async (config, databaseUrl, logger) => {
   const { host, port } = config.api;
   const { store, publicUrl, isServedHere } = config.pictures;
   let pictureUrl = publicUrl;

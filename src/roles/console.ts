@@ -1,14 +1,14 @@
 import { addressOf } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
+import type { StartPart } from '#src/roles/fleet-part.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import type { StartRole } from '#src/roles/single-role.ts';
 
 const DATABASE_CONNECTIONS = 10;
 
 /** Starts the web console, with Bull Board for every queue of the fleet. */
-export const startConsole: StartRole = async (config, databaseUrl, logger) => {
+export const startConsole: StartPart = async (config, databaseUrl, logger) => {
   const { host, port, trustedProxies, oidc, isPublic } = config.console;
   let { url } = config.console;
   await using started = new AsyncDisposableStack();

@@ -2,8 +2,8 @@ import { openDatabase } from '#db/client.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
+import type { StartPart } from '#src/roles/fleet-part.ts';
 import { listen, stopListening } from '#src/roles/listen.ts';
-import type { StartRole } from '#src/roles/single-role.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 5;
@@ -11,7 +11,7 @@ const DATABASE_CONNECTIONS = 5;
 const CLOSE_S = 5;
 
 /** Starts the KYC desk: the only web process that has keys. */
-export const startKycDesk: StartRole = async (config, databaseUrl, logger) => {
+export const startKycDesk: StartPart = async (config, databaseUrl, logger) => {
   const { host, port, url: publicUrl } = config.kycDesk;
   const { fourEyes } = config;
   await using started = new AsyncDisposableStack();

@@ -16,9 +16,9 @@ import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
 import { claimQueue } from '#src/roles/claim-queue.ts';
+import type { StartPart } from '#src/roles/fleet-part.ts';
 import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
 import { repeatUntilAborted } from '#src/roles/repeat.ts';
-import type { StartRole } from '#src/roles/single-role.ts';
 
 const DATABASE_CONNECTIONS = 10;
 /** At shutdown, running jobs are aborted after this time, which is longer than one request with its decoding. */
@@ -32,7 +32,7 @@ const TIDY_EVERY_MS = 60 * 60_000;
  * Starts the worker of the picture jobs. It opens no key and no token: it decodes what applications send, in a process
  * of its own (src/pictures/decoder.ts). Waits until Redis is reachable.
  */
-export const startMedia: StartRole = async (config, databaseUrl, logger) => {
+export const startMedia: StartPart = async (config, databaseUrl, logger) => {
   const { maxBytes, recheckMs, keepMs, store: location } = config.pictures;
   await using started = new AsyncDisposableStack();
   const { sql, backend, producer } = started.use(

@@ -22,11 +22,8 @@ const DATABASE_CONNECTIONS = 3;
 /** The queues whose lengths a process reports, if it may not read every queue of Redis. */
 const QUEUES_OF: Record<string, readonly AnySpec[]> = { api: [], 'kyc-desk': [], media: mediaSpecs };
 
-/** Why a process is not ready before its roles have started. */
-export const STARTING = 'the process starts';
-
 /**
- * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its roles start until they have stopped. If
+ * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its parts start until they have stopped. If
  * another worker on this machine uses the port, it listens on a free port and logs it. OpenTelemetry sends the same
  * metrics if it is on.
  * @param role the name of the process, such as `worker` or `kyc-desk`

@@ -14,7 +14,7 @@ import { deliverEvent } from '#src/ingest/specs.ts';
 import { openFoundation } from '#src/roles/foundation.ts';
 import { startKycDesk } from '#src/roles/kyc-desk.ts';
 import { startMetrics } from '#src/roles/metrics.ts';
-import { startSingleRole } from '#src/roles/single-role.ts';
+import { startParts } from '#src/roles/start-parts.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
 import { scrape } from '#test/support/role-process.ts';
 import { urlOfRole } from '#test/support/roles.ts';
@@ -92,7 +92,7 @@ test('a process whose own pool gets no connection is not ready, though its metri
   const { sql, databaseUrl } = database;
   const env = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url, KYC_DESK_PORT: '0', METRICS_PORT: '0' };
   const url = urlOfRole(databaseUrl, 'kyc_desk');
-  const desk = await startSingleRole('kyc-desk', startKycDesk, readConfig(env), url, logger);
+  const desk = await startParts('kyc-desk', [startKycDesk], readConfig(env), url, logger);
   onTestFinished(desk.stop);
   const isReady = async () => {
     const answer = await fetch(new URL('/readyz', desk.metrics));

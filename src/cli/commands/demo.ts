@@ -103,10 +103,10 @@ const showSync = async (foundation: Foundation, out: Output, ids: readonly strin
 const DEMO_LOGIN = 'demo';
 
 /** A link that opens the review page, signed in as an operator of the demo who has every role. */
-const createDemoLink = async (foundation: Foundation, { roles }: Everything): Promise<string> => {
+const createDemoLink = async (foundation: Foundation, { parts }: Everything): Promise<string> => {
   const { signInUrl } = await import('#src/identity/links.ts');
   const { addOperator, linkOperator } = await import('#src/operations/operators.ts');
-  const address = roles.find(({ name }) => name === 'console')?.address ?? '';
+  const address = parts.find(({ name }) => name === 'console')?.address ?? '';
   const operate = demoOperate(foundation);
   if ((await findOperator(foundation.sql, DEMO_LOGIN)) === undefined)
     await operate(addOperator, { login: DEMO_LOGIN, name: 'Demo', roles: [...ROLES] });
@@ -117,20 +117,20 @@ const createDemoLink = async (foundation: Foundation, { roles }: Everything): Pr
 
 const showNextSteps = (
   out: Output,
-  { roles }: Everything,
+  { parts }: Everything,
   applications: DemoApplication[],
   home: string,
   signInLink: string,
 ): void => {
   // Commands find the database of this demo by its CATALOGUE_HOME.
   const catalogue = `${home === resolve('.catalogue') ? '' : `CATALOGUE_HOME=${quoteForShell(home)} `}npx catalogue`;
-  const api = roles.find(({ name }) => name === 'api')?.address;
+  const api = parts.find(({ name }) => name === 'api')?.address;
   const lines = [
     '',
     'Review the games in a browser. This link signs in, once, within 15 minutes:',
     `  ${signInLink}`,
     '',
-    ...roles.flatMap(({ name, address }) => (address === null ? [] : `${name.padEnd(10)}${address}`)),
+    ...parts.flatMap(({ name, address }) => (address === null ? [] : `${name.padEnd(10)}${address}`)),
     ...applications.map(({ name, server }) => `${name} runs at ${server.url}`),
     '',
     'Try these commands in another terminal, in this directory:',

@@ -8,8 +8,7 @@ import { type Config, configFor } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { createLogger } from '#src/logger.ts';
-import type { FleetPart } from '#src/roles/role.ts';
-import type { StartRole } from '#src/roles/single-role.ts';
+import type { FleetPart, StartPart } from '#src/roles/fleet-part.ts';
 
 /** @returns the configuration with the URL of this process */
 const requireDatabaseUrl = (config: Config, command: FleetPart['name']): Config & { databaseUrl: string } => {
@@ -25,7 +24,7 @@ const requireDatabaseUrl = (config: Config, command: FleetPart['name']): Config 
 const createRoleLogger = (config: Config, role: string) =>
   createLogger(config.logLevel, { pretty: process.stderr.isTTY, role, isSent: config.telemetry.logs });
 
-const ROLES: Record<FleetPart['name'], () => Promise<StartRole>> = {
+const PARTS: Record<FleetPart['name'], () => Promise<StartPart>> = {
   worker: async () => (await import('#src/roles/worker.ts')).startWorker,
   api: async () => (await import('#src/roles/api.ts')).startApi,
   console: async () => (await import('#src/roles/console.ts')).startConsole,
@@ -69,8 +68,8 @@ export const register = (program: Command): void => {
         const everything = await startEverything(demo?.config ?? config, logger, out.note, startSamples);
         resources.defer(() => everything.stop());
         const addresses = Object.fromEntries([
-          ...everything.roles.flatMap(({ name, address }) => (address === null ? [] : [[name, address]])),
-          ['metrics', `${everything.metrics}/metrics`],
+          ...everything.parts.flatMap(({ name, address }) => (address === null ? [] : [[name, address]])),
+          ['metrics', everything.metrics],
         ]);
         const lines = Object.entries(addresses).map(([name, address]) => `${name}  ${address}`);
         if (samples.length > 0) lines.push('The sample applications of the demo run again:');
@@ -91,11 +90,11 @@ export const register = (program: Command): void => {
         const { databaseUrl } = config;
         const logger = createRoleLogger(config, name);
         return runUntilSignal(logger, async () => {
-          const { startSingleRole } = await import('#src/roles/single-role.ts');
-          const start = await ROLES[name]();
-          const { role, metrics, stop } = await startSingleRole(name, start, config, databaseUrl, logger);
-          const { address } = role;
-          logger.info({ address: address ?? undefined, metrics }, `${name} ready`);
+          const { startParts } = await import('#src/roles/start-parts.ts');
+          const starts = [await PARTS[name]()];
+          const { parts, metrics, stop } = await startParts(name, starts, config, databaseUrl, logger);
+          const address = parts[0]?.address ?? undefined;
+          logger.info({ address, metrics }, `${name} ready`);
           out.document({ [name]: address ?? 'ready', metrics });
           return { stop };
         });
