@@ -21,9 +21,9 @@ const nameOfLevel = (level: unknown): string => pino.levels.labels[Number(level)
  */
 export const createLogger = (
   level: string,
-  options: { pretty: boolean; role: string; isSent?: boolean },
+  options: { pretty: boolean; process: string; isSent?: boolean },
 ): Logger => {
-  const base = { role: options.role };
+  const base = { process: options.process };
   const write = (line: string, backslash?: string): string => {
     if (options.isSent) emitLogRecord(line, nameOfLevel);
     return escapeUnprintable(line, backslash);
@@ -48,7 +48,7 @@ export const createLogger = (
     target: 'pino-pretty',
     options: {
       destination: 2,
-      ignore: 'pid,hostname,role,job_id,trace_id,span_id',
+      ignore: 'pid,hostname,process,job_id,trace_id,span_id',
       translateTime: 'SYS:HH:MM:ss',
       singleLine: true,
     },

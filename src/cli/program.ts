@@ -3,18 +3,18 @@ import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
 import { bindInvocation, findInvocation, type Invocation } from '#src/cli/kit/invocation.ts';
 import { describeVersion } from '#src/cli/kit/version.ts';
 
-const loadRoles = () => import('#src/cli/commands/roles.ts');
+const loadProcesses = () => import('#src/cli/commands/processes.ts');
 
 /** The summary and the file of each command. Only the file of the called command is loaded. */
 const COMMANDS: Record<string, [string, () => Promise<{ register: (program: Command) => void }>]> = {
   demo: ['run everything embedded, with sample applications', () => import('#src/cli/commands/demo.ts')],
-  up: ['run worker, API, media, console and KYC desk in one process', loadRoles],
-  worker: ['run one worker of the fleet', loadRoles],
-  api: ["run the platform's own API", loadRoles],
-  console: ['run the web console, with Bull Board', loadRoles],
-  media: ['run one worker of the picture jobs', loadRoles],
-  'kyc-desk': ['run the KYC desk, the only web process with keys', loadRoles],
-  migrate: ['migrate the database and the queue schema', loadRoles],
+  up: ['run worker, API, media, console and KYC desk in one process', loadProcesses],
+  worker: ['run one worker of the fleet', loadProcesses],
+  api: ["run the platform's own API", loadProcesses],
+  console: ['run the web console, with Bull Board', loadProcesses],
+  media: ['run one worker of the picture jobs', loadProcesses],
+  'kyc-desk': ['run the KYC desk, the only web process with keys', loadProcesses],
+  migrate: ['migrate the database and the queue schema', loadProcesses],
   app: ['register, show, pause, resume and remove applications', () => import('#src/cli/commands/app.ts')],
   apply: ['make applications and reasons what a file says', () => import('#src/cli/commands/apply.ts')],
   sync: ['pull the games of applications now', () => import('#src/cli/commands/sync.ts')],

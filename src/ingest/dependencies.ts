@@ -17,7 +17,7 @@ type KycRetention = {
   removedMs: number;
 };
 
-/** What the handlers in jobs/ work with; built once by the worker role. */
+/** What the handlers in jobs/ work with; built once by the worker. */
 export type JobDependencies = RunEndings & {
   webhooks: WebhookClient;
   /** Bounds the responses that `webhooks` has read and the jobs have not written yet. */

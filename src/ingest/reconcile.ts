@@ -36,7 +36,7 @@ type Options = {
  *
  * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
  * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.
- * @param context its queues fail while the queue is unreachable (role `producer`) instead of waiting, so a pass ends
+ * @param context its queues fail while the queue is unreachable (use `producer`) instead of waiting, so a pass ends
  * @returns where the next pass of this process continues: a pass covers 50,000 schedules
  */
 export const reconcile = async (

@@ -6,7 +6,7 @@ import { explainServerFault } from '#src/server-faults.ts';
 
 export type MetricsAppOptions = {
   /** Named by `/readyz`: on one machine a process may have taken the port of another one. */
-  role: string;
+  name: string;
   registry: Registry;
   /** Resolves to why the process cannot work, or rejects; resolves to undefined if it can. */
   findUnreachable: () => Promise<string | undefined>;
@@ -29,7 +29,7 @@ const explainUnreachable = (error: Error): string | undefined => {
  * @returns the app, not listening
  */
 export const buildMetricsApp = async ({
-  role,
+  name,
   registry,
   findUnreachable,
   logger,
@@ -46,7 +46,7 @@ export const buildMetricsApp = async ({
       const error = coerceError(thrown);
       return explainServerFault(error) ?? explainUnreachable(error) ?? safeMessage(error);
     });
-    return fault === undefined ? `${role}: ready\n` : reply.code(503).send(`${role}: not ready: ${fault}\n`);
+    return fault === undefined ? `${name}: ready\n` : reply.code(503).send(`${name}: not ready: ${fault}\n`);
   });
   await app.ready();
   return app;

@@ -83,7 +83,7 @@ const VERDICT_GAUGES: Record<string, [help: string, value: (verdicts: Verdicts) 
 
 /**
  * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
- * with `max without (instance, role)`, because each series also has the role of its process. If the database does not
+ * with `max without (instance, process)`, because each series also has the name of its process. If the database does not
  * accept writes, `catalogue_database_up` is 0, and if it does not answer and the others are absent.
  */
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {

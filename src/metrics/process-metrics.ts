@@ -24,9 +24,9 @@ const CHANGES = [...DETAIL_COUNTERS, 'withdrawn'] as const;
  * Creates the metrics of this process: Node's, its webhook calls, and the runs that it ended. No label contains a secret
  * or text of an application. `application_id` comes from the operator, and application-labels.ts bounds its values.
  */
-export const createProcessMetrics = (role: string): Disposable & { registry: Registry } => {
+export const createProcessMetrics = (name: string): Disposable & { registry: Registry } => {
   const registry = new Registry();
-  registry.setDefaultLabels({ role });
+  registry.setDefaultLabels({ process: name });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[] = []) =>
@@ -45,7 +45,7 @@ export const createProcessMetrics = (role: string): Disposable & { registry: Reg
     const sent = metrics.getMeter('game-catalogue').createHistogram(name, { description: help, advice });
     return (labels: Record<string, string>, value: number): void => {
       scraped.observe(labels, value);
-      sent.record(value, { ...labels, role });
+      sent.record(value, { ...labels, process: name });
     };
   };
 

@@ -56,7 +56,7 @@ export type BackendOptions = {
   /** Namespace of the queues in Redis. A cluster requires a hash tag: `{catalogue}`. */
   prefix: string;
   /** While the backend is unreachable, `producer` fails within seconds and `worker` waits. */
-  role: 'producer' | 'worker';
+  use: 'producer' | 'worker';
   /** Stores the trace in each job. Undefined: no traces. */
   telemetry?: Telemetry | undefined;
   /** PostgreSQL cancels a statement of the queue that takes longer. */
@@ -86,7 +86,7 @@ const JOB_BYTES_MAX = 1_000_000;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
-  const { prefix, role, telemetry } = options;
+  const { prefix, use, telemetry } = options;
   const claimKey = `${prefix}:database`;
   const shared = {
     connection: redis.client,
@@ -94,7 +94,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     ...WITHOUT_VERSION_CHECK,
     ...(telemetry && { telemetry }),
   };
-  const producing = { ...shared, skipWaitingForReady: role === 'producer' };
+  const producing = { ...shared, skipWaitingForReady: use === 'producer' };
   return {
     kind: 'redis',
     createQueue: (name) => new Queue(name, producing),
@@ -176,7 +176,7 @@ const createRecoveringBackend: typeof createPostgresBackend = (name, options, mo
   return backend;
 };
 
-const POOL_MAX: Record<BackendOptions['role'], number> = { producer: 5, worker: 20 };
+const POOL_MAX: Record<BackendOptions['use'], number> = { producer: 5, worker: 20 };
 
 /**
  * Switches sequential scans off, because after a backlog builds up stale statistics make Postgres choose one for each
@@ -200,7 +200,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
   // One pool for all queues of the process. Each worker keeps one client of it for LISTEN.
   const pool = new pg.Pool({
     connectionString: url.href,
-    max: POOL_MAX[options.role],
+    max: POOL_MAX[options.use],
     options: `${given} -c search_path=${QUEUE_SCHEMA} ${BY_INDEX} ${DEFAULTS}`.trim(),
     // A session that waits for a notification runs no statement, so LISTEN is not limited.
     statement_timeout: options.statementMs ?? STATEMENT_MS,
@@ -226,7 +226,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
       try {
         await client.query('set statement_timeout = 0');
         await runMigrations(client, QUEUE_SCHEMA);
-        // BullMQ creates a sequence at the first job of a queue: a process whose role only adds jobs may not.
+        // BullMQ creates a sequence at the first job of a queue: a process that only adds jobs may not.
         await client.query(CREATE_SEQUENCES, [queues]);
         await client.query(LIMIT_ROW_SIZES);
       } finally {

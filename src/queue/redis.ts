@@ -55,7 +55,7 @@ export const MINIMUM_VERSION = [6, 2] as const;
  */
 export const openRedis = (
   redisUrl: string,
-  { prefix, role, onError }: { prefix: string; role: 'producer' | 'worker'; onError: (error: Error) => void },
+  { prefix, use, onError }: { prefix: string; use: 'producer' | 'worker'; onError: (error: Error) => void },
 ): RedisConnection => {
   const target = parseRedisUrl(redisUrl);
   if (target.kind === 'cluster' && !/\{[^}]+\}/.test(prefix)) {
@@ -63,7 +63,7 @@ export const openRedis = (
       `QUEUE_PREFIX "${prefix}" has no {hash tag}: a cluster needs the queues of a run in one hash slot. Set QUEUE_PREFIX={${prefix}}.`,
     );
   }
-  const worker = role === 'worker';
+  const worker = use === 'worker';
   let lastError: Error | undefined;
   const retryStrategy = (times: number) => Math.min(100 * 2 ** Math.min(times, 6), 3_000);
   const options: RedisOptions = {

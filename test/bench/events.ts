@@ -18,7 +18,7 @@ import { REFRESH_PATH } from '#src/contract/events.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Database } from '#db/client.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 import {
   type Applications,
   openProducer,

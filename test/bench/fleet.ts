@@ -6,7 +6,7 @@ import { insertApplication, setApplicationStatus } from '#db/queries/application
 import type { RunRow } from '#db/queries/runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
-import { type Foundation, openFoundation } from '#src/roles/foundation.ts';
+import { type Foundation, openFoundation } from '#src/processes/foundation.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import type { ApplicationsRequest, Calls } from '#test/bench/application-server.ts';
@@ -108,7 +108,7 @@ export type Synced = { wallMs: number; runs: RunRow[] };
 /** The database and the queues, as the command line opens them. */
 export const openProducer = (servers: Ground, databaseUrl: string): Foundation =>
   openFoundation({ redisUrl: servers.redisUrl, queuePrefix: '{catalogue}' }, databaseUrl, {
-    role: 'producer',
+    use: 'producer',
     name: 'bench',
     maxConnections: 4,
     logger: pino({ level: 'silent' }),

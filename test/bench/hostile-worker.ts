@@ -6,10 +6,10 @@ import { openDatabase } from '#db/client.ts';
 import { jobs } from '#jobs/index.ts';
 import { readConfig } from '#src/config.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
+import { createJobDependencies } from '#src/processes/job-dependencies.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
-import { createJobDependencies } from '#src/roles/job-dependencies.ts';
 import { localKey } from '#src/sealing/key-provider.ts';
 import { localClock } from '#test/support/clock.ts';
 
@@ -23,7 +23,7 @@ export type Fleet = { databaseUrl: string; redisUrl: string | undefined; prefix:
 
 export const openQueue = async (fleet: Fleet) => {
   const onError = (error: Error) => void process.stderr.write(`queue: ${error.message}\n`);
-  const backend = openQueueBackend({ ...fleet, role: 'worker', onError });
+  const backend = openQueueBackend({ ...fleet, use: 'worker', onError });
   await backend.migrate();
   return { backend, producer: createProducer(backend, jobSpecs, onError), onError };
 };

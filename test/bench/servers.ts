@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { readConfig } from '#src/config.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
-import { migrateAll } from '#src/roles/migrate.ts';
+import { migrateAll } from '#src/processes/migrate.ts';
 
 /** The real servers that everything is measured on. */
 export type Servers = {

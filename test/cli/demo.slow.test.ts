@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '#src/config.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { tick } from '#src/ingest/specs.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
 import { onFreePorts } from '#test/cli/demo-home.ts';
 import { documentOf, runCli, startCli } from '#test/support/cli.ts';
 import { makeHome, makeNewHome } from '#test/support/homes.ts';
@@ -17,7 +17,7 @@ const makeRunsOverdue = async (home: string): Promise<number> => {
   const instance = await startEmbeddedPostgres({ home });
   try {
     await using foundation = openFoundation(readConfig({ CATALOGUE_HOME: home }), instance.databaseUrl, {
-      role: 'producer',
+      use: 'producer',
       name: 'test',
       maxConnections: 1,
       logger: pino({ level: 'silent' }),

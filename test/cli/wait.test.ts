@@ -7,7 +7,7 @@ import { recordHeartbeat } from '#db/queries/workers.ts';
 import { waitForRuns } from '#src/cli/commands/runs.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { waitForKyc, waitForResult } from '#src/cli/kit/wait.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 import { anOpenRun } from '#test/support/factories.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { removeApplication } from '#test/support/operate.ts';

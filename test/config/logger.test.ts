@@ -15,7 +15,7 @@ const logged = (error: string): Promise<string> => {
   const script = `
     import { fastify } from ${JSON.stringify(import.meta.resolve('fastify'))};
     import { createLogger } from ${JSON.stringify(LOGGER)};
-    const logger = createLogger('info', { pretty: false, role: 'test' });
+    const logger = createLogger('info', { pretty: false, process: 'test' });
     const error = ${error};
     logger.error({ err: error }, 'by itself');
     const app = fastify({ loggerInstance: logger });
@@ -44,7 +44,7 @@ test.each([false, true])(
     const id = 'g\u009b31m\u202etxt.exe\u2066\u2028\u007f\u001b[2J';
     const script = `
     import { createLogger } from ${JSON.stringify(LOGGER)};
-    const logger = createLogger('info', { pretty: ${pretty}, role: 'test' });
+    const logger = createLogger('info', { pretty: ${pretty}, process: 'test' });
     logger.child({ job_id: ${JSON.stringify(id)} }).warn({ application_game_ids: [${JSON.stringify(id)}] }, 'job failed');`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
     const lines = await text(child.stderr);
@@ -57,7 +57,7 @@ test.each([false, true])(
 test('a process that exits at once writes its lines in their order', async () => {
   const script = `
     import { createLogger } from ${JSON.stringify(LOGGER)};
-    const logger = createLogger('info', { pretty: false, role: 'test' });
+    const logger = createLogger('info', { pretty: false, process: 'test' });
     for (const n of [1, 2, 3]) logger.error({ n }, 'a line');
     process.exit(1);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
@@ -78,7 +78,7 @@ test.skipIf(!existsSync('/dev/full'))(
     import { createLogger } from ${JSON.stringify(LOGGER)};
     // The lowest free number: stderr is the device without space, then the file.
     const redirectTo = (path) => { closeSync(2); openSync(path, 'a'); };
-    const logger = createLogger('info', { pretty: false, role: 'test' });
+    const logger = createLogger('info', { pretty: false, process: 'test' });
     redirectTo('/dev/full');
     for (let line = 0; line < 100; line += 1) {
       logger.info({ line }, 'lost');

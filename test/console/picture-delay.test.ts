@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
-import type { FleetPart } from '#src/roles/fleet-part.ts';
+import type { FleetPart } from '#src/processes/fleet-part.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';

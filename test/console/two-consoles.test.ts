@@ -5,18 +5,18 @@ import { verifyAudit } from '#db/verify-audit.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { addTestOperator, signIn } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { type RoleProcess, startRole } from '#test/support/role-process.ts';
+import { type FleetProcess, startFleetProcess } from '#test/support/fleet-process.ts';
 import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const GAMES = 24;
 const database = useTestDatabase();
-let first: RoleProcess;
-let second: RoleProcess;
+let first: FleetProcess;
+let second: FleetProcess;
 let address: TcpProxy;
 /** The console that new connections reach. */
-let reached: RoleProcess;
+let reached: FleetProcess;
 
 beforeAll(async () => {
   const { sql, databaseUrl } = database;
@@ -25,7 +25,7 @@ beforeAll(async () => {
     databaseUrl,
     redisUrl: undefined,
     prefix,
-    role: 'producer',
+    use: 'producer',
     onError: () => {},
   });
   await backend.migrate();
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await addTestOperator(sql, 'olga', 'reviewer');
   await addApplication(sql, 'acme');
   const env = { DATABASE_URL: databaseUrl, CONSOLE_PORT: '0' };
-  [first, second] = await Promise.all([startRole('console', env), startRole('console', env)]);
+  [first, second] = await Promise.all([startFleetProcess('console', env), startFleetProcess('console', env)]);
   reached = first;
   address = await startProxy(() => Number(new URL(reached.address).port));
 });

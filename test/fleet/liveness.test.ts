@@ -65,7 +65,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       databaseUrl: '',
       redisUrl,
       prefix: '{alone}',
-      role: 'worker',
+      use: 'worker',
       onError,
     });
     const producer = createProducer(backend, [nothing], onError);
@@ -143,7 +143,7 @@ describe.skipIf(withoutRedis('liveness'))('a worker', () => {
       databaseUrl: '',
       redisUrl: server.url,
       prefix: '{full}',
-      role: 'worker',
+      use: 'worker',
       onError,
     });
     const producer = createProducer(backend, [nothing], onError);

@@ -58,7 +58,7 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     const said = await catalogue({ REDIS_URL });
     expect(said.stderr).toMatch(/no authority .* \(DEPTH_ZERO_SELF_SIGNED_CERT\)\. .* NODE_EXTRA_CA_CERTS/);
     trustCertificate();
-    const redis = openRedis(REDIS_URL, { prefix: 'fleet', role: 'producer', onError: () => {} });
+    const redis = openRedis(REDIS_URL, { prefix: 'fleet', use: 'producer', onError: () => {} });
     onTestFinished(() => redis.close());
     await redis.ping();
   });
@@ -71,7 +71,7 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
 
   test('that its Redis is a replica, also while it connects again', async () => {
     await using server = await startRedisServer({ args: ['--replicaof', '127.0.0.1', '1'] });
-    const redis = openRedis(server.url, { prefix: 'fleet', role: 'producer', onError: () => {} });
+    const redis = openRedis(server.url, { prefix: 'fleet', use: 'producer', onError: () => {} });
     onTestFinished(() => redis.close());
     await redis.ping();
     const reconnecting = once(redis.client, 'reconnecting');
@@ -87,7 +87,7 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     const REDIS_URL = `redis://127.0.0.1:${server.port}/99`;
     const said = await catalogue({ REDIS_URL });
     expect(said).toMatchObject({ exit: 1, stderr: expect.stringMatching(/Redis refused: .*out of range/) });
-    const redis = openRedis(REDIS_URL, { prefix: 'fleet', role: 'worker', onError: () => {} });
+    const redis = openRedis(REDIS_URL, { prefix: 'fleet', use: 'worker', onError: () => {} });
     onTestFinished(() => redis.close());
     await expect(redis.check()).rejects.toThrow(/Redis refused: .*out of range/);
   });

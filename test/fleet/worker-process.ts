@@ -3,10 +3,10 @@ import { runUntilSignal } from '#src/cli/kit/run-until-signal.ts';
 import { readConfig } from '#src/config.ts';
 import { coerceError } from '#src/errors.ts';
 import { createLogger } from '#src/logger.ts';
-import { startWorker } from '#src/roles/worker.ts';
+import { startWorker } from '#src/processes/worker.ts';
 
 const config = readConfig();
-const logger = createLogger(config.logLevel, { pretty: false, role: 'worker' });
+const logger = createLogger(config.logLevel, { pretty: false, process: 'worker' });
 try {
   process.exitCode = await runUntilSignal(logger, async () => {
     const timing = JSON.parse(process.argv[2] ?? '{}');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { WorkerTiming } from '#src/roles/worker.ts';
+import type { WorkerTiming } from '#src/processes/worker.ts';
 
 /** A worker of the fleet as a process of its own. */
 export type WorkerProcess = {

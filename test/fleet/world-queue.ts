@@ -132,7 +132,7 @@ export const openPostgresQueue = async (
   const backend = openQueueBackend({
     databaseUrl,
     prefix: QUEUE_PREFIX,
-    role: 'producer',
+    use: 'producer',
     onError: () => {},
   });
   await backend.migrate();

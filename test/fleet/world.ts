@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
 import type { RedisCluster } from '#test/fleet/redis-cluster.ts';
 import type { RedisSentinel } from '#test/fleet/redis-sentinel.ts';
@@ -252,7 +252,7 @@ const describeStandstill = async (sql: Database, queue: WorldQueue, open: unknow
 /** The queues of a world, past its network. */
 export const openProducer = (databaseUrl: string, redisUrl: string | undefined) =>
   openFoundation({ redisUrl, queuePrefix: QUEUE_PREFIX }, databaseUrl, {
-    role: 'producer',
+    use: 'producer',
     name: 'world',
     maxConnections: 2,
     logger: silent,

@@ -10,8 +10,8 @@ import { createProducer } from '#src/queue/producer.ts';
 import { choicesFrom } from '#src/sample-application/random.ts';
 import { startServers } from '#test/bench/servers.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { startFleetProcess } from '#test/support/fleet-process.ts';
 import { aPicture, startPictureServer } from '#test/support/pictures.ts';
-import { startRole } from '#test/support/role-process.ts';
 
 const FORMATS = ['png', 'jpeg', 'webp', 'avif', 'gif'] as const;
 
@@ -114,12 +114,12 @@ export const feedPictures = async (
     WEBHOOK_ALLOW_HTTP: 'true',
     WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
   };
-  const backend = openQueueBackend({ databaseUrl, prefix: 'hostile', role: 'producer', onError: () => {} });
+  const backend = openQueueBackend({ databaseUrl, prefix: 'hostile', use: 'producer', onError: () => {} });
   stack.defer(() => backend.close());
   await backend.migrate(jobSpecs.map(({ name }) => name));
   const producer = createProducer(backend, jobSpecs, () => {});
   stack.defer(() => producer.close());
-  const media = await startRole('media', env);
+  const media = await startFleetProcess('media', env);
   stack.defer(media.stop);
   const began = performance.now();
   for (const { game_id } of games)

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { repeatUntilAborted } from '#src/roles/repeat.ts';
+import { repeatUntilAborted } from '#src/processes/repeat.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';

@@ -10,11 +10,11 @@ import { hasBrowser, launchProfile } from '#test/support/browser.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { type FleetProcess, startFleetProcess } from '#test/support/fleet-process.ts';
 import { keysText, PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS } from '#test/support/kyc-desk.ts';
 import { formsOf } from '#test/support/kyc-fleet.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
-import { type RoleProcess, startRole } from '#test/support/role-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
 import { everyRedisValue, everyRow } from '#test/support/stored.ts';
 import { until } from '#test/support/until.ts';
@@ -29,8 +29,8 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
   let database: TestDatabase;
   let owner: Database;
   let home: string;
-  let console_: RoleProcess;
-  let desk: RoleProcess;
+  let console_: FleetProcess;
+  let desk: FleetProcess;
   let browser: BrowserContext;
   const prefix = `{canaries-${randomUUID()}}`;
   const redisUrl = inject('redisUrl');
@@ -56,12 +56,16 @@ describe.runIf(hasBrowser())('while the desk shows a record, in processes with a
     await addTestOperator(owner, 'ada', 'admin');
     const own = (role: string) => ({ [role]: urls[role] ?? '' });
     [console_, desk] = await Promise.all([
-      startRole('console', {
+      startFleetProcess('console', {
         ...shared,
         ...own('DATABASE_URL_CONSOLE'),
         NODE_OPTIONS: '--inspect=127.0.0.1:0',
       }),
-      startRole('kyc-desk', { ...shared, ...own('DATABASE_URL_KYC_DESK'), ENCRYPTION_KEYS: keysText('k1') }),
+      startFleetProcess('kyc-desk', {
+        ...shared,
+        ...own('DATABASE_URL_KYC_DESK'),
+        ENCRYPTION_KEYS: keysText('k1'),
+      }),
     ]);
     browser = await launchProfile(join(home, 'profile'));
   });

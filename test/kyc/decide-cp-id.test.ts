@@ -4,7 +4,7 @@ import type { Database } from '#db/client.ts';
 import { findKycState, reopenErased } from '#db/queries/kyc.ts';
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
-import { repeatUntilAborted } from '#src/roles/repeat.ts';
+import { repeatUntilAborted } from '#src/processes/repeat.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addApplication, KIM } from '#test/support/factories.ts';

@@ -9,10 +9,10 @@ import { readNeed } from '#src/operations/second-person.ts';
 import { actionsOn, addOperators, answerBy, askBy, passMinutes } from '#test/support/approvals.ts';
 import { TESTS } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { startFleetProcess } from '#test/support/fleet-process.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { acceptCpId, eraseKyc, revealKyc, setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
-import { startRole } from '#test/support/role-process.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -232,7 +232,7 @@ it('begins once two operators could, does not end when one is disabled, and leav
 });
 
 it('FOUR_EYES=none is in the log of a process at start', async () => {
-  const started = await startRole('console', {
+  const started = await startFleetProcess('console', {
     DATABASE_URL: database.databaseUrl,
     CONSOLE_PORT: '0',
     FOUR_EYES: 'none',

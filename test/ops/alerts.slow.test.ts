@@ -37,9 +37,9 @@ const sample = (isWrong: boolean, scrapes: number): string => {
   const pick = (wrong: number, right: number): number => (isWrong ? wrong : right);
   const bad = isWrong ? scrapes : 0;
   return [
-    ['catalogue_queue_up{role="worker"}', pick(0, 1)],
+    ['catalogue_queue_up{process="worker"}', pick(0, 1)],
     ['catalogue_database_blocking_seconds{blocker="catalogue_api"}', pick(60, 0)],
-    ['catalogue_database_up{role="worker"}', pick(0, 1)],
+    ['catalogue_database_up{process="worker"}', pick(0, 1)],
     ['catalogue_workers', pick(0, 2)],
     ['catalogue_fleet_cut_off', pick(1, 0)],
     ['bullmq_job_count{state="waiting",queue="query-game-list"}', pick(1_001, 3)],
@@ -97,7 +97,7 @@ test('every alert fires in Prometheus when what it names is wrong, and none when
   const server = createServer((_request, response) => {
     state.scrapes += 1;
     const text = sample(state.isWrong, state.scrapes);
-    response.end(state.hasWorker ? text : text.replaceAll('role="worker"', 'role="api"'));
+    response.end(state.hasWorker ? text : text.replaceAll('process="worker"', 'process="api"'));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   resources.defer(() => void server.close());

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ROLES, readCompose } from '#test/ops/compose.ts';
 import { runCli } from '#test/support/cli.ts';
-import { startRole } from '#test/support/role-process.ts';
+import { startFleetProcess } from '#test/support/fleet-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
 import { createSmallFleet, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
@@ -27,7 +27,7 @@ test.skipIf(withoutRedis())('every service starts with the environment of docker
       expect((await runCli([role], env)).exit).toBe(0);
       continue;
     }
-    const started = await startRole(services[role]?.command?.[0] ?? role, env);
+    const started = await startFleetProcess(services[role]?.command?.[0] ?? role, env);
     await until(
       `${role} is ready`,
       async () => (await fetch(new URL('/readyz', started.metrics))).ok,

@@ -83,7 +83,7 @@ test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, ma
   },
 );
 
-test('the startup, liveness and readiness probes of every role use ports that it has', () => {
+test('the startup, liveness and readiness probes of every process use ports that it has', () => {
   for (const { spec } of ofKind('Deployment')) {
     for (const container of spec.template.spec.containers) {
       // The operator's pod serves nothing.
@@ -241,7 +241,7 @@ test('the script of the image is valid, passes the arguments that the Dockerfile
   });
 });
 
-test('the image has the command line as catalogue in its path, and starts each role by it', async () => {
+test('the image has the command line as catalogue in its path, and starts each process by it', async () => {
   const link = /^RUN ln -s \/app\/(\S+) \/usr\/local\/bin\/catalogue /m;
   const text = await readFile('Dockerfile', 'utf8');
   const [, program = ''] = link.exec(text) ?? [];
@@ -257,7 +257,7 @@ test('the image has the command line as catalogue in its path, and starts each r
   }
 });
 
-test('docker-compose.yml is valid, starts every role, and contains no secret', async () => {
+test('docker-compose.yml is valid, starts every process, and contains no secret', async () => {
   await run(process.execPath, ['node_modules/dclint/bin/dclint.cjs', '--quiet', 'docker-compose.yml']);
   const text = await readFile('docker-compose.yml', 'utf8');
   const { services } = await readCompose();

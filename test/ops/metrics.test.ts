@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DASHBOARDS } from '#test/ops/reference/panels.ts';
-import { scrape } from '#test/support/role-process.ts';
+import { scrape } from '#test/support/fleet-process.ts';
 import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -20,7 +20,7 @@ const namedMetrics = async (): Promise<Set<string>> => {
 };
 
 const LABELS = new Set(
-  'role application_id code operation outcome change le queue state status holder kind audit_status table key_id reason lane'.split(
+  'process application_id code operation outcome change le queue state status holder kind audit_status table key_id reason lane'.split(
     ' ',
   ),
 );
@@ -39,7 +39,7 @@ test.skipIf(withoutRedis())(
     const text = await (await fetch(worker.metrics)).text();
     const samples = await scrape(worker.metrics);
     const value = (name: string, labels: Record<string, string> = {}) => {
-      const all = Object.entries({ ...labels, role: 'worker' });
+      const all = Object.entries({ ...labels, process: 'worker' });
       const wanted = all.map(([label, of]) => `${label}="${of}"`).toSorted();
       for (const [series, sample] of samples) {
         const [, found = '', inner = ''] = /^([^{]+)\{(.*)\}$/.exec(series) ?? [];
@@ -82,27 +82,27 @@ test.skipIf(withoutRedis())(
 );
 
 test.skipIf(withoutRedis())(
-  'every role reports a killed Redis, and its return without a restart',
+  'every process reports a killed Redis, and its return without a restart',
   async () => {
     await using fleet = await createSmallFleet();
-    const roles = [await fleet.start('worker'), await fleet.start('api'), await fleet.start('console')];
+    const processes = [await fleet.start('worker'), await fleet.start('api'), await fleet.start('console')];
     const up = async (metrics: string) => {
       for (const [series, value] of await scrape(metrics))
         if (series.startsWith('catalogue_queue_up')) return value;
       return undefined;
     };
-    for (const { metrics } of roles) expect(await up(metrics)).toBe(1);
+    for (const { metrics } of processes) expect(await up(metrics)).toBe(1);
 
     await fleet.killRedis();
-    for (const { metrics } of roles)
+    for (const { metrics } of processes)
       await until('the metrics show it', async () => (await up(metrics)) === 0);
-    for (const { metrics } of roles) {
+    for (const { metrics } of processes) {
       expect((await fetch(new URL('/healthz', metrics))).status).toBe(200);
       expect((await fetch(new URL('/readyz', metrics))).status).toBe(503);
     }
 
     await fleet.startRedis();
-    for (const { metrics } of roles) {
+    for (const { metrics } of processes) {
       await until('it clears', async () => (await up(metrics)) === 1);
       await until('it is ready', async () => (await fetch(new URL('/readyz', metrics))).status === 200);
     }

@@ -39,7 +39,7 @@ test('a call is counted once, by its outcome, under the name of its application'
   const text = await metrics.registry.metrics();
   for (const outcome of ['ok', 'http_status']) {
     expect(text).toContain(
-      `catalogue_webhook_calls_total{application_id="acme",operation="query_game_list",outcome="${outcome}",role="test"} 1`,
+      `catalogue_webhook_calls_total{application_id="acme",operation="query_game_list",outcome="${outcome}",process="test"} 1`,
     );
   }
   expect(text).not.toContain('planted');
@@ -60,7 +60,7 @@ test('every outcome that a run can have is counted from 0, before any run ended'
   using metrics = createProcessMetrics('test');
   const text = await metrics.registry.metrics();
   for (const outcome of RUN_OUTCOMES)
-    expect(text).toContain(`catalogue_runs_total{outcome="${outcome}",role="test"} 0\n`);
+    expect(text).toContain(`catalogue_runs_total{outcome="${outcome}",process="test"} 0\n`);
 });
 
 test('requests for pictures and the games that they return to review are counted', async () => {
@@ -69,10 +69,10 @@ test('requests for pictures and the games that they return to review are counted
   pictureRequested.publish({ outcome: 'shown', purpose: 'check', driftedGames: 2 });
   const text = await metrics.registry.metrics();
   for (const line of [
-    'catalogue_pictures_requested_total{outcome="not_found",role="test"} 1',
-    'catalogue_pictures_rechecked_total{outcome="shown",role="test"} 1',
-    'catalogue_pictures_rechecked_total{outcome="unchanged",role="test"} 0',
-    'catalogue_pictures_drifted_total{role="test"} 2',
+    'catalogue_pictures_requested_total{outcome="not_found",process="test"} 1',
+    'catalogue_pictures_rechecked_total{outcome="shown",process="test"} 1',
+    'catalogue_pictures_rechecked_total{outcome="unchanged",process="test"} 0',
+    'catalogue_pictures_drifted_total{process="test"} 2',
   ])
     expect(text).toContain(`${line}\n`);
 });
@@ -81,8 +81,8 @@ test('failures of the store of pictures are counted from 0, by code', async () =
   using metrics = createProcessMetrics('test');
   pictureStoreFailed.publish({ code: 'full' });
   const text = await metrics.registry.metrics();
-  expect(text).toContain('catalogue_picture_store_failures_total{code="full",role="test"} 1\n');
-  expect(text).toContain('catalogue_picture_store_failures_total{code="unreachable",role="test"} 0\n');
+  expect(text).toContain('catalogue_picture_store_failures_total{code="full",process="test"} 1\n');
+  expect(text).toContain('catalogue_picture_store_failures_total{code="unreachable",process="test"} 0\n');
 });
 
 test('metrics that are disposed of count no more', async () => {

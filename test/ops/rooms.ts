@@ -246,7 +246,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/queue',
     ],
   },
-  'src/roles': {
+  'src/processes': {
     imports: [
       'src/lib',
       'src/site',
@@ -303,7 +303,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'src/config-secrets.ts',
       'src/config.ts',
       'src/api',
-      'src/roles',
+      'src/processes',
       'package.json',
       'src/lists',
     ],

@@ -34,7 +34,7 @@ test.each([
   ['older', OLDER],
   ['never migrated', NEW],
   ['migrated only in part', INTERRUPTED],
-])('every role refuses a database that is %s and says to migrate it', (_title, statement) =>
+])('every process refuses a database that is %s and says to migrate it', (_title, statement) =>
   withDatabase(statement, async (database) => {
     for (const role of ['worker', 'api', 'console']) {
       const { exit, stderr } = await run(role, database);
@@ -44,7 +44,7 @@ test.each([
   }),
 );
 
-test('every role and migrate itself refuse a database that a newer version migrated: there is no way back', () =>
+test('every process and migrate itself refuse a database that a newer version migrated: there is no way back', () =>
   withDatabase(NEWER, async (database) => {
     for (const command of ['worker', 'api', 'console', 'migrate']) {
       const { exit, stderr } = await run(command, database);

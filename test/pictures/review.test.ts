@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { FleetPart } from '#src/roles/fleet-part.ts';
+import type { FleetPart } from '#src/processes/fleet-part.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';

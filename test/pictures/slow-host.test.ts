@@ -141,7 +141,7 @@ test('a decision that may be carried over; those of the slow host are carried ov
 test('a game that a reviewer opens', async () => {
   const place = { databaseUrl: database.databaseUrl, redisUrl: undefined, prefix: `test-${randomUUID()}` };
   await using stack = new AsyncDisposableStack();
-  const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+  const backend = openQueueBackend({ ...place, use: 'worker', onError: () => {} });
   stack.defer(() => backend.close());
   await backend.migrate();
   const producer = createProducer(backend, [fetchPictures], () => {});

@@ -10,10 +10,10 @@ import { createProducer } from '#src/queue/producer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { webhooksAt } from '#test/support/fleet.ts';
+import { type FleetProcess, scrape, startFleetProcess } from '#test/support/fleet-process.ts';
 import { keysText } from '#test/support/kyc.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';
 import { type RedisWithUsers, startRedisWithUsers } from '#test/support/redis-users.ts';
-import { type RoleProcess, scrape, startRole } from '#test/support/role-process.ts';
 import { roleUrls } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
@@ -29,7 +29,7 @@ export const testFleetOfRoles = (isRedis: boolean): void => {
   let shared: Record<string, string>;
   let urls: Record<string, string>;
   let redis: RedisWithUsers | undefined;
-  const running: RoleProcess[] = [];
+  const running: FleetProcess[] = [];
   const keys = { ENCRYPTION_KEYS: keysText('k1') };
 
   const variableOf = (role: string) => `DATABASE_URL_${role.toUpperCase()}`;
@@ -38,7 +38,7 @@ export const testFleetOfRoles = (isRedis: boolean): void => {
     ...(redis && { REDIS_URL: redis.urlOf(role) }),
   });
   const start = async (command: string, role: DatabaseRole, more: Record<string, string> = {}) => {
-    const process = await startRole(command, { ...shared, ...ownUrl(role), ...more });
+    const process = await startFleetProcess(command, { ...shared, ...ownUrl(role), ...more });
     running.push(process);
     return process;
   };
@@ -167,7 +167,7 @@ export const testFleetOfRoles = (isRedis: boolean): void => {
   const runPrune = async () => {
     const databaseUrl = urls.DATABASE_URL_OPERATOR ?? '';
     const options = { databaseUrl, redisUrl: redis?.urlOf('operator'), prefix: shared.QUEUE_PREFIX ?? '' };
-    const backend = openQueueBackend({ ...options, role: 'producer', onError: () => {} });
+    const backend = openQueueBackend({ ...options, use: 'producer', onError: () => {} });
     const producer = createProducer(backend, jobSpecs, () => {});
     try {
       const { id } = await producer.add(prune, {});

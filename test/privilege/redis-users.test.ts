@@ -130,7 +130,7 @@ test.skipIf(without).each([
     databaseUrl: '',
     redisUrl: redis.urlOf(role),
     prefix: '{catalogue}',
-    role: 'producer',
+    use: 'producer',
     onError,
   });
   const producer = createProducer(backend, specs, onError);
@@ -151,7 +151,7 @@ test.skipIf(without)(
   async () => {
     const key = '{catalogue}:database';
     const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
-    const worker = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+    const worker = openQueueBackend({ ...place, use: 'worker', onError: () => {} });
     try {
       const queue = await worker.claim('ours');
       for (const forge of [
@@ -180,7 +180,7 @@ test.skipIf(without)(
       databaseUrl: '',
       redisUrl: redis.urlOf('worker'),
       prefix: '{catalogue}',
-      role: 'producer',
+      use: 'producer',
       onError: () => {},
     });
     const producer = createProducer(backend, jobSpecs, () => {});

@@ -21,7 +21,7 @@ const spec = defineSpec({
 test('on PostgreSQL, a worker with a backlog reads no whole table of jobs', async () => {
   const fleet = await startTestFleet('postgres');
   const { databaseUrl, prefix } = fleet;
-  const backend = openQueueBackend({ databaseUrl, prefix, role: 'worker', onError: () => {} });
+  const backend = openQueueBackend({ databaseUrl, prefix, use: 'worker', onError: () => {} });
   const producer = createProducer(backend, [spec], () => {});
   // Autovacuum comes whenever it comes: these are the statistics of a queue just before its workers return.
   await fleet.sql`alter table bullmq.job set (autovacuum_enabled = off)`;

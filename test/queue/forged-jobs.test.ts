@@ -54,7 +54,7 @@ test.skipIf(inject('redisUrl') === null)(
 const aWorkersQueue = async (stack: AsyncDisposableStack) => {
   const redis = stack.use(await startRedisWithUsers());
   const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
-  const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+  const backend = openQueueBackend({ ...place, use: 'worker', onError: () => {} });
   stack.defer(backend.close);
   const ran: unknown[] = [];
   const job = defineJob(deliverEvent, async (payload) => {

@@ -121,7 +121,7 @@ describe.skipIf(inject('redisUrl') === null)('A Redis that evicts keys', () => {
   test('that was started without: the processes that run are no longer ready, and say what to do', async () => {
     await using server = await startRedisServer();
     const place = { databaseUrl: '', redisUrl: server.url, prefix: '{catalogue}' };
-    const backend = openQueueBackend({ ...place, role: 'worker', onError: () => {} });
+    const backend = openQueueBackend({ ...place, use: 'worker', onError: () => {} });
     onTestFinished(backend.close);
     await backend.probe();
     await backend.redis?.config('SET', 'maxmemory-policy', 'allkeys-lru');

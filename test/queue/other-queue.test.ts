@@ -6,7 +6,7 @@ import { readConfig } from '#src/config.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { explainOtherQueue, queueList } from '#src/lists/queues.ts';
 import { readFirst } from '#src/lists/read.ts';
-import { startWorker } from '#src/roles/worker.ts';
+import { startWorker } from '#src/processes/worker.ts';
 import { runCli, startCli } from '#test/support/cli.ts';
 import { addTestOperator, signIn, startTestConsole } from '#test/support/console.ts';
 import { startTestFleet } from '#test/support/fleet.ts';

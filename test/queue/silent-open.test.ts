@@ -22,7 +22,7 @@ const openNetwork = async (kind: 'redis' | 'postgres') => {
       databaseUrl: kind === 'postgres' ? network.through(url) : database.databaseUrl,
       redisUrl: kind === 'redis' ? network.through(url) : undefined,
       prefix: `{silent-${randomUUID()}}`,
-      role: 'producer',
+      use: 'producer',
       onError: () => {},
     });
     const producer = createProducer(backend, jobSpecs, () => {});
@@ -85,7 +85,7 @@ test.skipIf(inject('redisUrl') === null)(
       databaseUrl: 'postgres://127.0.0.1:1/none',
       redisUrl: server.url.replace('//', '//:secret@'),
       prefix: '{refused}',
-      role: 'producer',
+      use: 'producer',
       onError: () => {},
     });
     const producer = createProducer(backend, jobSpecs, () => {});
@@ -98,7 +98,7 @@ test.skipIf(inject('redisUrl') === null)(
       databaseUrl: 'postgres://127.0.0.1:1/none',
       redisUrl: server.url.replace('//', '//:other@'),
       prefix: '{admin}',
-      role: 'producer',
+      use: 'producer',
       onError: () => {},
     });
     onTestFinished(() => admin.close());

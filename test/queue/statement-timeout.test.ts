@@ -18,7 +18,7 @@ const openBackend = (statementMs: number): QueueBackend => {
   const backend = openQueueBackend({
     databaseUrl,
     prefix: '',
-    role: 'worker',
+    use: 'worker',
     statementMs,
     onError: () => {},
   });

@@ -10,7 +10,7 @@ import { findUnservedPings, findViolations } from '#test/soak/oracle/checks.ts';
 import { startLoads } from '#test/soak/oracle/loads.ts';
 import { openTruth } from '#test/soak/oracle/truth.ts';
 import { followStream } from '#test/stream/follow.ts';
-import { startRole } from '#test/support/role-process.ts';
+import { startFleetProcess } from '#test/support/fleet-process.ts';
 import { until } from '#test/support/until.ts';
 
 const APPLICATIONS = 6;
@@ -39,7 +39,7 @@ const truth = stack.use(await openTruth(world));
 const follower = stack.use(followStream(sql));
 await world.startWorker();
 await world.startWorker();
-const api = await startRole('api', { ...world.env, API_PORT: '0' });
+const api = await startFleetProcess('api', { ...world.env, API_PORT: '0' });
 stack.defer(() => api.stop());
 const countOf = async (query: ReturnType<typeof sql>) => (await query).length;
 await until(

@@ -10,7 +10,7 @@ import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
@@ -31,7 +31,7 @@ await sql`
 await using foundation = openFoundation(
   { redisUrl: server.url, queuePrefix: '{catalogue}' },
   postgres.databaseUrl,
-  { role: 'producer', name: 'reconcile', maxConnections: 20, logger: pino({ level: 'silent' }) },
+  { use: 'producer', name: 'reconcile', maxConnections: 20, logger: pino({ level: 'silent' }) },
 );
 
 /** Seconds of CPU that Redis has used. */

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
-import { stopListening } from '#src/roles/listen.ts';
+import { stopListening } from '#src/processes/listen.ts';
 import { addApplication, addGames, addToken } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';

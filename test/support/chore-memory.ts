@@ -1,6 +1,6 @@
 // Prints how many bytes of the heap a turn of a chore keeps: `node --expose-gc test/support/chore-memory.ts`.
 import { pino } from 'pino';
-import { repeatUntilAborted } from '#src/roles/repeat.ts';
+import { repeatUntilAborted } from '#src/processes/repeat.ts';
 
 /** Before the first measure, so that compilation is over. */
 const WARM_UP = 1_000;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { onTestFinished } from 'vitest';
 import type { ApplicationSettings } from '#db/queries/applications.ts';
-import type { JobLimits } from '#src/roles/job-dependencies.ts';
+import type { JobLimits } from '#src/processes/job-dependencies.ts';
 import { PACE } from '#src/rules/budgets.ts';
 import { createProcessPace } from '#src/webhooks/pace.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';

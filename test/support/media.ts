@@ -4,8 +4,8 @@ import { inject } from 'vitest';
 import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { readConfig } from '#src/config.ts';
-import type { FleetPart } from '#src/roles/fleet-part.ts';
-import { startMedia } from '#src/roles/media.ts';
+import type { FleetPart } from '#src/processes/fleet-part.ts';
+import { startMedia } from '#src/processes/media.ts';
 import { fetchedGame } from '#test/support/factories.ts';
 import { aPicture, type PictureServer } from '#test/support/pictures.ts';
 

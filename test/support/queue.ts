@@ -11,7 +11,7 @@ export const useTestProducer = (database: { readonly databaseUrl: string }): (()
   beforeAll(async () => {
     const { databaseUrl } = database;
     const place = { databaseUrl, redisUrl: undefined, prefix: `test-${randomUUID()}` };
-    const backend = openQueueBackend({ ...place, role: 'producer', onError: () => {} });
+    const backend = openQueueBackend({ ...place, use: 'producer', onError: () => {} });
     queues.defer(() => backend.close());
     await backend.migrate();
     producer = createProducer(backend, jobSpecs, () => {});

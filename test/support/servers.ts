@@ -89,7 +89,7 @@ const createTemplate = async (
     databaseUrl: templateUrl.href,
     redisUrl: undefined,
     prefix: '{catalogue}',
-    role: 'producer',
+    use: 'producer',
   } as const;
   const backend = openQueueBackend({ ...queue, onError: () => {} });
   await backend.migrate(jobSpecs.map(({ name }) => name)).finally(() => backend.close());

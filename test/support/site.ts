@@ -3,9 +3,9 @@ import { pino } from 'pino';
 import type { Database } from '#db/client.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
+import { listen, stopListening } from '#src/processes/listen.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
-import { listen, stopListening } from '#src/roles/listen.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 /** Where a site reads and writes; without a `redisUrl` its queues are in the database. */
@@ -19,7 +19,7 @@ export const serveSite = async (
   build: (options: ConsoleOptions) => Promise<FastifyInstance>,
   keepsPictures = false,
 ): Promise<TestSite> => {
-  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role: 'producer', onError: () => {} });
+  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, use: 'producer', onError: () => {} });
   const producer = createProducer(backend, jobSpecs, () => {});
   let url = '';
   const app = await build({

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { type CliResult, runCli } from '#test/support/cli.ts';
+import { type FleetProcess, startFleetProcess } from '#test/support/fleet-process.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
-import { type RoleProcess, startRole } from '#test/support/role-process.ts';
 
 /** A secret: it must not appear in clear anywhere. */
 export const PLANTED_TOKEN = 'planted-token-7d0c55a1e9';
@@ -15,7 +15,7 @@ export const PLANTED_TOKEN = 'planted-token-7d0c55a1e9';
 export type SmallFleet = {
   env: Record<string, string>;
   /** Start a role; it is stopped with the fleet. */
-  start: (role: string, extra?: Record<string, string>) => Promise<RoleProcess>;
+  start: (name: string, extra?: Record<string, string>) => Promise<FleetProcess>;
   /** Run a command to its end. */
   run: (...args: string[]) => Promise<CliResult>;
   /** Register a sample application with this number of games. */
@@ -51,8 +51,8 @@ export const createSmallFleet = async (): Promise<SmallFleet> => {
   const run: SmallFleet['run'] = (...args) => runCli(args, env);
   return {
     env,
-    start: async (role, extra = {}) => {
-      const process = await startRole(role, { ...env, ...extra });
+    start: async (name, extra = {}) => {
+      const process = await startFleetProcess(name, { ...env, ...extra });
       all.defer(() => process.stop());
       return process;
     },

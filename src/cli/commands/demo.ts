@@ -23,14 +23,14 @@ import { readFirst } from '#src/lists/read.ts';
 import { toRunDocument } from '#src/lists/runs.ts';
 import type { Given, Operation } from '#src/operations/operation.ts';
 import { readNeed } from '#src/operations/second-person.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
-import type { Everything } from '#src/roles/up.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
+import type { Everything } from '#src/processes/up.ts';
 
 const SYNC_TIMEOUT_MS = 60 * 60_000;
 
 /** The demo ignores the settings of a fleet: everything is embedded, and calls to this machine are allowed. */
 const createDemoConfig = async (config: Config, out: Output): Promise<Config> => {
-  const { isPortFree } = await import('#src/roles/listen.ts');
+  const { isPortFree } = await import('#src/processes/listen.ts');
   const { allowSampleApplications } = await import('#src/cli/commands/demo-applications.ts');
   const freePort = async (name: string, address: { host: string; port: number }): Promise<number> => {
     if (await isPortFree(address)) return address.port;
@@ -161,12 +161,12 @@ export const register = (program: Command): void =>
           'The demo uses a separate database, but DATABASE_URL is set: unset it, or run npx catalogue up.',
         );
       const { createLogger } = await import('#src/logger.ts');
-      const { startEverything } = await import('#src/roles/up.ts');
+      const { startEverything } = await import('#src/processes/up.ts');
       const { openKeyRing } = await import('#src/sealing/key-ring.ts');
       const { startDemoApplications } = await import('#src/cli/commands/demo-applications.ts');
       const config = await createDemoConfig(given, out);
       const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-      const logger = createLogger(level, { pretty: process.stderr.isTTY, role: 'demo' });
+      const logger = createLogger(level, { pretty: process.stderr.isTTY, process: 'demo' });
       const start = async () => {
         await using resources = new AsyncDisposableStack();
         const applications: DemoApplication[] = [];

@@ -12,8 +12,8 @@ import type {
   startAcceptingRun as StartAcceptingRun,
   startManualRun as StartManualRun,
 } from '#src/operations/runs.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
 
 type StartRun = (
   operation: typeof StartManualRun | typeof StartAcceptingRun,

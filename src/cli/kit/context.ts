@@ -7,7 +7,7 @@ import type { Config } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import type { Planned } from '#src/operations/operate.ts';
 import type { Given, Operation, Platform } from '#src/operations/operation.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 
 const CONNECTIONS = 4;
@@ -118,10 +118,10 @@ const once = <Opened>(open: () => Promise<Opened>): (() => Promise<Opened>) => {
 
 /** Connections for a process that adds jobs and runs none. It logs nothing: the command prints its errors. */
 export const openProducer = async (config: Config, url: string, name: string): Promise<Foundation> => {
-  const { openFoundation } = await import('#src/roles/foundation.ts');
+  const { openFoundation } = await import('#src/processes/foundation.ts');
   const { createLogger } = await import('#src/logger.ts');
-  const logger = createLogger('silent', { pretty: false, role: name });
-  return openFoundation(config, url, { role: 'producer', name, maxConnections: CONNECTIONS, logger });
+  const logger = createLogger('silent', { pretty: false, process: name });
+  return openFoundation(config, url, { use: 'producer', name, maxConnections: CONNECTIONS, logger });
 };
 
 /**

@@ -9,7 +9,7 @@ import { formatCount } from '#src/cli/kit/format.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 import { CatalogueError, EXIT, type ExitCode } from '#src/errors.ts';
 import type { RequestedGames } from '#src/operations/pull-games.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 
 const POLL_MS = 200;
 /** A worker that is starting records its first heartbeat within this time. */

@@ -5,7 +5,7 @@ import { requestKycPull } from '#db/queries/kyc.ts';
 import { insertRefreshes, requestGames } from '#db/queries/refreshes.ts';
 import { type Fault, isDetail, pause, twoWorkers, underWay } from '#test/fleet/faults/fault.ts';
 import type { World } from '#test/fleet/world.ts';
-import { startRole } from '#test/support/role-process.ts';
+import { startFleetProcess } from '#test/support/fleet-process.ts';
 import { until } from '#test/support/until.ts';
 
 const WITHIN_MS = 5 * 60_000;
@@ -135,7 +135,9 @@ export const LOST_JOB_FAULTS: readonly Fault[] = [
         world.startWorker({ waitUntilReady: false }),
         world.startWorker({ waitUntilReady: false }),
       ]);
-      const starting = Promise.all(ROLES.map((role) => startRole(role, { ...world.env, ...ANY_PORT })));
+      const starting = Promise.all(
+        ROLES.map((role) => startFleetProcess(role, { ...world.env, ...ANY_PORT })),
+      );
       starting.catch(() => {});
       await pause(SILENT_MS);
       world.redis.server.signal('SIGCONT');

@@ -116,7 +116,7 @@ const readMetrics = async (): Promise<Table> => {
   return {
     title: 'Metrics',
     intro:
-      "Every process serves these and Node's own at `/metrics`, each with its `role`. Figures of the fleet are the same from every process: use `max without (instance, role)`.",
+      "Every process serves these and Node's own at `/metrics`, each with the name of its `process`. Figures of the fleet are the same from every process: use `max without (instance, process)`.",
     head: ['metric', 'type', 'labels', 'meaning'],
     rows: all
       .filter(({ name }) => /^(catalogue|bullmq)_/.test(name))

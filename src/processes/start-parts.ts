@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import type { Config } from '#src/config.ts';
-import { checkDatabase } from '#src/roles/check-database.ts';
-import type { FleetPart, StartPart } from '#src/roles/fleet-part.ts';
-import { startMetrics } from '#src/roles/metrics.ts';
-import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
+import { checkDatabase } from '#src/processes/check-database.ts';
+import type { FleetPart, StartPart } from '#src/processes/fleet-part.ts';
+import { startMetrics } from '#src/processes/metrics.ts';
+import { plainConnectionWarnings } from '#src/processes/plain-connections.ts';
 import { startTelemetry } from '#src/tracing/start.ts';
 
 /** The parts of a process that runs, and the URL of its metrics. */
@@ -33,7 +33,7 @@ export const startParts = async (
     return parts.map((part) => part.fault?.()).find((text) => text !== undefined);
   };
   const metrics = await startMetrics(config, databaseUrl, logger, {
-    role: name,
+    name,
     fault,
     pools: () => parts.map(({ sql }) => sql),
   });

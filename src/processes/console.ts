@@ -1,9 +1,9 @@
 import { addressOf } from '#src/config.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
-import type { StartPart } from '#src/roles/fleet-part.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
-import { listen, stopListening } from '#src/roles/listen.ts';
+import type { StartPart } from '#src/processes/fleet-part.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
+import { listen, stopListening } from '#src/processes/listen.ts';
 
 const DATABASE_CONNECTIONS = 10;
 
@@ -14,7 +14,7 @@ export const startConsole: StartPart = async (config, databaseUrl, logger) => {
   await using started = new AsyncDisposableStack();
   const { sql, producer } = started.use(
     openFoundation(config, databaseUrl, {
-      role: 'worker',
+      use: 'worker',
       name: 'console',
       maxConnections: DATABASE_CONNECTIONS,
       logger,

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { readConfig } from '#src/config.ts';
-import { checkDatabase } from '#src/roles/check-database.ts';
-import { migrateAll } from '#src/roles/migrate.ts';
+import { checkDatabase } from '#src/processes/check-database.ts';
+import { migrateAll } from '#src/processes/migrate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

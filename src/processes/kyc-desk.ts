@@ -2,8 +2,8 @@ import { openDatabase } from '#db/client.ts';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { REVEAL_MS } from '#src/kyc-desk/options.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
-import type { StartPart } from '#src/roles/fleet-part.ts';
-import { listen, stopListening } from '#src/roles/listen.ts';
+import type { StartPart } from '#src/processes/fleet-part.ts';
+import { listen, stopListening } from '#src/processes/listen.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 
 const DATABASE_CONNECTIONS = 5;

@@ -38,7 +38,7 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
   beforeAll(async () => {
     await addTestOperator(database.sql, 'olga', 'admin');
     metrics = await buildMetricsApp({
-      role: 'test',
+      name: 'test',
       registry: new Registry(),
       findUnreachable: async () => undefined,
       logger,

@@ -11,12 +11,12 @@ import { noteBlockers } from '#src/cli/kit/note-blockers.ts';
 import { readConfig } from '#src/config.ts';
 import { coerceError } from '#src/errors.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
-import { startKycDesk } from '#src/roles/kyc-desk.ts';
-import { startMetrics } from '#src/roles/metrics.ts';
-import { startParts } from '#src/roles/start-parts.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
+import { startKycDesk } from '#src/processes/kyc-desk.ts';
+import { startMetrics } from '#src/processes/metrics.ts';
+import { startParts } from '#src/processes/start-parts.ts';
+import { scrape } from '#test/support/fleet-process.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
-import { scrape } from '#test/support/role-process.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 import { startTemporaryPostgres } from '#test/support/temporary-postgres.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -31,7 +31,7 @@ const aProcess = async (databaseUrl: string) => {
   onTestFinished(() => redis[Symbol.asyncDispose]());
   const config = readConfig({ DATABASE_URL: databaseUrl, REDIS_URL: redis.url, METRICS_PORT: '0' });
   const metrics = await startMetrics(config, databaseUrl, logger, {
-    role: 'worker',
+    name: 'worker',
     fault: () => undefined,
     pools: () => [],
   });
@@ -40,8 +40,8 @@ const aProcess = async (databaseUrl: string) => {
     const samples = await scrape(`${metrics.address}/metrics`);
     const ready = await fetch(`${metrics.address}/readyz`);
     return {
-      queueUp: samples.get('catalogue_queue_up{role="worker"}'),
-      databaseUp: samples.get('catalogue_database_up{role="worker"}'),
+      queueUp: samples.get('catalogue_queue_up{process="worker"}'),
+      databaseUp: samples.get('catalogue_database_up{process="worker"}'),
       blockers: [...samples.keys()].filter((series) => series.includes('blocking_seconds{')).length,
       ready: ready.status,
       text: await ready.text(),
@@ -62,7 +62,7 @@ test('a Redis whose memory is full is not up, though it answers, and a command n
     ready: 503,
     text: 'worker: not ready: the memory of Redis is full (OOM). Raise maxmemory. catalogue queue status shows which queue is long.\n',
   });
-  const options = { role: 'producer', name: 'test', maxConnections: 1, logger } as const;
+  const options = { use: 'producer', name: 'test', maxConnections: 1, logger } as const;
   await using foundation = openFoundation(config, database.databaseUrl, options);
   const refused = await foundation.producer
     .add(deliverEvent, { application_id: 'acme' })

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { expect, inject, test } from 'vitest';
 import { readConfig } from '#src/config.ts';
 import { tick } from '#src/ingest/specs.ts';
-import { startWorker } from '#src/roles/worker.ts';
+import { startWorker } from '#src/processes/worker.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { startTestMedia } from '#test/support/media.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';

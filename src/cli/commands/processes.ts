@@ -8,7 +8,7 @@ import { type Config, configFor } from '#src/config.ts';
 import { UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { createLogger } from '#src/logger.ts';
-import type { FleetPart, StartPart } from '#src/roles/fleet-part.ts';
+import type { FleetPart, StartPart } from '#src/processes/fleet-part.ts';
 
 /** @returns the configuration with the URL of this process */
 const requireDatabaseUrl = (config: Config, command: FleetPart['name']): Config & { databaseUrl: string } => {
@@ -17,19 +17,23 @@ const requireDatabaseUrl = (config: Config, command: FleetPart['name']): Config 
   const { databaseUrl } = own;
   if (databaseUrl !== undefined) return { ...own, databaseUrl };
   throw new UsageError(
-    `catalogue ${command} is one role of a fleet: set DATABASE_URL_${role.toUpperCase()} or DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
+    `catalogue ${command} is one process of a fleet: set DATABASE_URL_${role.toUpperCase()} or DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
   );
 };
 
-const createRoleLogger = (config: Config, role: string) =>
-  createLogger(config.logLevel, { pretty: process.stderr.isTTY, role, isSent: config.telemetry.logs });
+const createProcessLogger = (config: Config, name: string) =>
+  createLogger(config.logLevel, {
+    pretty: process.stderr.isTTY,
+    process: name,
+    isSent: config.telemetry.logs,
+  });
 
 const PARTS: Record<FleetPart['name'], () => Promise<StartPart>> = {
-  worker: async () => (await import('#src/roles/worker.ts')).startWorker,
-  api: async () => (await import('#src/roles/api.ts')).startApi,
-  console: async () => (await import('#src/roles/console.ts')).startConsole,
-  media: async () => (await import('#src/roles/media.ts')).startMedia,
-  'kyc-desk': async () => (await import('#src/roles/kyc-desk.ts')).startKycDesk,
+  worker: async () => (await import('#src/processes/worker.ts')).startWorker,
+  api: async () => (await import('#src/processes/api.ts')).startApi,
+  console: async () => (await import('#src/processes/console.ts')).startConsole,
+  media: async () => (await import('#src/processes/media.ts')).startMedia,
+  'kyc-desk': async () => (await import('#src/processes/kyc-desk.ts')).startKycDesk,
 };
 
 /** The sample applications of the demo that ran in this home before; undefined if none did, or the database is another. */
@@ -56,8 +60,8 @@ export const register = (program: Command): void => {
       'Worker, API, media, console and KYC desk share this process, its keys and its database role; a fleet separates them. Migrates the database first. Without DATABASE_URL, starts an embedded Postgres in CATALOGUE_HOME.',
     examples: ['up', 'up --json'],
     run: async ({ config, out }) => {
-      const logger = createRoleLogger(config, 'up');
-      const { startEverything } = await import('#src/roles/up.ts');
+      const logger = createProcessLogger(config, 'up');
+      const { startEverything } = await import('#src/processes/up.ts');
       const demo = await findDemo(config);
       const start = async () => {
         await using resources = new AsyncDisposableStack();
@@ -88,9 +92,9 @@ export const register = (program: Command): void => {
       run: async ({ config: given, out }) => {
         const config = requireDatabaseUrl(given, name);
         const { databaseUrl } = config;
-        const logger = createRoleLogger(config, name);
+        const logger = createProcessLogger(config, name);
         return runUntilSignal(logger, async () => {
-          const { startParts } = await import('#src/roles/start-parts.ts');
+          const { startParts } = await import('#src/processes/start-parts.ts');
           const starts = [await PARTS[name]()];
           const { parts, metrics, stop } = await startParts(name, starts, config, databaseUrl, logger);
           const address = parts[0]?.address ?? undefined;
@@ -108,8 +112,8 @@ export const register = (program: Command): void => {
     examples: ['migrate'],
     run: async ({ config, out }) => {
       const { noteBlockers } = await import('#src/cli/kit/note-blockers.ts');
-      const { migrateAll } = await import('#src/roles/migrate.ts');
-      const logger = createLogger('silent', { pretty: false, role: 'migrate' });
+      const { migrateAll } = await import('#src/processes/migrate.ts');
+      const logger = createLogger('silent', { pretty: false, process: 'migrate' });
       const databaseUrl = await findDatabaseUrl(config);
       await using _ = noteBlockers(databaseUrl, ['catalogue migrate', 'catalogue migrate lock'], out.note);
       const { applied, notes, rules } = await migrateAll(config, databaseUrl, logger);

@@ -1,8 +1,8 @@
 import { type CliProcess, startCli } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
 
-/** A role of the fleet as a process. */
-export type RoleProcess = {
+/** A process of the fleet. */
+export type FleetProcess = {
   process: CliProcess;
   /** URL of its `/metrics`. */
   metrics: string;
@@ -15,21 +15,21 @@ export type RoleProcess = {
   stop: () => Promise<void>;
 };
 
-/** Starts a role and waits until it prints its addresses. */
-export const startRole = async (role: string, env: Record<string, string>): Promise<RoleProcess> => {
-  const process = startCli([role, '--json'], { METRICS_PORT: '0', ...env });
+/** Starts a process of the fleet and waits until it prints its addresses. */
+export const startFleetProcess = async (name: string, env: Record<string, string>): Promise<FleetProcess> => {
+  const process = startCli([name, '--json'], { METRICS_PORT: '0', ...env });
   const log = () => process.output().stderr;
-  const line = await until(`${role} starts`, () => {
-    if (process.exitCode() !== null) throw new Error(`${role} ended with ${process.exitCode()}:\n${log()}`);
+  const line = await until(`${name} starts`, () => {
+    if (process.exitCode() !== null) throw new Error(`${name} ended with ${process.exitCode()}:\n${log()}`);
     const { stdout } = process.output();
     return stdout.includes('\n') && stdout;
   });
   const document: Record<string, string> = JSON.parse(line);
-  if (document.metrics === undefined) throw new Error(`${role} did not start: ${line}${log()}`);
+  if (document.metrics === undefined) throw new Error(`${name} did not start: ${line}${log()}`);
   return {
     process,
     metrics: document.metrics,
-    address: document[role] ?? '',
+    address: document[name] ?? '',
     api: document.api,
     log,
     stop: async () => {

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { openDatabase } from '#db/client.ts';
 import { buildConsole } from '#src/console/app.ts';
 import { buildMetricsApp } from '#src/metrics/app.ts';
-import { listen } from '#src/roles/listen.ts';
+import { listen } from '#src/processes/listen.ts';
 
 const logger = pino({ level: 'silent' });
 const app =
@@ -24,7 +24,7 @@ const app =
         logger,
       })
     : await buildMetricsApp({
-        role: 'test',
+        name: 'test',
         registry: new Registry(),
         findUnreachable: async () => undefined,
         logger,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { setApplicationStatus } from '#db/queries/applications.ts';
 import { tick } from '#src/ingest/specs.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { createSmallFleet, type SmallFleet, withoutRedis } from '#test/support/small-fleet.ts';
 import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
@@ -75,7 +75,7 @@ describe.skipIf(withoutRedis())('A hundred connections that break in their first
   /** A queue of its own for each role: the worker of another would take its jobs. */
   const openProducer = (prefix: string) =>
     openFoundation({ redisUrl: fleet.env.REDIS_URL, queuePrefix: prefix }, fleet.env.DATABASE_URL ?? '', {
-      role: 'producer',
+      use: 'producer',
       name: 'test',
       maxConnections: 1,
       logger: pino({ level: 'silent' }),

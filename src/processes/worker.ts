@@ -16,14 +16,14 @@ import { runEnded } from '#src/ingest/run-ended.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
+import { claimQueue } from '#src/processes/claim-queue.ts';
+import type { FleetPart } from '#src/processes/fleet-part.ts';
+import { createQueueErrorLog, openFoundation, openQueues } from '#src/processes/foundation.ts';
+import { createJobDependencies } from '#src/processes/job-dependencies.ts';
+import { repeatUntilAborted } from '#src/processes/repeat.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
-import { claimQueue } from '#src/roles/claim-queue.ts';
-import type { FleetPart } from '#src/roles/fleet-part.ts';
-import { createQueueErrorLog, openFoundation, openQueues } from '#src/roles/foundation.ts';
-import { createJobDependencies } from '#src/roles/job-dependencies.ts';
-import { repeatUntilAborted } from '#src/roles/repeat.ts';
 import { MOST_UNREACHABLE } from '#src/rules/backoff.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
@@ -85,7 +85,7 @@ export const startWorker = async (
   await using started = new AsyncDisposableStack();
   const foundation = started.use(
     openFoundation(config, databaseUrl, {
-      role: 'worker',
+      use: 'worker',
       name: 'worker',
       maxConnections: DATABASE_CONNECTIONS,
       logger,

@@ -5,7 +5,7 @@ import { migrateDatabase } from '#db/migrate.ts';
 import { type DecisionRules, readDecisionRules, setDecisionRules } from '#db/queries/decision-rules.ts';
 import type { Config } from '#src/config.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
 
 /**
  * Migrates the tables of the catalogue, then the schema of the queue if it is in Postgres, and grants each role its
@@ -20,7 +20,7 @@ export const migrateAll = async (
 ): Promise<{ applied: number; notes: string[]; rules: DecisionRules }> => {
   const applied = await migrateDatabase(databaseUrl);
   await using foundation = openFoundation(config, databaseUrl, {
-    role: 'producer',
+    use: 'producer',
     name: 'migrate',
     maxConnections: 1,
     logger,

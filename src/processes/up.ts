@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { type Config, embeddedConfig } from '#src/config.ts';
-import { startApi } from '#src/roles/api.ts';
-import { startConsole } from '#src/roles/console.ts';
-import { startKycDesk } from '#src/roles/kyc-desk.ts';
-import { startMedia } from '#src/roles/media.ts';
-import { migrateAll } from '#src/roles/migrate.ts';
-import { type RunningParts, startParts } from '#src/roles/start-parts.ts';
-import { startWorker } from '#src/roles/worker.ts';
+import { startApi } from '#src/processes/api.ts';
+import { startConsole } from '#src/processes/console.ts';
+import { startKycDesk } from '#src/processes/kyc-desk.ts';
+import { startMedia } from '#src/processes/media.ts';
+import { migrateAll } from '#src/processes/migrate.ts';
+import { type RunningParts, startParts } from '#src/processes/start-parts.ts';
+import { startWorker } from '#src/processes/worker.ts';
 
 export type Everything = RunningParts & {
   databaseUrl: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plainConnectionWarnings } from '#src/roles/plain-connections.ts';
+import { plainConnectionWarnings } from '#src/processes/plain-connections.ts';
 
 const LOCAL = 'postgres://u:p@127.0.0.1/db';
 

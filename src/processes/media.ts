@@ -12,13 +12,13 @@ import { createDecoder, requireConfined } from '#src/pictures/decoder.ts';
 import type { MediaDependencies } from '#src/pictures/dependencies.ts';
 import { createPictureKeeper } from '#src/pictures/keeper.ts';
 import { createPictures } from '#src/pictures/refresh.ts';
+import { claimQueue } from '#src/processes/claim-queue.ts';
+import type { StartPart } from '#src/processes/fleet-part.ts';
+import { createQueueErrorLog, openFoundation } from '#src/processes/foundation.ts';
+import { repeatUntilAborted } from '#src/processes/repeat.ts';
 import { startLiveness } from '#src/queue/liveness.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { openTrustedClock } from '#src/queue/trusted-clock.ts';
-import { claimQueue } from '#src/roles/claim-queue.ts';
-import type { StartPart } from '#src/roles/fleet-part.ts';
-import { createQueueErrorLog, openFoundation } from '#src/roles/foundation.ts';
-import { repeatUntilAborted } from '#src/roles/repeat.ts';
 
 const DATABASE_CONNECTIONS = 10;
 /** At shutdown, running jobs are aborted after this time, which is longer than one request with its decoding. */
@@ -37,7 +37,7 @@ export const startMedia: StartPart = async (config, databaseUrl, logger) => {
   await using started = new AsyncDisposableStack();
   const { sql, backend, producer } = started.use(
     openFoundation(config, databaseUrl, {
-      role: 'worker',
+      use: 'worker',
       name: 'media',
       maxConnections: DATABASE_CONNECTIONS,
       specs: mediaSpecs,

@@ -3,10 +3,10 @@ import { STATEMENT_MS } from '#db/client.ts';
 import { buildApi } from '#src/api/app.ts';
 import { PICTURES_PATH } from '#src/api/pictures.ts';
 import { type Config, operatorApiUrl } from '#src/config.ts';
-import type { StartPart } from '#src/roles/fleet-part.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
-import { listen, stopListening } from '#src/roles/listen.ts';
-import { probeQueue } from '#src/roles/probe-servers.ts';
+import type { StartPart } from '#src/processes/fleet-part.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
+import { listen, stopListening } from '#src/processes/listen.ts';
+import { probeQueue } from '#src/processes/probe-servers.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
@@ -41,7 +41,7 @@ const openOperatorPlatform = (
 ) => {
   const { sql, producer } = started.use(
     openFoundation(config, databaseUrl, {
-      role: 'producer',
+      use: 'producer',
       name: 'operator-api',
       maxConnections: OPERATOR_CONNECTIONS,
       logger,
@@ -68,7 +68,7 @@ export const startApi: StartPart = async (config, databaseUrl, logger) => {
   await using started = new AsyncDisposableStack();
   const { sql, backend } = started.use(
     openFoundation(config, databaseUrl, {
-      role: 'producer',
+      use: 'producer',
       name: 'api',
       maxConnections: DATABASE_CONNECTIONS,
       planOnce: true,

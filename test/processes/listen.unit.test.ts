@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { UsageError } from '#src/errors.ts';
-import { listen, stopListening } from '#src/roles/listen.ts';
+import { listen, stopListening } from '#src/processes/listen.ts';
 import { until } from '#test/support/until.ts';
 
 test('stopping answers the call in progress and does not wait for its idle connection', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SIGN_IN, startServer, statusesOf, trickle } from '#test/roles/slow-clients.ts';
+import { SIGN_IN, startServer, statusesOf, trickle } from '#test/processes/slow-clients.ts';
 
 test('1,500 trickled sign-ins take a few megabytes of the console and end with 408', async ({
   onTestFinished,

@@ -8,10 +8,10 @@ import { addFleetMetrics } from '#src/metrics/fleet-metrics.ts';
 import { createProcessMetrics } from '#src/metrics/process-metrics.ts';
 import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { sendMetrics } from '#src/metrics/send-metrics.ts';
+import { openFoundation } from '#src/processes/foundation.ts';
+import { listen, stopListening } from '#src/processes/listen.ts';
+import { CONNECT_S, probeDatabase, probePool, probeQueue } from '#src/processes/probe-servers.ts';
 import type { AnySpec } from '#src/queue/job.ts';
-import { openFoundation } from '#src/roles/foundation.ts';
-import { listen, stopListening } from '#src/roles/listen.ts';
-import { CONNECT_S, probeDatabase, probePool, probeQueue } from '#src/roles/probe-servers.ts';
 
 /**
  * A separate pool, so that metrics do not wait for the process's connections: two read tables, which may be locked, and the
@@ -26,7 +26,7 @@ const QUEUES_OF: Record<string, readonly AnySpec[]> = { api: [], 'kyc-desk': [],
  * Serves `/metrics`, `/healthz` and `/readyz` of this process, from before its parts start until they have stopped. If
  * another worker on this machine uses the port, it listens on a free port and logs it. OpenTelemetry sends the same
  * metrics if it is on.
- * @param role the name of the process, such as `worker` or `kyc-desk`
+ * @param name of the process, such as `worker` or `kyc-desk`
  * @param fault why the process is not ready; undefined if it is. Database and queue are checked here
  * @param pools the pools of the process, of which each must give a connection
  */
@@ -34,21 +34,21 @@ export const startMetrics = async (
   config: Config,
   databaseUrl: string,
   logger: Logger,
-  { role, fault, pools }: { role: string; fault: () => string | undefined; pools: () => readonly Database[] },
+  { name, fault, pools }: { name: string; fault: () => string | undefined; pools: () => readonly Database[] },
 ): Promise<{ address: string; stop: () => Promise<void> }> => {
   const { host, port } = config.metrics;
   await using started = new AsyncDisposableStack();
   const { sql, backend, producer } = started.use(
     openFoundation(config, databaseUrl, {
-      role: 'producer',
+      use: 'producer',
       name: 'metrics',
       maxConnections: DATABASE_CONNECTIONS,
       giveUpS: CONNECT_S,
-      specs: QUEUES_OF[role] ?? jobSpecs,
+      specs: QUEUES_OF[name] ?? jobSpecs,
       logger,
     }),
   );
-  const { registry } = started.use(createProcessMetrics(role));
+  const { registry } = started.use(createProcessMetrics(name));
   addFleetMetrics(registry, sql);
   addQueueMetrics(registry, producer.queues(), backend);
   sendMetrics(registry);
@@ -56,7 +56,7 @@ export const startMetrics = async (
     await Promise.all([probeDatabase(sql), probeQueue(backend), ...pools().map(probePool)]);
     return fault();
   };
-  const app = await buildMetricsApp({ role, registry, findUnreachable, logger });
+  const app = await buildMetricsApp({ name, registry, findUnreachable, logger });
   started.defer(() => stopListening(app));
   const address = await listen(app, host, port, 'METRICS_PORT').catch(async (error) => {
     if (!(error instanceof UsageError)) throw error;

@@ -8,7 +8,7 @@ import type { AnySpec } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
 import { loadQueueTelemetry } from '#src/tracing/queue-telemetry.ts';
 
-/** Database and queues, which every role uses. */
+/** Database and queues, which every process uses. */
 export type Foundation = {
   sql: Database;
   backend: QueueBackend;
@@ -37,12 +37,12 @@ type QueueConfig = Pick<Config, 'redisUrl' | 'queuePrefix'> & Partial<Pick<Confi
 
 /**
  * Opens the queues of these specifications. They connect on first use.
- * @param role `producer` fails within seconds if the queue is unreachable, `worker` waits for it
+ * @param use `producer` fails within seconds if the queue is unreachable, `worker` waits for it
  */
 export const openQueues = (
   config: QueueConfig,
   databaseUrl: string,
-  role: 'producer' | 'worker',
+  use: 'producer' | 'worker',
   onError: (error: Error) => void,
   specs: readonly AnySpec[] = jobSpecs,
 ): Queues => {
@@ -53,7 +53,7 @@ export const openQueues = (
   };
   const { redisUrl, queuePrefix: prefix } = config;
   const telemetry = config.telemetry?.traces ? loadQueueTelemetry() : undefined;
-  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, role, telemetry, onError: onOpenError });
+  const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, use, telemetry, onError: onOpenError });
   const producer = createProducer(backend, specs, onOpenError);
   return {
     backend,
@@ -68,13 +68,13 @@ export const openQueues = (
 
 /**
  * Opens database and queues. They connect on first use.
- * @param options.role see `openQueues`
+ * @param options.use see `openQueues`
  */
 export const openFoundation = (
   config: QueueConfig,
   databaseUrl: string,
   options: {
-    role: 'producer' | 'worker';
+    use: 'producer' | 'worker';
     name: string;
     maxConnections: number;
     planOnce?: boolean;
@@ -96,7 +96,7 @@ export const openFoundation = (
   const queues = openQueues(
     config,
     databaseUrl,
-    options.role,
+    options.use,
     createQueueErrorLog(options.logger),
     options.specs,
   );

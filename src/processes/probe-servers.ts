@@ -3,7 +3,7 @@ import pTimeout from 'p-timeout';
 import type { Database } from '#db/client.ts';
 import { probeWrites } from '#db/queries/probe.ts';
 import { CatalogueError } from '#src/errors.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 
 /** An orchestrator waits 5 s for `/readyz` (deploy/kubernetes), and shows only what it received by then. */
 const PROBE_MS = 3_000;

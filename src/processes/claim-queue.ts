@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
 import { areJobsTaken, readDatabaseIdentity } from '#db/queries/workers.ts';
-import type { Foundation } from '#src/roles/foundation.ts';
+import type { Foundation } from '#src/processes/foundation.ts';
 
 const RETRY_MS = 5_000;
 /** A stop does not wait longer for a server that is down: the claim then ends by itself. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SIGN_IN, startServer, statusesOf, trickle } from '#test/roles/slow-clients.ts';
+import { SIGN_IN, startServer, statusesOf, trickle } from '#test/processes/slow-clients.ts';
 import { until } from '#test/support/until.ts';
 
 test.concurrent('the console refuses a body above 4 KiB from anyone who is not signed in', async ({
