@@ -18,7 +18,7 @@ import {
   declareTransparency,
   differVisibly,
   hasTwoProfiles,
-  hasUsualClass,
+  isPlainProfile,
 } from '#src/rules/picture-colours.ts';
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
@@ -73,21 +73,29 @@ const bytesAPixel = ({
   return channels * (depth === 'uchar' ? 1 : 2) + 1;
 };
 
-/** Reduces the picture to 16 × 16 pixels. */
-const sketch = (bytes: Buffer, ignoreIcc: boolean) =>
+/** Reduces the picture to 16 × 16 pixels. @param onRefused called if libvips does not apply the colour profile */
+const sketch = (bytes: Buffer, ignoreIcc: boolean, onRefused: () => void = () => {}) =>
   open(bytes, ignoreIcc)
+    .on('warning', (warning: string) => {
+      if (warning.includes('embedded profile')) onRefused();
+    })
     .resize({ width: 16, height: 16, fit: 'fill' })
     .flatten({ background: '#fff' })
     .toColourspace('srgb')
     .raw()
     .toBuffer({ resolveWithObject: true });
 
-/** Would a program that applies the colour profile show another picture than one that ignores it? */
-const dependsOnProfile = async (bytes: Buffer, { format, icc }: Metadata): Promise<boolean> => {
+/** Would a program that applies the colour profile show another picture than one that ignores it, or than libvips? */
+const dependsOnProfile = async (bytes: Buffer, { format, icc, space }: Metadata): Promise<boolean> => {
   if (icc === undefined) return false;
-  if (!hasUsualClass(icc) || (format === 'jpeg' && hasTwoProfiles(bytes))) return true;
-  const [applied, ignored] = [await sketch(bytes, false), await sketch(bytes, true)];
-  return differVisibly(applied.data, ignored.data, applied.info.channels);
+  // libvips applies no profile to greys of 16 bits.
+  if (!isPlainProfile(icc) || space === 'grey16' || (format === 'jpeg' && hasTwoProfiles(bytes))) return true;
+  let isRefused = false;
+  const applied = await sketch(bytes, false, () => {
+    isRefused = true;
+  });
+  const ignored = await sketch(bytes, true);
+  return isRefused || differVisibly(applied.data, ignored.data, applied.info.channels);
 };
 
 /** Does a WebP have transparent pixels that its header denies? */

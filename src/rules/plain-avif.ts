@@ -3,6 +3,9 @@
  * programs show different ones.
  */
 
+import { isPlainCicp } from '#src/rules/cicp.ts';
+import { isPlainSequence } from '#src/rules/plain-av1.ts';
+
 type Box = { type: string; data: Buffer };
 
 /** @throws RangeError if a box does not end where its parent does */
@@ -30,15 +33,13 @@ const all = (boxes: readonly Box[], types: readonly string[]): boolean =>
 /** Version and flags. */
 const FULL_BOX_BYTES = 4;
 const ALPHA = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', 'urn:mpeg:hevc:2015:auxid:1'];
-/** Transfer functions that are about that of sRGB, and "unspecified" (ITU-T H.273, table 3). */
-const TRANSFERS: readonly number[] = [1, 2, 6, 13, 14, 15];
 /** No crop, no turn, no layers (`clap`, `irot`, `imir`, `lsel`, `a1op`, `a1lx`), nothing that a program may not know. */
 const PROPERTIES = ['av1C', 'ispe', 'pixi', 'colr', 'auxC', 'pasp'];
 
 const isPlainProperty = ({ type, data }: Box): boolean => {
   if (type === 'auxC') return ALPHA.includes(data.toString('latin1', FULL_BOX_BYTES).split('\0')[0] ?? '');
   if (type !== 'colr' || data.toString('latin1', 0, 4) !== 'nclx') return true;
-  return TRANSFERS.includes(data.readUInt16BE(6));
+  return isPlainCicp(data.readUInt16BE(4), data.readUInt16BE(6), data.readUInt16BE(8));
 };
 
 type Item = { id: number; type: string };
@@ -94,7 +95,10 @@ const isOneFrame = (av1: Buffer): boolean => {
       size += (byte & 127) * 2 ** shift;
       more = byte > 127 && shift < 28;
     }
-    if (type === SEQUENCE_HEADER) counts.headers += 1;
+    if (type === SEQUENCE_HEADER) {
+      counts.headers += 1;
+      if (!isPlainSequence(av1.subarray(at + 1, at + 1 + size))) return false;
+    }
     if (type === FRAME_HEADER || type === FRAME) counts.frames += 1;
     at += 1 + size;
   }

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { isPlainCicp } from '#src/rules/cicp.ts';
 
 /** Facts of a PNG that decide whether programs show it differently (third edition, section 4.9). */
 export type PngChunks = {
@@ -36,8 +37,13 @@ const SRGB = [
   { x: 30_000, y: 60_000, near: 28_000 },
   { x: 15_000, y: 6_000, near: 28_000 },
 ];
-/** Transfer functions close to that of sRGB (ITU-T H.273, table 3). */
-const TRANSFERS: ReadonlySet<number | undefined> = new Set([1, 6, 13, 14, 15]);
+/** A PNG has RGB in its full range. */
+const isPlainColours = ([primaries = 2, transfer = 2, matrix, isFull, ...others]: Buffer): boolean =>
+  isPlainCicp(primaries, transfer, 0) &&
+  transfer !== 2 &&
+  matrix === 0 &&
+  isFull === 1 &&
+  others.length === 0;
 
 const isOther: Record<string, (data: Buffer) => boolean> = {
   gAMA: (data) => data.length < 4 || data.readUInt32BE() < GAMMA.min || data.readUInt32BE() > GAMMA.max,
@@ -47,7 +53,7 @@ const isOther: Record<string, (data: Buffer) => boolean> = {
       const [ownX, ownY] = [data.readUInt32BE(8 * n), data.readUInt32BE(8 * n + 4)];
       return Math.hypot(ownX - x, ownY - y) > near;
     }),
-  cICP: (data) => !TRANSFERS.has(data[1]),
+  cICP: (data) => !isPlainColours(data),
   acTL: (data) => data.length !== 8 || data.readUInt32BE() === 0,
 };
 /** Chunks that must not stand twice, because some programs use the first and others the last. */

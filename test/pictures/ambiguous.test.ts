@@ -75,6 +75,23 @@ const avif = (items: Item[], references: Buffer[] = [], extra: Buffer[] = []): B
   return concat(head(head(0).length + 8), box('mdat', ...data));
 };
 
+const [SRGB, LINEAR] = [
+  [1, 13],
+  [1, 8],
+];
+/** The same frame, whose sequence header names linear light in the place of sRGB. */
+const inLight = ({ data, properties }: Item): Item => {
+  const toBits = (all: Iterable<number>): string =>
+    Array.from(all, (byte) => byte.toString(2).padStart(8, '0')).join('');
+  const bits = toBits(data);
+  const changed = bits.replace(toBits(SRGB), toBits(LINEAR));
+  expect(changed).not.toBe(bits);
+  return {
+    data: Buffer.from(changed.match(/.{8}/g)?.map((byte) => Number.parseInt(byte, 2)) ?? []),
+    properties,
+  };
+};
+
 test('an AVIF of several frames, pictures or layers is not shown, nor one that is cropped or turned', async () => {
   const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
   const withProperty = (...more: Buffer[]) => avif([{ ...red, properties: [...red.properties, ...more] }]);
@@ -87,7 +104,8 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
   expect(await decode(avif([red]))).toBe(1);
   expect(await decode(withAlpha('mpegB:cicp:systems:auxiliary:alpha'))).toBe(1);
   const grid = { type: 'grid', data: concat(bytes(0, 0, 0, 0), uint16(SIDE, SIDE)), properties: [] };
-  const nclx = (transfer: number) => box('colr', Buffer.from('nclx'), uint16(1, transfer, 6), bytes(0x80));
+  const nclx = (transfer: number, primaries = 1, matrix = 6) =>
+    box('colr', Buffer.from('nclx'), uint16(primaries, transfer, matrix), bytes(0x80));
   expect(await decode(withProperty(nclx(13)))).toBe(1);
   const odd = {
     frames: avif([{ ...red, data: concat(red.data, green.data) }]),
@@ -98,6 +116,9 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
     turn: withProperty(box('irot', bytes(1))),
     layer: withProperty(box('lsel', uint16(0))),
     light: withProperty(nclx(16)),
+    lightInside: avif([inLight(red)]),
+    primaries: withProperty(nclx(13, 10)),
+    matrix: withProperty(nclx(13, 1, 3)),
     colours: withProperty(nclx(13), nclx(13)),
     transparency: withAlpha('avc:2015:auxid:1'),
     film: concat(avif([red]), box('moov')),
@@ -231,6 +252,7 @@ describe.runIf(hasBrowser())('Chromium', () => {
     const frames = avif([{ ...green, data: concat(green.data, red.data) }]);
     const cases: [Buffer, string][] = [
       [frames, 'avif'],
+      [avif([inLight(red)]), 'avif'],
       [BEYOND, 'png'],
       [LONG, 'png'],
       [await refusedProfile(CLASS_AT, 'abst'), 'png'],

@@ -1,0 +1,184 @@
+/** Colour profiles that describe their colours twice, or that libvips does not apply: browsers show other colours. */
+import { deflateSync } from 'node:zlib';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import {
+  flat,
+  iccSegment,
+  little,
+  PNG_SIGNATURE,
+  pngChunk,
+  profileOf,
+  shownColour,
+  swappedProfile,
+  uint16,
+  uint32,
+  useDecoder,
+} from '#test/support/picture-parts.ts';
+
+const SIDE = 16;
+const decode = useDecoder();
+const concat = (...parts: Buffer[]): Buffer => Buffer.concat(parts);
+const bytes = (...numbers: number[]): Buffer => Buffer.from(numbers);
+
+const [HEADER, VERSION_AT, SPACE_AT] = [128, 8, 16];
+type Tag = { name: string; data: Buffer };
+const tagsOf = (profile: Buffer): Tag[] =>
+  Array.from({ length: profile.readUInt32BE(HEADER) }, (_, n) => {
+    const at = HEADER + 4 + 12 * n;
+    const start = profile.readUInt32BE(at + 4);
+    return {
+      name: profile.toString('latin1', at, at + 4),
+      data: profile.subarray(start, start + profile.readUInt32BE(at + 8)),
+    };
+  });
+/** A profile of version 4 with the header of another one. */
+const profileWith = (former: Buffer, tags: Tag[], space = 'RGB '): Buffer => {
+  let at = HEADER + 4 + 12 * tags.length;
+  const table = tags.map(({ name, data }) => {
+    at += data.length;
+    return concat(Buffer.from(name), uint32(at - data.length, data.length));
+  });
+  const header = Buffer.from(former.subarray(0, HEADER));
+  header.writeUInt32BE(at);
+  header.set([4, 0x40], VERSION_AT);
+  header.write(space, SPACE_AT);
+  return concat(header, uint32(tags.length), ...table, ...tags.map(({ data }) => data));
+};
+const tag = (name: string, type: string, ...data: Buffer[]): Tag => {
+  const all = concat(Buffer.from(type), uint32(0), ...data);
+  return { name, data: concat(all, Buffer.alloc(-all.length & 3)) };
+};
+const curve = (...points: number[]) => tag('kTRC', 'curv', uint32(points.length), uint16(...points));
+/** A table by which red, green and blue are X, Y and Z. */
+const table = (name: string): Tag => {
+  const identity = curve().data;
+  return tag(name, 'mAB ', bytes(3, 3, 0, 0), uint32(32, 0, 0, 0, 0), identity, identity, identity);
+};
+const floats = (...numbers: number[]): Buffer => {
+  const all = Buffer.alloc(4 * numbers.length);
+  for (const [n, number] of numbers.entries()) all.writeFloatBE(number, 4 * n);
+  return all;
+};
+/** Elements by which the colours are about those of sRGB: curves of 2.2, and the primaries. */
+const elements = (): Tag => {
+  const gamma = concat(
+    ...[Buffer.from('curf'), uint32(0), uint16(1, 0)],
+    ...[Buffer.from('parf'), uint32(0), uint16(0, 0), floats(2.2, 1, 0, 0)],
+  );
+  const curves = concat(
+    Buffer.from('cvst'),
+    uint32(0),
+    uint16(3, 3),
+    ...Array(3).fill(uint32(36, gamma.length)),
+    gamma,
+  );
+  const primaries = [0.4361, 0.3851, 0.1431, 0.2225, 0.7169, 0.0606, 0.0139, 0.0971, 0.7142, 0, 0, 0];
+  const matrix = concat(Buffer.from('matf'), uint32(0), uint16(3, 3), floats(...primaries));
+  const places = uint32(32, curves.length, 32 + curves.length, matrix.length);
+  return tag('D2B0', 'mpet', uint16(3, 3), uint32(2), places, curves, matrix);
+};
+
+/** Profiles of which libvips makes red of red, and a browser another colour. */
+const oddProfiles = async (): Promise<Record<string, Buffer>> => {
+  const [usual, swapped] = [await profileOf('srgb'), await swappedProfile()];
+  const [own, other] = [tagsOf(usual), tagsOf(swapped)];
+  const many = Array.from({ length: 100 }, (_, n) => tag(`x${100 + n}`, 'text', bytes(0)));
+  return {
+    'a tag twice': profileWith(swapped, [...other, ...other.slice(0, 1)]),
+    'too many tags': profileWith(swapped, [...other, ...many]),
+    'another table': profileWith(usual, [...own, table('A2B1')]),
+    elements: profileWith(swapped, [...other, elements()]),
+    numbers: profileWith(usual, [...own, tag('cicp', 'cicp', bytes(1, 8, 0, 1))]),
+  };
+};
+
+const jpegWith = async (profile: Buffer): Promise<Buffer> => {
+  const jpeg = await flat().jpeg({ quality: 95 }).toBuffer();
+  return concat(jpeg.subarray(0, 2), iccSegment(profile), jpeg.subarray(2));
+};
+const png = (depth: number, colourType: number, pixel: number[], ...chunks: Buffer[]): Buffer =>
+  concat(
+    PNG_SIGNATURE,
+    pngChunk('IHDR', concat(uint32(SIDE, SIDE), bytes(depth, colourType, 0, 0, 0))),
+    ...chunks,
+    pngChunk(
+      'IDAT',
+      deflateSync(
+        bytes(
+          ...Array(SIDE)
+            .fill([0, ...Array(SIDE).fill(pixel).flat()])
+            .flat(),
+        ),
+      ),
+    ),
+    pngChunk('IEND', Buffer.alloc(0)),
+  );
+const iccChunk = (profile: Buffer): Buffer =>
+  pngChunk('iCCP', concat(Buffer.from('x\0\0'), deflateSync(profile)));
+const RED = [200, 30, 30];
+/** Greys that are all black by their profile. */
+const greysWith = async (depth: number): Promise<Buffer> => {
+  const usual = await profileOf('srgb');
+  const common = tagsOf(usual).filter(({ name }) => !/XYZ|TRC/.test(name));
+  return png(
+    depth,
+    0,
+    Array(depth / 8).fill(200),
+    iccChunk(profileWith(usual, [...common, curve(0, 0)], 'GRAY')),
+  );
+};
+const webpWith = async (profile: Buffer): Promise<Buffer> => {
+  const webp = await flat().webp({ lossless: true }).toBuffer();
+  const chunk = (type: string, data: Buffer) =>
+    concat(Buffer.from(type), little(4, data.length), data, Buffer.alloc(data.length & 1));
+  const size = little(3, SIDE - 1, SIDE - 1);
+  const chunks = concat(
+    chunk('VP8X', concat(bytes(0x20, 0, 0, 0), size)),
+    chunk('ICCP', profile),
+    webp.subarray(12),
+  );
+  return concat(Buffer.from('RIFF'), little(4, chunks.length + 4), Buffer.from('WEBP'), chunks);
+};
+const numbered = (...numbers: number[]): Buffer => png(8, 2, RED, pngChunk('cICP', bytes(...numbers)));
+
+/** Pictures that a browser shows in other colours than libvips. */
+const odd = async (): Promise<[what: string, file: Buffer, type: string][]> => {
+  const profiles = await oddProfiles();
+  const jpegs = Object.entries(profiles).map(
+    async ([what, profile]) => [what, await jpegWith(profile), 'jpeg'] as [string, Buffer, string],
+  );
+  const twice = profiles['a tag twice'] ?? Buffer.alloc(0);
+  return [
+    ...(await Promise.all(jpegs)),
+    ['a tag twice', png(8, 2, RED, iccChunk(twice)), 'png'],
+    ['a tag twice', await webpWith(twice), 'webp'],
+    ['greys', await greysWith(8), 'png'],
+    ['greys of 16 bits', await greysWith(16), 'png'],
+    ['primaries by number', numbered(10, 13, 0, 1), 'png'],
+  ];
+};
+
+test('a picture with a second description of its colours, or one that libvips does not apply, is not shown', async () => {
+  for (const [what, file, type] of await odd())
+    expect([what, type, await decode(file)]).toEqual([what, type, 'ambiguous']);
+  const usual = await profileOf('srgb');
+  expect(await decode(await jpegWith(profileWith(usual, tagsOf(usual))))).toBe(1);
+  expect(await decode(await webpWith(usual))).toBe(1);
+  for (const primaries of [1, 12]) expect(await decode(numbered(primaries, 13, 0, 1))).toBe(1);
+});
+
+describe.runIf(hasBrowser())('Chromium', () => {
+  const browser = useBrowser();
+
+  test('shows them in other colours than libvips', async () => {
+    const page = await browser.newPage();
+    for (const [what, file, type] of await odd()) {
+      const own = await sharp(file).toColourspace('srgb').raw().toBuffer();
+      const shown = await shownColour(page, file, type);
+      const difference = Math.max(...shown.map((tone, n) => Math.abs(tone - (own[n] ?? 0))));
+      expect(difference, `${what}, ${type}`).toBeGreaterThan(50);
+    }
+  });
+});
