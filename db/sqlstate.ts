@@ -6,7 +6,6 @@ export const CHECK_VIOLATION = '23514';
 export const INSUFFICIENT_PRIVILEGE = '42501';
 export const QUERY_CANCELED = '57014';
 export const LOCK_NOT_AVAILABLE = '55P03';
-export const CANNOT_CONNECT_NOW = '57P03';
 export const INVALID_PASSWORD = '28P01';
 export const READ_ONLY = '25006';
 /** The trigger `check_pass` refuses to pass a game. */

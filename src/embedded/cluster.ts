@@ -1,6 +1,18 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
@@ -139,6 +151,12 @@ const openRecord = async (home: string, user: SystemUser | null): Promise<HomeRe
     return JSON.stringify({ directory, password: randomBytes(24).toString('hex') } satisfies HomeRecord);
   });
   return recordSchema.parse(JSON.parse(text));
+};
+
+/** Returns the data directory of a home. @throws Error if the home has no Postgres yet */
+export const findData = async (home: string): Promise<string> => {
+  const { directory } = recordSchema.parse(JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8')));
+  return join(resolve(home, directory), 'data');
 };
 
 /** initdb works in a directory with this prefix, which is renamed when it is complete. */

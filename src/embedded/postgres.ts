@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
 import { openDatabase } from '#db/client.ts';
-import { initializeData, openCluster } from '#src/embedded/cluster.ts';
-import { type StartOptions, startPostmaster } from '#src/embedded/postmaster.ts';
+import { findData, initializeData, openCluster } from '#src/embedded/cluster.ts';
+import { isListening, type StartOptions, startPostmaster } from '#src/embedded/postmaster.ts';
 import { CatalogueError, coerceError, EXIT } from '#src/errors.ts';
 
 export type EmbeddedInstance = {
@@ -119,6 +119,7 @@ const writeInstance = async (home: string, databaseUrl: string): Promise<void> =
 export const findRunningInstance = async (home: string): Promise<string | null> => {
   try {
     const { databaseUrl } = instanceSchema.parse(JSON.parse(await readFile(instanceFile(home), 'utf8')));
+    if (!(await isListening(await findData(home), Number(new URL(databaseUrl).port)))) return null;
     const sql = openDatabase(databaseUrl, { max: 1 });
     await sql`select 1`.finally(() => sql.end());
     return databaseUrl;

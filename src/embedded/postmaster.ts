@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { openDatabase } from '#db/client.ts';
-import { CANNOT_CONNECT_NOW, isPostgresError } from '#db/sqlstate.ts';
 import { type Cluster, POSTGRES_ENV, SUPERUSER } from '#src/embedded/cluster.ts';
 import { findFreePort } from '#src/embedded/free-port.ts';
-import { CatalogueError, coerceError } from '#src/errors.ts';
+import { CatalogueError } from '#src/errors.ts';
 
 const run = promisify(execFile);
 
@@ -68,7 +67,8 @@ export const startPostmaster = async (cluster: Cluster, options: StartOptions): 
     const urlOf = (database: string) =>
       `postgres://${SUPERUSER}:${cluster.password}@127.0.0.1:${port}/${database}`;
     try {
-      await createDatabaseWhenReady(urlOf('postgres'), child);
+      await untilListening(cluster.data, port, child);
+      await createDatabase(urlOf('postgres'));
       return { databaseUrl: urlOf(DATABASE), stop: () => stop(child), ended: once(child, 'exit') };
     } catch (cause) {
       const endedByItself = hasEnded(child);
@@ -122,24 +122,38 @@ const stop = async (child: ChildProcess): Promise<void> => {
   clearTimeout(escalation);
 };
 
-const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): Promise<void> => {
-  const deadline = Date.now() + READY_LIMIT_MS;
-  for (;;) {
-    const sql = openDatabase(serverUrl, { max: 1, applicationName: 'catalogue start' });
-    try {
-      const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`;
-      if (!found) await sql`create database ${sql(DATABASE)}`;
-      return;
-    } catch (thrown) {
-      const error = coerceError(thrown);
-      // Any other error that Postgres reports is final.
-      const isStarting = !isPostgresError(error) || error.code === CANNOT_CONNECT_NOW;
-      if (hasEnded(child) || Date.now() > deadline || !isStarting) throw error;
-    } finally {
-      await sql.end();
-    }
-    await delay(POLL_MS);
+/** @throws Error if it has ended, or recovers for too long */
+const untilListening = async (data: string, port: number, child: ChildProcess): Promise<void> => {
+  for (const deadline = Date.now() + READY_LIMIT_MS; !(await isListening(data, port)); await delay(POLL_MS)) {
+    if (hasEnded(child)) throw new Error('it has ended');
+    if (Date.now() > deadline) throw new Error('it is not ready in time');
   }
+};
+
+const createDatabase = async (serverUrl: string): Promise<void> => {
+  const sql = openDatabase(serverUrl, { max: 1, applicationName: 'catalogue start' });
+  try {
+    const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`;
+    if (!found) await sql`create database ${sql(DATABASE)}`;
+  } finally {
+    await sql.end();
+  }
+};
+
+/** The lines of `postmaster.pid` (Postgres's pidfile.h), which Postgres writes. */
+const readPidFile = async (data: string): Promise<{ pid: number; port: number; isReady: boolean }> => {
+  const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const [pid = '', , , port = '', , , , state = ''] = text.split('\n');
+  return { pid: Number.parseInt(pid, 10), port: Number(port), isReady: state.trim() === 'ready' };
+};
+
+/**
+ * Does the Postgres of this data directory listen at the port? Every user of the machine may take a free port, and whoever
+ * connects to it would send the password.
+ */
+export const isListening = async (data: string, port: number): Promise<boolean> => {
+  const found = await readPidFile(data);
+  return found.isReady && found.port === port && (await isPostmaster(found.pid, data));
 };
 
 /**
@@ -149,12 +163,11 @@ const createDatabaseWhenReady = async (serverUrl: string, child: ChildProcess): 
  * @throws CatalogueError when that Postgres does not end.
  */
 const stopOrphan = async (data: string, onProgress: (message: string) => void): Promise<void> => {
-  const pidFile = join(data, 'postmaster.pid');
-  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  const { pid } = await readPidFile(data);
   if (!(pid > 0)) return;
   if (!(await isPostmaster(pid, data))) {
     // Postgres itself removes the file of a dead process, after it has looked for surviving children.
-    if (sendSignal(pid, 0)) await rm(pidFile, { force: true });
+    if (sendSignal(pid, 0)) await rm(join(data, 'postmaster.pid'), { force: true });
     return;
   }
   onProgress(`Stopping the Postgres (pid ${pid}) that an earlier process left behind`);
