@@ -149,7 +149,14 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
         cause: error,
       });
     });
-    return discovered;
+    return discovered.then((configuration) => {
+      // openid-client accepts it for Microsoft Entra ID, and then whatever tenant an ID token names.
+      if (configuration.serverMetadata().issuer.includes('{tenantid}'))
+        throw new CatalogueError(
+          'OIDC_ISSUER is that of many organisations: an administrator must name one.',
+        );
+      return configuration;
+    });
   };
 
   let cleanAt = Number.NEGATIVE_INFINITY;
