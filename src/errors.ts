@@ -109,3 +109,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 
 /** Does this error mean that a server is unreachable, or that the connection to it broke? */
 export const isUnreachable = (error: Error): boolean => UNREACHABLE.has((error as { code?: unknown }).code);
+
+/** Is this the error of a job whose data or options are not JSON of ours, because another program wrote it? */
+export const isUnreadableJob = (error: unknown): boolean =>
+  error instanceof SyntaxError || error instanceof TypeError;

@@ -11,6 +11,7 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { isUnreadableJob } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { readSession } from '#src/identity/sign-in.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
@@ -75,7 +76,7 @@ const shorten = (job: Job): Job => {
 /** Reads a job. @returns `UNREADABLE` with its id if its hash is no job of BullMQ, so that it can be removed */
 const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
   queue.getJob(id).catch((error: unknown) => {
-    if (!(error instanceof SyntaxError)) throw error;
+    if (!isUnreadableJob(error)) throw error;
     return Job.fromJSON(queue, { ...UNREADABLE, id } as JobJson, id);
   });
 

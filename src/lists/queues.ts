@@ -5,7 +5,7 @@ import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { areTicksDue, listWorkerPage, listWorkerQueues } from '#db/queries/workers.ts';
 import { counts, time } from '#src/contract/documents.ts';
 import { explainWorkerQueues } from '#src/contract/worker-queues.ts';
-import { coerceError, safeMessage } from '#src/errors.ts';
+import { coerceError, isUnreadableJob, safeMessage } from '#src/errors.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -52,7 +52,7 @@ const countsOf = (counts: Record<string, number>) =>
 /** Describes a queue that cannot be read, because another program wrote its keys or jobs. The other queues are shown. */
 const describeUnreadable = (thrown: unknown): Omit<QueueItem, 'name'> => {
   const error = coerceError(thrown);
-  if (error.name !== 'ReplyError' && !(error instanceof SyntaxError)) throw error;
+  if (error.name !== 'ReplyError' && !isUnreadableJob(error)) throw error;
   const last_error = `It cannot be read (${safeMessage(error)}): see who else writes to the queues.`;
   return { ...countsOf({}), paused: false, last_error, last_failed_at: null };
 };

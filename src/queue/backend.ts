@@ -39,7 +39,7 @@ export type QueueBackend = {
    */
   freeMisdatedLocks: () => Promise<number>;
   /** The ids of a queue's delayed jobs that are due after this moment, in milliseconds since 1970. */
-  listDelayedAfter: (queue: string, moment: number, limit: number) => Promise<string[]>;
+  listDelayedAfter: (queue: string, moment: number, skip: number, limit: number) => Promise<string[]>;
   /**
    * Empties a stalled job that is larger than any of ours: its next attempt then fails, because it has no payload.
    * PostgreSQL stores no such job.
@@ -108,13 +108,13 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     release: (database) => redis.release(claimKey, database),
     check: redis.check,
     freeMisdatedLocks: async () => 0,
-    listDelayedAfter: (queue, moment, limit) =>
+    listDelayedAfter: (queue, moment, skip, limit) =>
       redis.client.zrangebyscore(
         `${prefix}:${queue}:delayed`,
         moment * SCORES_A_MS,
         '+inf',
         'LIMIT',
-        0,
+        skip,
         limit,
       ),
     emptyLargeJob: async (queue, job_id) => {
@@ -155,7 +155,7 @@ const FREE_MISDATED_LOCKS = `
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
 
 const LIST_DELAYED_AFTER =
-  "select id from job where queue = $1 and state = 'delayed' and process_at_ms > $2 order by process_at_ms limit $3";
+  "select id from job where queue = $1 and state = 'delayed' and process_at_ms > $2 order by process_at_ms, id limit $3 offset $4";
 
 /**
  * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection: every later statement then
@@ -241,8 +241,10 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
     release: async () => {},
     check: async () => {},
     freeMisdatedLocks: async () => (await pool.query(FREE_MISDATED_LOCKS)).rowCount ?? 0,
-    listDelayedAfter: async (queue, moment, limit) =>
-      (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit])).rows.map(({ id }) => id),
+    listDelayedAfter: async (queue, moment, skip, limit) =>
+      (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit, skip])).rows.map(
+        ({ id }) => id,
+      ),
     emptyLargeJob: async () => false,
     close: () => pool.end(),
   };

@@ -1,11 +1,12 @@
 import type { Job, JobJson, Worker } from 'bullmq';
+import { isUnreadableJob } from '#src/errors.ts';
 
 /** Characters of a job, as JSON. Our largest has 50,000. */
 const JOB_MAX = 100_000;
 
 /** The reason of a failed job that is larger than any of ours, or no JSON, because another program wrote it. */
 export const LARGE_JOB =
-  'a job was larger than any of ours, and was deleted: see who else writes to the queues (docs/security.md)';
+  'a job was larger than any of ours, or could not be read, and was deleted: see who else writes to the queues (docs/security.md)';
 
 /** @returns the characters of a value as JSON; infinity if it is nested too deeply */
 export const jsonLength = (value: unknown): number => {
@@ -20,13 +21,17 @@ type Reader = { createJob: (data: JobJson, job_id: string) => Job };
 
 /**
  * Has a worker fail each job that is larger than any of ours, and delete it, before its data are parsed: Redis sends up to
- * 8 MB, which would take 90 MB for as long as the job runs.
+ * 8 MB, which would take 90 MB for as long as the job runs. The same for a job that cannot be read.
  */
 export const refuseLargeJobs = (worker: Worker): void => {
   const reader = worker as unknown as Reader;
   const createJob = reader.createJob.bind(worker);
   reader.createJob = (data, job_id) => {
-    if (jsonLength(data) <= JOB_MAX) return createJob(data, job_id);
+    try {
+      if (jsonLength(data) <= JOB_MAX) return createJob(data, job_id);
+    } catch (error) {
+      if (!isUnreadableJob(error)) throw error;
+    }
     return createJob({ ...EMPTY_JOB, id: job_id } as JobJson, job_id);
   };
 };

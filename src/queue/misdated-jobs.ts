@@ -1,6 +1,6 @@
-import type { Queue } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import type { Logger } from 'pino';
-import { coerceError, safeMessage } from '#src/errors.ts';
+import { coerceError, isUnreadableJob, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
@@ -9,6 +9,12 @@ import { WAITING } from '#src/rules/waiting.ts';
 const DELAY_MAX_MS = WAITING.retryAfterMaxMs + 60_000;
 /** Jobs that one look reads. */
 const BATCH = 100;
+
+const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
+  queue.getJob(id).catch((error: unknown) => {
+    if (isUnreadableJob(error)) return undefined;
+    throw error;
+  });
 
 /**
  * Finds jobs that a process delayed while its clock was ahead: they are due later than any delay explains. Each waits for
@@ -28,15 +34,18 @@ export const redateDelayedJobs = async (
 ): Promise<number> => {
   let redated = 0;
   const redate = async (queue: Queue): Promise<void> => {
-    // Those that stay, because a scheduler planned them or their job is gone, are not looked up again.
-    for (let before = -1; before < redated && !signal.aborted; ) {
-      before = redated;
-      const ids = await backend.listDelayedAfter(queue.name, now + DELAY_MAX_MS, BATCH);
+    /** Those that a scheduler planned, that are gone, or that cannot be read. */
+    let stay = 0;
+    for (let found = BATCH; found === BATCH && !signal.aborted; ) {
+      const ids = await backend.listDelayedAfter(queue.name, now + DELAY_MAX_MS, stay, BATCH);
+      found = ids.length;
       for (const id of ids) {
-        const job = await queue.getJob(id);
-        if (job === undefined || job.repeatJobKey !== undefined) continue;
-        await job.changeDelay(Math.min(job.delay, WAITING.retryAfterMaxMs));
-        redated += 1;
+        const job = await readJob(queue, id);
+        if (job === undefined || job.repeatJobKey !== undefined) stay += 1;
+        else {
+          await job.changeDelay(Math.min(job.delay || 0, WAITING.retryAfterMaxMs));
+          redated += 1;
+        }
       }
     }
   };
