@@ -5,9 +5,8 @@ import { firstRow } from '#db/rows.ts';
 /** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
 export type PortalUser = { application_id: string; name: string; token_id: string; token_name: string };
 
-/** Adds a session, and deletes the expired ones. */
+/** Adds a session. */
 export const insertPortalSession = async (tx: Queryable, session_hash: Buffer, token_id: string) => {
-  await tx`delete from portal_sessions s where not (${isSessionOpen(tx)})`;
   await tx`insert into portal_sessions (session_hash, token_id) values (${session_hash}, ${token_id})`;
 };
 

@@ -211,12 +211,13 @@ export const takeOidcFlow = (sql: Queryable, flow_hash: Buffer, site: Site): Pro
     delete from oidc_flows where flow_hash = ${flow_hash} and site = ${site} and expires_at > now()
     returning state, nonce, code_verifier, next`);
 
-/** Deletes what has expired: sessions, links, flows, counts of attempts. */
-export const deleteExpired = async (sql: Queryable): Promise<void> => {
+/** Deletes what has expired: sessions (at the console those of the portal too), links, flows, counts of attempts. */
+export const deleteExpired = async (sql: Queryable, site: Site): Promise<void> => {
   await sql`
     with sessions as (
       delete from operator_sessions s where not (${isSessionOpen(sql)})
     ), links as (delete from sign_in_links where expires_at < now()
     ), flows as (delete from oidc_flows where expires_at < now())
     delete from sign_in_attempts where window_ends_at < now()`;
+  if (site === 'console') await sql`delete from portal_sessions s where not (${isSessionOpen(sql)})`;
 };

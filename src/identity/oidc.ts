@@ -26,7 +26,7 @@ import {
   startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
-import { deleteExpired, deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
+import { deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { takeFreshCheck } from '#src/identity/confirm.ts';
@@ -41,7 +41,13 @@ import {
 } from '#src/identity/oidc-claims.ts';
 import { recordRefusedSignIn } from '#src/identity/refusals.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { countAttempt, countSignIn, openSession, recordOperator } from '#src/identity/sign-in.ts';
+import {
+  countAttempt,
+  countSignIn,
+  openSession,
+  recordOperator,
+  TooManySignInsError,
+} from '#src/identity/sign-in.ts';
 
 export type OidcSettings = RoleSettings & {
   issuer: string;
@@ -52,8 +58,6 @@ export type OidcSettings = RoleSettings & {
 const FLOW_LIFETIME_MS = 10 * 60_000;
 /** Sign-ins that one address may begin within the window of attempts. Each is a row until it expires. */
 export const BEGINS_MAX = 100;
-/** Expired rows are deleted this often while sign-ins begin. */
-const CLEAN_EVERY_MS = 60_000;
 const CALLBACK_PATH = '/sign-in/oidc/callback';
 
 /** Roles that come with a sign-in are set by the provider. */
@@ -159,24 +163,15 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
     });
   };
 
-  let cleanAt = Number.NEGATIVE_INFINITY;
-  /** Counts a sign-in that begins. @throws CatalogueError if there are too many of this address */
-  const admitBegin = async (address: string): Promise<void> => {
-    if ((await countAttempt(sql, [`oidc:${normalizeIP(address)}`], BEGINS_MAX)) > 0)
-      throw new CatalogueError('Too many sign-ins begin at your address: retry later.');
-    if (performance.now() < cleanAt) return;
-    cleanAt = performance.now() + CLEAN_EVERY_MS;
-    await deleteExpired(sql);
-  };
-
   return {
     /**
      * @param again the provider requests the credentials even if the person is signed in there
      * @returns the provider's address, and the secret of the flow for a cookie
-     * @throws CatalogueError if the provider does not answer, or too many sign-ins begin at this address
+     * @throws TooManySignInsError if too many begin at this address, CatalogueError if the provider does not answer
      */
     begin: async (next: string, address: string, again = false): Promise<{ url: string; flow: string }> => {
-      await admitBegin(address);
+      const waitSeconds = await countAttempt(sql, [`oidc:${normalizeIP(address)}`], BEGINS_MAX);
+      if (waitSeconds > 0) throw new TooManySignInsError(waitSeconds);
       const configuration = await configure();
       const flow = createSecret();
       const code_verifier = randomPKCECodeVerifier();
@@ -204,7 +199,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
     /**
      * @param query of the request to the callback
      * @returns the session and where to go
-     * @throws CatalogueError that names why the person is refused
+     * @throws TooManySignInsError, or CatalogueError that names why the person is refused
      */
     finish: async (
       flow: string | undefined,
@@ -239,17 +234,20 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
           throw new CatalogueError(NOT_SIGNED_IN, { cause: error });
         });
       const subject = `${issuer} ${String(claims.sub)}`;
-      const result = await sql.begin(async (tx): Promise<{ session?: string; refusal?: string }> => {
+      type Result = { session?: string; refusal?: string; waitSeconds?: number };
+      const result = await sql.begin(async (tx): Promise<Result> => {
         const admitted = await admit(tx, { subject, claims, site }, rolesOf(settings, claims));
         if (admitted.refusal === undefined) {
           const { login } = admitted;
-          if ((await countSignIn(tx, login)) > 0) return { refusal: 'You sign in too often: retry later.' };
+          const waitSeconds = await countSignIn(tx, login);
+          if (waitSeconds > 0) return { waitSeconds };
           const confirmed = await takeFreshCheck(tx, login, claims.auth_time);
           return { session: await openSession(tx, { login, by: 'oidc', site, address, confirmed }) };
         }
         await recordRefusedSignIn(tx, admitted.login, admitted.refusal, address);
         return { refusal: admitted.refusal };
       });
+      if (result.waitSeconds !== undefined) throw new TooManySignInsError(result.waitSeconds);
       if (result.session === undefined) throw new CatalogueError(result.refusal ?? NOT_SIGNED_IN);
       return { session: result.session, next: begun.next };
     },

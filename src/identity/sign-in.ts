@@ -5,7 +5,6 @@ import { type Actor, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
 import {
   countAttempts,
-  deleteExpired,
   deleteSession,
   deleteSessionsOf,
   findLink,
@@ -56,7 +55,7 @@ export const recordOperator = (
 ): Promise<void> => recordAudit(tx, [{ ...actor, action, subject: `operator:${login}`, details }]);
 
 /**
- * Opens a session in this transaction, and deletes what has expired.
+ * Opens a session in this transaction.
  * @param signIn.confirmed the OIDC provider has just checked the credentials
  * @returns the secret of the session, for the cookie
  */
@@ -66,7 +65,6 @@ export const openSession = async (
 ): Promise<string> => {
   const { login, by, site, address, confirmed = false } = signIn;
   const session = createSecret();
-  await deleteExpired(tx);
   await insertSession(tx, hashSecret(session), { login, site, confirmed });
   await updateOperator(tx, login, { last_sign_in_at: new Date() });
   const details = { by, site, address, ...(confirmed && { confirmed }) };
@@ -88,6 +86,17 @@ export const countAttempt = async (
   const exceeded = counts.filter(({ attempts }) => attempts > max);
   return Math.max(0, ...exceeded.map(({ wait_s }) => Math.max(1, wait_s)));
 };
+
+/** Too many sign-ins: the person waits. */
+export class TooManySignInsError extends CatalogueError {
+  override readonly name = 'TooManySignInsError';
+  readonly waitSeconds: number;
+
+  constructor(waitSeconds: number) {
+    super('Too many sign-ins: retry later.');
+    this.waitSeconds = waitSeconds;
+  }
+}
 
 /** Sign-ins of one login that succeed within the window. Each is a session, and an entry of the audit log. */
 const SIGN_INS_MAX = 100;

@@ -128,7 +128,10 @@ export const linkOperator = defineOperation({
   run: async (tx, { login, sets_password }, { caller, approval }) => {
     requireApproved(approval, 'link');
     const operator = await requireOperator(tx, login);
-    if (operator.status === 'disabled') throw new StateError(`${login} is disabled: it cannot sign in.`);
+    if (operator.status === 'disabled')
+      throw new StateError(
+        `${login} is disabled: let it sign in again first (operator disable ${login} --undo).`,
+      );
     if (operator.oidc_subject !== null)
       throw new StateError(`${login} signs in at the OIDC provider: it needs no link.`);
     // The person who opens the link is new to the others.

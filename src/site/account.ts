@@ -1,10 +1,11 @@
 /** `/account`: what operators see and change of their own sign-in. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { OwnSession, SignedIn } from '#db/queries/sign-in.ts';
+import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
+import { listSessionsOf, type OwnSession, type SignedIn } from '#db/queries/sign-in.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
-import { type Account, readAccount } from '#src/identity/account.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
+import { hashSecret } from '#src/identity/secrets.ts';
 import { changePassword, endOwnSessions, setSingleKeys } from '#src/operations/account.ts';
 import { operatorOf, redirectWith, refuseForNow, sendPage } from '#src/site/answers.ts';
 import {
@@ -29,31 +30,34 @@ const passwordForm = z.object({ current: z.string(), password: z.string() });
 const sessionForm = z.object({ session: z.string() });
 const keysForm = z.object({ single_keys: z.stringbool() });
 
-const ROLES_FROM: Record<Account['signs_in_by'], string> = {
+/** Where the roles come from, and whether the operator has a password here. */
+type SignsInBy = Operator['signs_in_by'];
+
+const ROLES_FROM: Record<SignsInBy, string> = {
   oidc: 'The OIDC provider gives them, at each sign-in.',
   password: 'An administrator sets them, in the database of the catalogue.',
   link: 'An administrator sets them, in the database of the catalogue.',
 };
 
-const whoPart = ({ login, name, roles }: SignedIn, { signs_in_by }: Account): SafeHtml =>
+const whoPart = ({ login, name, roles }: SignedIn, signsInBy: SignsInBy): SafeHtml =>
   section(
     'You',
     facts([
       ['Name', name],
       ['Login', mono(login)],
       ['Roles', roles.join(', ').replaceAll('_', ' ') || 'no role'],
-      ['Where the roles come from', ROLES_FROM[signs_in_by]],
+      ['Where the roles come from', ROLES_FROM[signsInBy]],
     ]),
   );
 
 /** Why a change of the password was refused, and the field that it is about. Null: no field. */
 type Refusal = { problem: string; field: 'current' | 'password' | null };
 
-const passwordBody = (login: string, { signs_in_by }: Account, refusal?: Refusal): SafeHtml => {
-  if (signs_in_by === 'oidc')
+const passwordBody = (login: string, signsInBy: SignsInBy, refusal?: Refusal): SafeHtml => {
+  if (signsInBy === 'oidc')
     return html`<div class="body">
 <p>You have no password here: you sign in at your organisation, which also changes your password.</p></div>`;
-  if (signs_in_by === 'link')
+  if (signsInBy === 'link')
     return html`<div class="body"><p>You have no password yet. Another operator can run
 <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
   const shared = { type: 'password', required: true };
@@ -84,7 +88,7 @@ const keysPart = ({ single_keys }: SignedIn): SafeHtml => {
   );
 };
 
-const sessionsPart = ({ sessions }: Account): SafeHtml => {
+const sessionsPart = (sessions: readonly OwnSession[]): SafeHtml => {
   const end = (label: SafeHtml | string, session: string): SafeHtml =>
     action('/account/sessions', label, { fields: { session }, kind: 'quiet' });
   const endCell = ({ is_current, session_id, started_at }: OwnSession): SafeHtml =>
@@ -104,17 +108,19 @@ const sessionsPart = ({ sessions }: Account): SafeHtml => {
 export const addAccount = (app: FastifyInstance, options: SiteOptions): void => {
   const signedIn = { config: { right: 'signed_in' } } as const;
   const warn = createLimitedLog();
-  const ownSignIn = (request: FastifyRequest) => ({
-    login: operatorOf(request).login,
-    session: readSessionCookie(request) ?? '',
-  });
 
   const send = async (reply: FastifyReply, refusal?: Refusal): Promise<FastifyReply> => {
     const operator = operatorOf(reply.request);
-    const account = await readAccount(options.sql, ownSignIn(reply.request));
-    const body = html`<div class="columns">${whoPart(operator, account)}
-${section('Password', passwordBody(operator.login, account, refusal))}
-${keysPart(operator)}</div>${sessionsPart(account)}`;
+    const { login } = operator;
+    const session_hash = hashSecret(readSessionCookie(reply.request) ?? '');
+    const [found, sessions] = await Promise.all([
+      findOperatorItem(options.sql, login),
+      listSessionsOf(options.sql, login, session_hash),
+    ]);
+    const signsInBy = found?.signs_in_by ?? 'link';
+    const body = html`<div class="columns">${whoPart(operator, signsInBy)}
+${section('Password', passwordBody(login, signsInBy, refusal))}
+${keysPart(operator)}</div>${sessionsPart(sessions)}`;
     const lead = 'Your own sign-in: who you are here, your password, your sessions.';
     return sendPage(reply, { title: 'Your account', at: '/account', body, lead });
   };

@@ -128,11 +128,18 @@ export const sendPlain = (reply: FastifyReply, title: string, body: SafeHtml): F
   return reply.type(HTML).send(String(plainPage(title, body, frame?.warning ?? null)));
 };
 
+/** Says that there were too many, and how long to wait. */
+export const tooMany = (attempts: string, waitSeconds: number): string =>
+  `Too many ${attempts}: retry in ${Math.ceil(waitSeconds / 60)} min.`;
+
 /** Sets the status of a request that exceeds a limit of attempts. @returns what its page says */
 export const refuseForNow = (reply: FastifyReply, attempts: string, waitSeconds: number): string => {
   reply.code(429).header('retry-after', waitSeconds);
-  return `Too many ${attempts}: retry in ${Math.ceil(waitSeconds / 60)} min.`;
+  return tooMany(attempts, waitSeconds);
 };
+
+/** Seconds after which what does not answer now is requested again. */
+export const RETRY_S = 10;
 
 /** Sends an error as a page, or to Bull Board's script as JSON. */
 export const sendError = (
@@ -143,6 +150,7 @@ export const sendError = (
 ): FastifyReply => {
   const { url, operator } = reply.request;
   reply.code(status);
+  if (status === 503) reply.header('retry-after', RETRY_S);
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
   const isPortal = url.startsWith('/portal');
   const frame = reply.server.frame as SiteFrame | undefined;

@@ -6,8 +6,15 @@ import { CatalogueError } from '#src/errors.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { createOidc } from '#src/identity/oidc.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
-import { readLink, readSession, signInByLink, signInByPassword, signOut } from '#src/identity/sign-in.ts';
-import { refuseForNow, sendError, sendPlain } from '#src/site/answers.ts';
+import {
+  readLink,
+  readSession,
+  signInByLink,
+  signInByPassword,
+  signOut,
+  TooManySignInsError,
+} from '#src/identity/sign-in.ts';
+import { RETRY_S, refuseForNow, sendError, sendPlain } from '#src/site/answers.ts';
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, hiddenFields, html, input, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
@@ -187,11 +194,16 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     return oidc;
   };
 
-  /** @returns the message of the page @throws an error that the operator cannot fix */
-  const refuse = (request: FastifyRequest, error: unknown): string => {
+  /** Sends the form with why the sign-in is refused. @throws an error that the operator cannot fix */
+  const refuse = (reply: FastifyReply, next: string, error: unknown): FastifyReply => {
     if (!(error instanceof CatalogueError)) throw error;
-    request.log.warn({ cause: (error.cause as Error | undefined)?.name }, 'sign-in by OIDC refused');
-    return error.message;
+    reply.log.warn({ cause: (error.cause as Error | undefined)?.name }, 'sign-in by OIDC refused');
+    const isEarly = error instanceof TooManySignInsError;
+    return sendForm(
+      reply,
+      next,
+      isEarly ? refuseForNow(reply, 'sign-ins', error.waitSeconds) : error.message,
+    );
   };
 
   app.get<{ Querystring: { next?: string; again?: string } }>(
@@ -203,7 +215,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
         const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
         return setCookie(reply, FLOW[site], flow, { maxAge: 600 }).redirect(url, 303);
       } catch (error) {
-        return sendForm(reply.code(503), next, refuse(request, error));
+        return refuse(reply.code(503).header('retry-after', RETRY_S), next, error);
       }
     },
   );
@@ -215,7 +227,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
       const entered = await getOidc().finish(readCookie(request, FLOW[site]), query, request.ip);
       return await enter(reply, entered, entered.next);
     } catch (error) {
-      return sendForm(reply.code(403), '/', refuse(request, error));
+      return refuse(reply.code(403), '/', error);
     }
   });
 };

@@ -6,7 +6,7 @@ import { fastifyCookie } from '@fastify/cookie';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ZodError } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
-import type { SignedIn } from '#db/queries/sign-in.ts';
+import { deleteExpired, type SignedIn } from '#db/queries/sign-in.ts';
 import { hasRight, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
@@ -25,6 +25,9 @@ import { addSignIn, readSessionCookie } from '#src/site/sign-in.ts';
 
 /** Anyone may send a body of this size: a sign-in needs a few hundred bytes. */
 const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };
+
+/** Sessions, links and counts of attempts that have expired are deleted this often. */
+const TIDY_MS = 60_000;
 
 /** Postgres stores no text that contains it. */
 const NUL = '\u0000';
@@ -149,6 +152,14 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
   app.addHook('preHandler', async (request, reply) =>
     changesState(request.method) ? requireOperator(request, reply) : undefined,
   );
+
+  const tidy = (): void =>
+    void deleteExpired(sql, frame.site).catch((err: unknown) =>
+      logger.warn({ err }, 'expired sessions not deleted'),
+    );
+  const tidying = setInterval(tidy, TIDY_MS).unref();
+  app.addHook('onListen', async () => tidy());
+  app.addHook('onClose', async () => clearInterval(tidying));
 
   addAssets(app);
   addSignIn(app, options);

@@ -48,6 +48,8 @@ describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {
       'The OIDC provider does not answer: retry later, or sign in by password.',
     );
     expect(await page.getByLabel('Password').count()).toBe(1);
+    const answer = await fetch(`${served.url}/sign-in/oidc`);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10']);
     provider.serve(served.url);
     await goToProvider(page, served.url);
   });
@@ -158,6 +160,22 @@ describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {
     expect((await stranger.goto(answer))?.status()).toBe(403);
     expect(await problem(stranger)).toBe('The provider did not confirm the sign-in: sign in again.');
     expect(await stranger.context().cookies(served.url)).toEqual([]);
+  });
+
+  test('an operator who signs in too often is told how long to wait, and is not refused for good', async () => {
+    provider.groups.set('otto', ['games-team']);
+    await database.sql`
+      insert into sign_in_attempts (attempt_key, attempts, window_ends_at)
+      values ('sign-ins:otto@games.example', 100, now() + interval '90 seconds')`;
+    const page = await open();
+    const answers: Record<string, string>[] = [];
+    page.on('response', (response) => {
+      if (response.status() === 429) answers.push(response.headers());
+    });
+    await signInAtProvider(page, served.url, 'otto');
+    expect(await problem(page)).toBe('Too many sign-ins: retry in 2 min.');
+    expect(Number(answers[0]?.['retry-after'])).toBeGreaterThan(60);
+    expect(await auditOf('otto@games.example')).not.toContain('session.refuse');
   });
 
   test('who cancels at the provider is back at the sign-in page', async () => {

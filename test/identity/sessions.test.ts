@@ -155,6 +155,13 @@ test('an operator who is active already keeps sessions and link when a stale pag
   expect((await post('/sign-in', { link })).status).toBe(303);
 });
 
+test('a link for a disabled operator is refused with the command that lets the operator sign in again', async () => {
+  const { sql } = database;
+  await switchOperator(sql, TESTS, 'vera', 'disabled');
+  await expect(linkOperator(sql, TESTS, 'vera')).rejects.toThrow('(operator disable vera --undo)');
+  await switchOperator(sql, TESTS, 'vera', 'active');
+});
+
 test('refusals are logged: a page without the right, another origin, too many sign-ins; a flood is one line a second', async () => {
   const cookie = await signIn(served.url, 'vera');
   const lines = (message: string) =>

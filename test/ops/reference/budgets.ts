@@ -121,7 +121,7 @@ export const budgets: Table = {
     [
       'sign-ins',
       `in ${window}: ${ATTEMPTS_MAX} a known browser, ${BEGINS_MAX} begun by OIDC, ${SIGN_INS_MAX} a token`,
-      '429, with OIDC 503',
+      '429',
     ],
     [
       'sign-ins of an address whose browser is not known',
