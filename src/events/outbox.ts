@@ -124,7 +124,8 @@ const createSubscriptionOutbox = (
       const delivered = new Set(attempts.flatMap(({ event_id, error }) => (error === null ? event_id : [])));
       const failed = page.list.findIndex(({ event_id }) => !delivered.has(event_id));
       const upTo = failed === -1 ? page.next : page.list[failed - 1]?.position;
-      if (upTo === undefined) return false;
+      // If the first event was cancelled, its address has not failed.
+      if (upTo === undefined) return attempts.every(({ error }) => error === null);
       await advanceSubscription(tx, subscription_id, upTo);
       return true;
     },

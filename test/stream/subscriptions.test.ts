@@ -227,3 +227,20 @@ it('there are at most twenty; an ended one is sent nothing', async () => {
   expect(await deliver(subscription_id)).toEqual({ delivered: 0, failed: 0 });
   expect(received).toEqual([]);
 });
+
+it('a worker that stops before the first of the events was answered does not count their address as failed', async () => {
+  const stop = new AbortController();
+  const { received, url } = await aReceiver((response, { body }) => {
+    if (!body.includes('"g-0"')) response.writeHead(204).end();
+    if (received.length === 3) setTimeout(() => stop.abort(), 200);
+  });
+  const { subscription_id } = await subscribeTo(url, ['game.received']);
+  await addNewGames(3);
+  await placeEvents(fleet.sql, 'stream_events');
+  const sent = await aSender(fleet.sql).deliver({ subscription_id }, stop.signal, SILENT);
+  expect(sent).toEqual({ delivered: 2, failed: 0 });
+  expect(await findSubscription(fleet.sql, subscription_id)).toMatchObject({
+    failures: 0,
+    last_error: null,
+  });
+});
