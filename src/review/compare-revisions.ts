@@ -1,7 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
-import { findDecidedRevision, findGame, findRevision, type GameRow } from '#db/queries/games.ts';
-import { NotFoundError, UsageError } from '#src/errors.ts';
+import { findDecidedRevision, findRevision, type GameRow } from '#db/queries/games.ts';
+import { UsageError } from '#src/errors.ts';
 import { addressIdentity, type IdentityRule } from '#src/rules/address-identity.ts';
 import { diffContent, type FieldDiff } from '#src/rules/diff.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
@@ -26,15 +26,14 @@ const withAddressesOf = (later: GameContent, content: GameContent, rule: Identit
  * Compares two revisions of a game. Addresses of the same identity are the same.
  * @param to by default the current revision
  * @param from by default the last decided revision before `to`
- * @throws NotFoundError when there is no such game, UsageError when there is no such revision
+ * @throws UsageError when there is no such revision
  */
 export const compareRevisions = async (
   sql: Queryable,
-  game_id: string,
+  game: GameRow,
   range: { from?: number | undefined; to?: number | undefined } = {},
 ): Promise<GameDiff> => {
-  const game = await findGame(sql, game_id);
-  if (game === undefined) throw new NotFoundError('game', game_id);
+  const { game_id } = game;
   const to = range.to ?? game.revision;
   const from = range.from ?? (await findDecidedRevision(sql, game_id, to)) ?? null;
   // The row of the game has the present addresses; that of its revision has those of the time when it was stored.

@@ -152,17 +152,19 @@ const listEntries = (
 
 /**
  * Lists what happened to a game of an application on both servers, also if it was never stored.
+ * @param known the game, if the caller has read it
  * @throws NotFoundError when no application was ever registered under this id
  */
 export const readTimeline = async (
   sql: Queryable,
   application_id: string,
   application_game_id: string,
+  known?: GameRow,
 ): Promise<Timeline> => {
   const application = await readApplicationState(sql, application_id);
   if (application === undefined) throw new NotFoundError('application', application_id);
   const [game, failures] = await Promise.all([
-    findApplicationGame(sql, application_id, application_game_id),
+    known ?? findApplicationGame(sql, application_id, application_game_id),
     listGameFailures(sql, application_id, application_game_id),
   ]);
   const [events, waiting] =

@@ -41,7 +41,7 @@ const measureReview = async (sql: Database): Promise<void> => {
       readTimeline(sql, row(round).application_id, row(round).application_game_id),
     );
     if (lane === 'changed')
-      await measure('differences of a changed game', (round) => compareRevisions(sql, row(round).game_id));
+      await measure('differences of a changed game', (round) => compareRevisions(sql, row(round)));
   }
   await measure('who looks at a game', (round) => recordViewer(sql, fresh[round]?.game_id ?? '', 'kim', 1));
   const seen = fresh.map(({ game_id }) => ({ game_id, revision: 1 }));

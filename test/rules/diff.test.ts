@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findGame, upsertGames } from '#db/queries/games.ts';
+import { findGame, type GameRow, upsertGames } from '#db/queries/games.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { diffContent, diffList, diffText, type ListItem, type TextPart } from '#src/rules/diff.ts';
 import { toGameContent } from '#src/rules/mapping.ts';
@@ -120,6 +120,8 @@ describe('The difference of two revisions', () => {
   const database = useTestDatabase();
   beforeAll(() => addApplication(database.sql, 'acme'));
   const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
+  const compare = async (game_id: string, range?: Parameters<typeof compareRevisions>[2]) =>
+    compareRevisions(database.sql, (await findGame(database.sql, game_id)) as GameRow, range);
   const changedFields = (fields: ReturnType<typeof diffContent>) =>
     fields.filter(({ changed }) => changed).map(({ field }) => field);
 
@@ -133,7 +135,7 @@ describe('The difference of two revisions', () => {
       { game_id: string }[]
     >`select game_id from games where application_game_id = ${id}`;
     const game_id = row?.game_id ?? '';
-    const first = await compareRevisions(sql, game_id);
+    const first = await compare(game_id);
     expect(first).toMatchObject({ from: null, to: 1 });
     expect(changedFields(first.fields)).toHaveLength(5);
 
@@ -143,16 +145,15 @@ describe('The difference of two revisions', () => {
       game_name: 'Second',
       game_store_pic: ['https://cdn.example/2.png', 'https://cdn.example/1.png'],
     });
-    const changed = await compareRevisions(sql, game_id);
+    const changed = await compare(game_id);
     expect(changed).toMatchObject({ from: 1, to: 3 });
     expect(changedFields(changed.fields)).toEqual(['game_name', 'game_store_pic']);
     await decideGame(sql, { game_id, revision: 3, audit_status: 'rejected', reason: 'other' });
-    expect(await compareRevisions(sql, game_id)).toMatchObject({ from: 1, to: 3 });
-    const named = await compareRevisions(sql, game_id, { from: 2, to: 3 });
+    expect(await compare(game_id)).toMatchObject({ from: 1, to: 3 });
+    const named = await compare(game_id, { from: 2, to: 3 });
     expect(changedFields(named.fields)).toEqual(['game_store_pic']);
     expect((await findGame(sql, game_id))?.revision).toBe(3);
-    await expect(compareRevisions(sql, game_id, { from: 9 })).rejects.toThrow('its revisions are 1 to 3');
-    await expect(compareRevisions(sql, randomUUID())).rejects.toThrow('There is no game');
+    await expect(compare(game_id, { from: 9 })).rejects.toThrow('its revisions are 1 to 3');
   });
 
   it('shows addresses that are signed anew as unchanged, with the address of now', async () => {
@@ -173,7 +174,7 @@ describe('The difference of two revisions', () => {
     await decideGame(sql, { game_id, audit_status: 'passed' });
     await write(2, { game_name: 'Second' });
     await write(3, { game_name: 'Second' });
-    const { fields } = await compareRevisions(sql, game_id);
+    const { fields } = await compare(game_id);
     expect(changedFields(fields)).toEqual(['game_name']);
     const icons = fields.find(({ field }) => field === 'game_icon');
     expect(icons).toMatchObject({ items: [{ type: 'same', value: signed('icon.png', 3) }] });
@@ -182,7 +183,7 @@ describe('The difference of two revisions', () => {
       game_store_pic: [signed('2.png', 4), signed('3.png', 4)],
       game_store_video: signed('other.mp4', 4),
     });
-    const later = await compareRevisions(sql, game_id, { from: 2 });
+    const later = await compare(game_id, { from: 2 });
     expect(changedFields(later.fields)).toEqual(['game_store_pic', 'game_store_video']);
     expect(later.fields.find(({ field }) => field === 'game_store_pic')).toMatchObject({
       items: [

@@ -124,7 +124,7 @@ const confirmRevisions = async (
       throw new UsageError(
         `Name the revision of ${game_id} that you saw: npx catalogue game show ${game_id} prints the command.`,
       );
-    const diff = await compareRevisions(sql, game_id);
+    const diff = await compareRevisions(sql, await requireGame(sql, game_id));
     out.styled(describeDiff(diff, out.stdio.stdout.columns));
     if (await askYesNo(out, `${verb} this game at revision ${diff.to}?`))
       seen.push({ game_id, revision: diff.to });

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
-import { describeDiff } from '#src/cli/commands/game-text.ts';
+import { describeDiff, requireGame } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { parseNamedGame, parseRevision } from '#src/cli/kit/named-game.ts';
 import { APPLICATION, parseNonEmpty } from '#src/cli/kit/parsers.ts';
@@ -29,7 +29,7 @@ export const registerHistory = (game: CommandUnknownOpts): void => {
     run: async ({ openDatabase, out }, { prefix, revision }, { from, to = revision }) => {
       const sql = await openDatabase();
       const game_id = await requireId(sql, 'games', prefix);
-      const diff = await compareRevisions(sql, game_id, { from, to });
+      const diff = await compareRevisions(sql, await requireGame(sql, game_id), { from, to });
       out.document({ game_id, from: diff.from, to: diff.to, fields: diff.fields });
       out.styled(describeDiff(diff, out.stdio.stdout.columns));
     },

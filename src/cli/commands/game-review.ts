@@ -5,7 +5,7 @@ import { type LaneFilter, type LaneGame, listLanePage, placeInLane } from '#db/q
 import type { ListPage } from '#db/queries/list-page.ts';
 import { listReasons } from '#db/queries/reasons.ts';
 import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
-import { describeDiff } from '#src/cli/commands/game-text.ts';
+import { describeDiff, requireGame } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
 import { formatAge, formatCount } from '#src/cli/kit/format.ts';
@@ -44,7 +44,7 @@ type Session = {
 };
 
 const showGame = async ({ sql, out, by }: Session, game: LaneGame): Promise<GameDiff> => {
-  const diff = await compareRevisions(sql, game.game_id);
+  const diff = await compareRevisions(sql, await requireGame(sql, game.game_id));
   const lines = describeDiff(diff, out.stdio.stdout.columns);
   out.line();
   out.styled(lines.slice(0, LINES_SHOWN));

@@ -6,7 +6,6 @@ import { findApplication } from '#db/queries/applications.ts';
 import { findGame, listRevisionNumbers } from '#db/queries/games.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons } from '#db/queries/reasons.ts';
-import { readStanding } from '#src/console/pages/application-standing.ts';
 import { gamePage } from '#src/console/pages/game-layout.ts';
 import { latePass, loadGamePictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { seeGame, viewersLine } from '#src/console/pages/game-viewers.ts';
@@ -17,6 +16,7 @@ import { threadList } from '#src/lists/threads.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readGameHints } from '#src/review/game-hints.ts';
 import { findWaitingPlace } from '#src/review/lanes.ts';
+import { readStanding } from '#src/review/standing.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { isPrefetch, operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import { html, link } from '#src/site/html.ts';
@@ -91,8 +91,8 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const shown = Math.min(to ?? game.revision, game.revision);
     const [diff, timeline, revisions, reasons, hints, standing, thread, appeal, seen, owner] =
       await Promise.all([
-        compareRevisions(sql, game_id, { from, to }),
-        readTimeline(sql, game.application_id, game.application_game_id),
+        compareRevisions(sql, game, { from, to }),
+        readTimeline(sql, game.application_id, game.application_game_id, game),
         listRevisionNumbers(sql, game_id),
         listReasons(sql),
         readGameHints(sql, game),
@@ -125,7 +125,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     return sendPage(
       reply,
       gamePage({
-        game: diff.game,
+        game,
         application_name: owner?.name ?? game.application_id,
         diff,
         timeline,
@@ -155,16 +155,17 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
   app.get<Params>('/games/:game_id/pictures', { config: { right: 'view' } }, async (request, reply) => {
     const { from, to, field, polls } = polled.parse(request.query);
     const game_id = toId(request.params.game_id);
-    if (game_id === undefined) return reply.code(404).send();
-    const diff = await compareRevisions(sql, game_id, { from, to });
+    const game = game_id === undefined ? undefined : await findGame(sql, game_id);
+    if (game === undefined) return reply.code(404).send();
+    const diff = await compareRevisions(sql, game, { from, to });
     const list = diff.fields.find((each) => each.field === field);
     if (list?.kind !== 'list') return reply.code(404).send();
-    const pictures = await loadGamePictures(options, diff.game, diff, []);
+    const pictures = await loadGamePictures(options, game, diff, []);
     const mayPass = options.keepsPictures && hasRight(operatorOf(request).roles, 'decide');
-    const isCurrent = diff.to === diff.game.revision;
-    const button = mayPass && isCurrent ? latePass(diff.game, diff, list, pictures) : null;
+    const isCurrent = diff.to === game.revision;
+    const button = mayPass && isCurrent ? latePass(game, diff, list, pictures) : null;
     return reply
       .type('text/html; charset=utf-8')
-      .send(String(html`${pictureList(diff.game, diff, list, pictures, { polls })}${button}`));
+      .send(String(html`${pictureList(game, diff, list, pictures, { polls })}${button}`));
   });
 };
