@@ -1,28 +1,11 @@
 /** What stands between an application and its games: its KYC record, the verdict on it, and a hold. */
 import type { Database } from '#db/client.ts';
-import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
-import { findKycState, type KycStateRow } from '#db/queries/kyc.ts';
-import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
-import type { KycState, PassObstacle } from '#src/contract/words.ts';
+import { findKycState } from '#db/queries/kyc.ts';
+import type { PublicVerdict } from '#db/queries/verdicts.ts';
+import type { KycState } from '#src/contract/words.ts';
+import { readStanding, type Standing } from '#src/review/standing.ts';
 import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
-
-type Standing = {
-  kyc: KycStateRow | undefined;
-  hold: HoldRow | undefined;
-  verdict: PublicVerdict | undefined;
-  obstacle: PassObstacle | null;
-};
-
-const readStanding = async (sql: Database, application_id: string): Promise<Standing> => {
-  const [kyc, hold, verdict, obstacle] = await Promise.all([
-    findKycState(sql, application_id),
-    findHold(sql, application_id),
-    findLastVerdict(sql, application_id),
-    findPassObstacle(sql, application_id),
-  ]);
-  return { kyc, hold, verdict, obstacle };
-};
 
 /** What the platform has of the record, and who acts next. */
 const KYC_SENTENCES: Record<KycState, string> = {
@@ -60,12 +43,15 @@ export const standingSection = async (
   application_id: string,
   pending: number,
 ): Promise<SafeHtml> => {
-  const standing = await readStanding(sql, application_id);
+  const [kyc, standing] = await Promise.all([
+    findKycState(sql, application_id),
+    readStanding(sql, application_id),
+  ]);
   const obstacle = describeObstacle(standing, pending);
   return section(
     'You, as the platform knows you',
     facts([
-      ['KYC record', describeKyc(standing.kyc?.state ?? 'pending')],
+      ['KYC record', describeKyc(kyc?.state ?? 'pending')],
       ['Verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),

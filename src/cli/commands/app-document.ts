@@ -2,19 +2,16 @@ import type { Database } from '#db/client.ts';
 import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
-import { findHold, findPassObstacle } from '#db/queries/holds.ts';
-import { findLastVerdict } from '#db/queries/verdicts.ts';
 import { toApplicationDocument } from '#src/lists/applications.ts';
+import { readStanding } from '#src/review/standing.ts';
 import { explainShortAddresses, formatLifetime } from '#src/rules/address-lifetime.ts';
 
 /** An application as commands print it, with what is known of its addresses, and the address of its events and its health. */
 export const readApplicationDocument = async (sql: Database, row: ApplicationRow) => {
-  const [webhook, lastMs, hold, verdict, obstacle] = await Promise.all([
+  const [webhook, lastMs, { hold, verdict, obstacle }] = await Promise.all([
     findEventWebhook(sql, row.application_id),
     readAddressLifetimeMs(sql, row.application_id),
-    findHold(sql, row.application_id),
-    findLastVerdict(sql, row.application_id),
-    findPassObstacle(sql, row.application_id),
+    readStanding(sql, row.application_id),
   ]);
   return {
     ...toApplicationDocument(row),
@@ -23,7 +20,6 @@ export const readApplicationDocument = async (sql: Database, row: ApplicationRow
     held_because: hold?.reason ?? null,
     verdict: verdict?.state === 'standing' ? verdict.verdict : null,
     verdict_expires_at: verdict?.state === 'standing' ? verdict.expires_at : null,
-    /** Why no game of it can be passed. */
     pass_obstacle: obstacle,
     addresses_last: lastMs === null ? null : formatLifetime(lastMs),
     addresses_problem: explainShortAddresses(lastMs, row.every_ms),

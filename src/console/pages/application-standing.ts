@@ -1,12 +1,11 @@
 /** What decides whether games of an application can be live: its hold, and the verdict on its developer. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Database } from '#db/client.ts';
-import { findHold, findPassObstacle, type HoldRow } from '#db/queries/holds.ts';
-import { findLastVerdict, type PublicVerdict } from '#db/queries/verdicts.ts';
+import type { HoldRow } from '#db/queries/holds.ts';
+import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import { REASON_MAX } from '#src/contract/text.ts';
-import type { PassObstacle } from '#src/contract/words.ts';
 import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
+import type { Standing } from '#src/review/standing.ts';
 import { OBSTACLES } from '#src/rules/verdicts.ts';
 import { redirectAfter } from '#src/site/answers.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
@@ -15,21 +14,6 @@ import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import type { ById } from '#src/site/query.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
-
-export type Standing = {
-  hold: HoldRow | undefined;
-  verdict: PublicVerdict | undefined;
-  obstacle: PassObstacle | null;
-};
-
-export const readStanding = async (sql: Database, application_id: string): Promise<Standing> => {
-  const [hold, verdict, obstacle] = await Promise.all([
-    findHold(sql, application_id),
-    findLastVerdict(sql, application_id),
-    findPassObstacle(sql, application_id),
-  ]);
-  return { hold, verdict, obstacle };
-};
 
 export const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml => {
   if (verdict === undefined) return badge('no verdict');

@@ -7,7 +7,7 @@ import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { applicationPage } from '#src/console/pages/application.ts';
-import { readStanding, standingSection } from '#src/console/pages/application-standing.ts';
+import { standingSection } from '#src/console/pages/application-standing.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
 import { applicationList } from '#src/lists/applications.ts';
@@ -20,6 +20,7 @@ import { pauseApplication, resumeApplication } from '#src/operations/application
 import { requestCheck } from '#src/operations/checks.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { startManualRun } from '#src/operations/runs.ts';
+import { readStanding } from '#src/review/standing.ts';
 import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import { explainCheck } from '#src/site/check-report.ts';
@@ -110,7 +111,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
       const { application_id } = request.params;
       const { act } = z.object({ act: z.enum(ACTS) }).parse(request.body);
       const here = `/applications/${encodeURIComponent(application_id)}`;
-      return redirectOnRefusal(reply, '/applications', async () => {
+      return redirectOnRefusal(reply, here, async () => {
         switch (act) {
           case 'pause':
           case 'resume': {
