@@ -11,6 +11,7 @@ import {
 import type { ListPage } from '#db/queries/list-page.ts';
 import { APPROVAL_KINDS, type ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { approvalDocument, operatorRoles } from '#src/contract/documents.ts';
+import { VERDICTS } from '#src/contract/words.ts';
 import { choice, flag } from '#src/lists/filters.ts';
 import { column, defineList } from '#src/lists/list.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
@@ -62,25 +63,20 @@ const ASKED = column<ListedApproval>({
   sort: 'requested_at',
 });
 
-const toDocument = ({ approval_id, kind, subject, version, requested, state, ...row }: ListedApproval) => {
-  const { reason, requested_by, requested_at, approved_by, approved_at, expires_at, used_at } = row;
-  return {
-    ...{ approval_id, kind, subject, version, ...requested, state, reason },
-    ...{ requested_by, requested_at, approved_by, approved_at, expires_at, used_at },
-  };
-};
-
 const COMMON = {
   nouns: ['request', 'requests'],
   plural: 'approvals',
   sorts: ['requested_at'],
   order: '-requested_at',
-  document: toDocument,
+  document: ({ requested, ...row }: ListedApproval) => ({ ...requested, ...row }),
   row: approvalDocument.extend({
     act: z.string().optional(),
     name: z.string().optional(),
     roles: operatorRoles.optional(),
     game_ids: z.array(z.guid()).optional(),
+    verdict: z.enum(VERDICTS).optional(),
+    text: z.string().optional().describe('What the developer reads of the verdict.'),
+    expires: z.int().optional().describe('How long the verdict stands, in milliseconds.'),
   }),
 } as const;
 

@@ -59,11 +59,8 @@ export const formatDetails = ({ details }: Pick<AuditRow, 'details'>): string | 
 
 const AT = column<AuditRow>({ key: 'at', title: 'When', kind: 'time' });
 
-/** An entry in JSON: its hash is that of the chain. */
-const toDocument = ({ previous_hash: _previous, hash, ...entry }: AuditRow) => ({
-  ...entry,
-  hash: Buffer.from(hash).toString('hex'),
-});
+/** An entry in JSON: its hash is that of the chain, in hex. */
+const withHash = ({ hash, ...entry }: AuditRow) => ({ ...entry, hash: Buffer.from(hash).toString('hex') });
 
 const ENTRY = z.object({
   entry_id: z.int(),
@@ -114,7 +111,7 @@ export const auditList = defineList({
   ],
   empty: 'No entries.',
   noMatch: 'No entry matches.',
-  document: toDocument,
+  document: withHash,
   read: listAuditPage,
 });
 
@@ -146,7 +143,7 @@ export const revealList = defineList({
   ],
   empty: 'No record was revealed.',
   noMatch: 'No reveal matches.',
-  document: toDocument,
+  document: withHash,
   read: (sql, { application_id, ...filter }, page) => {
     const subject = application_id && `application:${application_id}`;
     return listAuditPage(sql, { ...filter, subject, action: 'kyc.reveal' }, page);

@@ -67,17 +67,7 @@ export const gameList = defineList({
   empty: 'No game is stored yet: they come with the first run of an application.',
   noMatch: 'No game matches.',
   found: FOUND_MAX,
-  document: (row) => ({
-    game: DECIDABLE.value(row),
-    game_id: row.game_id,
-    application_id: row.application_id,
-    application_game_id: row.application_game_id,
-    game_name: row.game_name,
-    audit_status: row.audit_status,
-    audit_time: row.audit_time,
-    revision: row.revision,
-    withdrawn_at: row.withdrawn_at,
-  }),
+  document: (row) => ({ ...row, game: DECIDABLE.value(row) }),
   read: listGamePage,
 });
 

@@ -80,10 +80,10 @@ type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort ex
   compared?: number;
   /** Most rows that a search finds: the best, in an order of its own. */
   found?: number;
-  /** A row in JSON. Default: as it was read. */
-  document?(row: Row): object;
-  /** The fields of that document which the operator API serves. */
+  /** The fields of a row that the operator API serves. */
   row: z.ZodObject;
+  /** Adds to a row those of these fields that were not read. Absent: the command line prints the row as it was read. */
+  document?(row: Row): object;
   /** @param producer opens the queues */
   read(
     sql: Database,
@@ -106,6 +106,16 @@ export type AnyList = List<object, z.ZodObject, string>;
 export const defineList = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   list: ListWith<Given<NoInfer<Row>>, Row, Filter, Sort>,
 ): List<Row, Filter, Sort> => ({ ...list, columns: list.columns.map((given) => column<Row>(given)) });
+
+/** Returns a row in JSON, as the command line prints it. */
+export const toDocument = <Row extends object>(
+  { row: { shape }, document }: Pick<List<Row, z.ZodObject, string>, 'row' | 'document'>,
+  row: Row,
+): object => {
+  if (document === undefined) return row;
+  const fields: Record<string, unknown> = { ...document(row) };
+  return Object.fromEntries(Object.keys(shape).flatMap((key) => (key in fields ? [[key, fields[key]]] : [])));
+};
 
 /** The columns that a front shows: those with these keys, in their order, or else its own. */
 export const columnsFor = <Row>(

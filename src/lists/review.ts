@@ -55,7 +55,7 @@ export const laneList = defineList({
   empty: 'Nothing waits in this lane.',
   noMatch: 'No game of this lane matches.',
   compared: LANE_NAMES_COMPARED,
-  document: ({ game_icon: _icon, ...game }) => ({ game: DECIDABLE.value(game), ...game }),
+  document: (row) => ({ ...row, game: DECIDABLE.value(row) }),
 });
 
 /** Decisions that were made together. */

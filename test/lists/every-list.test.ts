@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { controlsOf } from '#src/lists/filters.ts';
 import { LISTS } from '#src/lists/index.ts';
+import { toDocument } from '#src/lists/list.ts';
 import { readList, type Sources } from '#src/lists/read.ts';
 import { type Filters, fillLists } from '#test/lists/world.ts';
 import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
@@ -90,7 +91,7 @@ describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (n
     for (const filter of filtersOf()) {
       const { rows } = await readList(list, sources, filter, all);
       for (const each of rows)
-        expect(named).toEqual(expect.arrayContaining(Object.keys(list.document?.(each) ?? each)));
+        expect(named).toEqual(expect.arrayContaining(Object.keys(toDocument(list, each))));
     }
   });
 

@@ -14,7 +14,7 @@ import { coerceError, UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
 import { parseSince } from '#src/lib/since.ts';
 import { type Control, controlOf, controlsOf, isRequired } from '#src/lists/filters.ts';
-import { type Column, columnsFor, type List } from '#src/lists/list.ts';
+import { type Column, columnsFor, type List, toDocument } from '#src/lists/list.ts';
 import { emptySentence, type ReadPage, readList } from '#src/lists/read.ts';
 
 /** Repeats the typed command with another cursor. */
@@ -156,7 +156,7 @@ export const defineListCommand = <Row extends object, Filter extends z.ZodObject
       const read = await readList(list, sources, filter, { ...options, sort });
       const { rows, total, cursor } = read;
       const { nouns, plural = nouns[1] } = list;
-      const documents = rows.map((row) => list.document?.(row) ?? row);
+      const documents = rows.map((row) => toDocument(list, row));
       const rest = cursor === undefined ? {} : { ...(total !== null && { total }), next_cursor: cursor };
       const empty = emptySentence(list, filter, cursor !== undefined);
       out.list({ [plural]: documents, ...rest }, rows, terminalColumns(list), empty);
