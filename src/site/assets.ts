@@ -68,6 +68,7 @@ export const SCRIPTS = [
   'elements/picture-viewer',
   'elements/copy-text',
   'elements/application-box',
+  'drafts',
   'live-times',
 ].map(createScript);
 

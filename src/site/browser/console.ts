@@ -2,7 +2,7 @@
  * Selections, forms, and what htmx leaves to a page. Every page works without this file. The server strips the types when
  * it starts.
  */
-export {};
+import type { ToastStack } from '#src/site/browser/elements/toast-stack.ts';
 
 /** `data-opens="id"`: shows and hides that element, and moves the focus into it. */
 document.addEventListener('click', (event) => {
@@ -64,36 +64,21 @@ const requestOf = (event: Event): HtmxRequest | undefined =>
 
 const NOT_REFRESHED = 'not-refreshed';
 
-/** The element of elements/toast-stack.ts. */
-type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
-
-/**
- * Shows a notice over the page.
- * @param id of a notice that a later request removes
- * @param signIn link to the sign-in: it opens a tab, so that what was typed stays
- */
-const notify = (text: string, id: string, signIn?: Element | null): void => {
-  const notice = document.createElement('p');
-  notice.className = 'notice bad';
-  notice.id = id;
-  notice.textContent = text;
-  if (signIn) {
-    signIn.setAttribute('target', '_blank');
-    signIn.className = '';
-    signIn.textContent = 'Sign in in another tab';
-    notice.append(' ', signIn, ', then retry here.');
-  }
-  document.querySelector<ToastStack>('toast-stack')?.show(notice);
-};
+const toasts = (): ToastStack | null => document.querySelector<ToastStack>('toast-stack');
 
 /** Does htmx follow this link or form, or fetch a part of the page by itself? */
 const isInPlace = ({ sourceElement }: HtmxRequest): boolean =>
   sourceElement?.hasAttribute('hx-boost') === true;
 
 /** The page stays as it is, with what was typed, and says why. @param reason a sentence, or a few */
-const keepPage = (request: HtmxRequest, reason: string, signIn?: Element | null): void => {
-  if (isInPlace(request)) notify(reason, '', signIn);
-  else notify(`What this page shows is no longer refreshed. ${reason}`, NOT_REFRESHED, signIn);
+const keepPage = (request: HtmxRequest, reason: string, ...more: Node[]): void => {
+  if (isInPlace(request)) toasts()?.say(reason, 'bad', ...more);
+  else {
+    const text = `What this page shows is no longer refreshed. ${reason}`;
+    toasts()
+      ?.say(text, 'bad', ...more)
+      .setAttribute('id', NOT_REFRESHED);
+  }
 };
 
 /** Does a page have the scripts and styles of this one? Not if the console was replaced by another version. */
@@ -109,10 +94,8 @@ addEventListener('htmx:after:request', (event) => {
   const { status, raw } = request.response;
   if (status >= 400) {
     event.preventDefault();
-    const answer = new DOMParser().parseFromString(request.text, 'text/html');
-    const error = answer.querySelector('main h1 + p');
-    const signIn = status === 401 ? answer.querySelector('main a.button') : null;
-    keepPage(request, error?.textContent ?? `The console answered with the status ${status}.`, signIn);
+    const [reason, ...more] = toasts()?.explain(status, request.text) ?? [''];
+    keepPage(request, reason, ...more);
   } else if (!isInPlace(request)) {
     document.getElementById(NOT_REFRESHED)?.remove();
   } else if (!isSameVersion(request.text)) {

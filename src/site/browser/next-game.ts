@@ -3,7 +3,7 @@
  * refused, the page of the game comes back as it was left. A decision names the revision and the pictures that its page
  * showed, so none is made on what was not shown.
  */
-export {};
+import type { ToastStack } from '#src/site/browser/elements/toast-stack.ts';
 
 /** A page that was fetched ahead. `images` keeps its pictures decoded. */
 type Ahead = { url: string; text: string; images: HTMLImageElement[] };
@@ -51,14 +51,7 @@ const answerOf = ({ url, text }: Ahead): Response =>
     text: { value: async () => text },
   });
 
-type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
-
-const toast = (text: string, tone: string, ...more: Node[]): void => {
-  const notice = document.createElement('p');
-  notice.className = `notice ${tone}`;
-  notice.append(text, ...more.flatMap((node) => [' ', node]));
-  document.querySelector<ToastStack>('toast-stack')?.show(notice);
-};
+const toasts = (): ToastStack | null => document.querySelector<ToastStack>('toast-stack');
 
 const undoButton = (): HTMLButtonElement => {
   const button = document.createElement('button');
@@ -88,19 +81,13 @@ const showFormer = ({ nodes, title, url }: Former): void => {
 const NO_ANSWER =
   'The console did not answer. It is not known if anything was stored: retry, or load this page again.';
 
-/** The session has ended: the sign-in opens a tab, so that what was typed stays. */
-const signInLink = (answer: Document): Node[] => {
-  const link = answer.querySelector<HTMLAnchorElement>('main a.button[href^="/sign-in"]');
-  if (link === null) return [];
-  return [Object.assign(link, { target: '_blank', className: '', textContent: 'Sign in in another tab' })];
-};
-
 /** Takes the next game back. */
 const takeBack = (former: Former, reason: string, ...more: Node[]): void => {
-  if (isBusy(former)) toast(`${former.title.split(' · ')[0]}: ${reason}`, 'bad', linkTo(former.url), ...more);
+  if (isBusy(former))
+    toasts()?.say(`${former.title.split(' · ')[0]}: ${reason}`, 'bad', linkTo(former.url), ...more);
   else {
     showFormer(former);
-    toast(reason, 'bad', ...more);
+    toasts()?.say(reason, 'bad', ...more);
   }
 };
 
@@ -120,18 +107,13 @@ const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Forme
   await shown;
   if (response === undefined) return takeBack(former, NO_ANSWER);
   if (!response.ok) {
-    const answer = new DOMParser().parseFromString(await response.text(), 'text/html');
-    const reason = answer.querySelector('main > h1 + p')?.textContent;
-    return takeBack(
-      former,
-      reason ?? `The console answered with the status ${response.status}.`,
-      ...signInLink(answer),
-    );
+    const [reason, ...more] = toasts()?.explain(response.status, await response.text()) ?? [''];
+    return takeBack(former, reason, ...more);
   }
   const { url, text, tone }: { url: string; text: string; tone: string } = await response.json();
-  if (tone === 'undo') toast(text, 'good', undoButton());
-  else if (tone !== 'bad') toast(text, tone);
-  else if (isBusy(former)) toast(text, 'bad', linkTo(url));
+  if (tone === 'undo') toasts()?.say(text, 'good', undoButton());
+  else if (tone !== 'bad') toasts()?.say(text, tone);
+  else if (isBusy(former)) toasts()?.say(text, 'bad', linkTo(url));
   else location.replace(url);
 };
 

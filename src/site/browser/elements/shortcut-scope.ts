@@ -6,7 +6,7 @@
  * open, and open a picture otherwise. `data-sends`: Ctrl+Enter presses it from within its `<details>`; while that is open,
  * no key decides or leads on.
  */
-export {};
+import type { ToastStack } from '#src/site/browser/elements/toast-stack.ts';
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
@@ -34,9 +34,6 @@ const click = (selector: string): boolean => {
   return target !== null;
 };
 
-/** The element of elements/toast-stack.ts. */
-type ToastStack = HTMLElement & { show: (toast: HTMLElement) => void };
-
 /** The words are beside the button too, and soon no longer true. */
 const EXPLAINED_MS = 8_000;
 
@@ -44,9 +41,8 @@ const EXPLAINED_MS = 8_000;
 const explain = (button: Element | null): boolean => {
   const why = document.getElementById(button?.getAttribute('aria-describedby') ?? '')?.textContent;
   if (!why) return false;
-  const notice = Object.assign(document.createElement('p'), { className: 'notice info', textContent: why });
-  document.querySelector<ToastStack>('toast-stack')?.show(notice);
-  setTimeout(() => notice.remove(), EXPLAINED_MS);
+  const notice = document.querySelector<ToastStack>('toast-stack')?.say(why, 'info');
+  setTimeout(() => notice?.remove(), EXPLAINED_MS);
   return true;
 };
 
