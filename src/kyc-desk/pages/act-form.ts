@@ -53,7 +53,7 @@ type Act = { kind: ApprovalKind; version: string; need: Awaited<ReturnType<typeo
 export const actForm = ({ kind, version, need }: Act, application_id: string, view: ProofView): SafeHtml => {
   const { label, button: requestLabel, path, hint } = ACT_FORMS[kind as keyof typeof ACT_FORMS];
   const isVerdict = kind === 'verdict';
-  const title = html`${isVerdict ? null : html`<h3>${label}</h3>`}<p class="hint">${hint}</p>`;
+  const title = html`${isVerdict ? null : html`<h3>${label}</h3>`}<p class="soft">${hint}</p>`;
   // The form of a verdict is sent by Ctrl+Enter too.
   const look = (kind: string): SafeHtml =>
     isVerdict ? html`class="button primary" data-sends` : html`class="button ${kind}"`;

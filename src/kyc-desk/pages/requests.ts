@@ -13,7 +13,7 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 200;
 
-const IN_CONSOLE = html`<p class="hint">Do it on the page of the operators in the console.</p>`;
+const IN_CONSOLE = html`<p class="soft">Do it on the page of the operators in the console.</p>`;
 
 const officerCard = (row: ApprovalRow, login: string): SafeHtml =>
   requestCard(row, { login, mayApprove: true, what: describeRequest(row), use: IN_CONSOLE });
