@@ -1,5 +1,5 @@
 import { link } from '#src/site/html.ts';
-import type { LinkTo } from '#src/site/list.ts';
+import type { LinkTo } from '#src/site/list-table.ts';
 
 const PAGES = { application: '/applications', game: '/games', run: '/runs' } as const;
 

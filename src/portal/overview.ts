@@ -40,7 +40,8 @@ import {
   section,
   stat,
 } from '#src/site/html.ts';
-import { listTable, showList } from '#src/site/list.ts';
+import { showList } from '#src/site/list.ts';
+import { listTable } from '#src/site/list-table.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';

@@ -36,7 +36,7 @@ import {
   stat,
 } from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
-import { listTable } from '#src/site/list.ts';
+import { listTable } from '#src/site/list-table.ts';
 
 const RECENT_RUNS = 5;
 

@@ -9,8 +9,6 @@ import type { AddressItem } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import { countDueGames } from '#db/queries/lane-counts.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import type { Subscription } from '#db/queries/subscriptions.ts';
-import type { UnverifiedApplication } from '#db/queries/verdicts.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { linkTo } from '#src/console/links.ts';
 import { charts } from '#src/console/pages/home-charts.ts';
@@ -33,7 +31,7 @@ import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { formatDuration, html, link, mono, number, type SafeHtml, section, stat } from '#src/site/html.ts';
-import { listTable } from '#src/site/list.ts';
+import { listSection, listTable } from '#src/site/list-table.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { requestCard } from '#src/site/requests.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -112,44 +110,8 @@ const newReviewers = (requests: readonly ApprovalRow[], { login, roles }: Signed
   return section('New reviewers', html`${cards}`);
 };
 
-const requestSection = (requests: readonly ApprovalRow[]): SafeHtml | null => {
-  const title = 'Waiting for a second person';
-  return requests.length === 0
-    ? null
-    : section(title, listTable(runRequestList, requests, { linkTo, label: title, stacked: true }));
-};
-
-/** Games that are live without the verdict that they need: an operator holds the application, or waits. */
-const unverifiedSection = (applications: readonly UnverifiedApplication[]): SafeHtml | null => {
-  if (applications.length === 0) return null;
-  const title = 'Live without a verdict on the developer';
-  return section(title, listTable(unverifiedList, applications, { linkTo, label: title, stacked: true }));
-};
-
-const addressSection = (addresses: readonly AddressItem[]): SafeHtml | null => {
-  if (addresses.length === 0) return null;
-  const title = 'Events that do not arrive';
-  const toEvents = ({ application_id, application_name }: AddressItem): SafeHtml =>
-    named(`/applications/${application_id}#events`, application_name, application_id);
-  const shown = listTable(eventAddressList, addresses, {
-    linkTo,
-    only: ['application_id', 'status', 'why'],
-    cells: { application_id: toEvents, why: describeAddress },
-    label: title,
-    stacked: true,
-  });
-  return section(title, shown);
-};
-
-const subscriptionSection = (subscriptions: readonly Subscription[]): SafeHtml | null => {
-  if (subscriptions.length === 0) return null;
-  const title = 'Subscriptions of the stream that do not arrive';
-  const only = ['url', 'status', 'why', 'waiting'];
-  return section(
-    title,
-    listTable(subscriptionList, subscriptions, { linkTo, only, label: title, stacked: true }),
-  );
-};
+const toEvents = ({ application_id, application_name }: AddressItem): SafeHtml =>
+  named(`/applications/${application_id}#events`, application_name, application_id);
 
 /** Adds `/`. */
 export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -212,8 +174,18 @@ ${stat('In trouble', number(trouble.length), { url: IN_TROUBLE, note: more, tone
 </div>
 ${delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
-${unverifiedSection(unverified)}${requestSection(requests)}${addressSection(addresses)}
-${subscriptionSection(streams)}${queueSummary(queues, workers)}
+${listSection('Live without a verdict on the developer', unverifiedList, unverified, { linkTo })}
+${listSection('Waiting for a second person', runRequestList, requests, { linkTo })}
+${listSection('Events that do not arrive', eventAddressList, addresses, {
+  linkTo,
+  only: ['application_id', 'status', 'why'],
+  cells: { application_id: toEvents, why: describeAddress },
+})}
+${listSection('Subscriptions of the stream that do not arrive', subscriptionList, streams, {
+  linkTo,
+  only: ['url', 'status', 'why', 'waiting'],
+})}
+${queueSummary(queues, workers)}
 </div>
 ${newReviewers(reviewers, operatorOf(request))}
 <h2 class="sub">Last 24 hours</h2>

@@ -10,7 +10,7 @@ import { readFirst, type Sources } from '#src/lists/read.ts';
 import { pauseQueues, resumeQueues, retryFailedJobs } from '#src/operations/queues.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
 import { action, badge, html, number, type SafeHtml, section } from '#src/site/html.ts';
-import { listTable } from '#src/site/list.ts';
+import { listTable } from '#src/site/list-table.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';

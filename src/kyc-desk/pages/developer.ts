@@ -33,7 +33,7 @@ import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import { readProof } from '#src/site/confirm.ts';
 import { ago, badge, facts, html, mono, type SafeHtml, section } from '#src/site/html.ts';
-import { listTable } from '#src/site/list.ts';
+import { listTable } from '#src/site/list-table.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const FORMER_SHOWN = 50;

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { countDevelopers, type Developer } from '#db/queries/kyc-list.ts';
-import { readVerdictWaitMs, type VerdictItem, WAITS_OF_DAYS } from '#db/queries/verdicts.ts';
+import { readVerdictWaitMs, WAITS_OF_DAYS } from '#db/queries/verdicts.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
   actCell,
@@ -19,7 +19,8 @@ import { developerList, verdictList } from '#src/lists/kyc.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { formatDuration, html, link, number, type SafeHtml, section, stat } from '#src/site/html.ts';
-import { listTable, showList } from '#src/site/list.ts';
+import { showList } from '#src/site/list.ts';
+import { listSection, listTable } from '#src/site/list-table.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 50;
@@ -60,18 +61,13 @@ const requestSection = (
   requests: readonly ApprovalRow[],
   login: string,
   id?: string,
-): SafeHtml | null => {
-  if (requests.length === 0) return null;
-  const only = ['application_id', 'request', 'state', 'requested_by', 'reason'];
-  const shown = listTable(kycRequestList, requests, {
+): SafeHtml | null =>
+  listSection(title, kycRequestList, requests, {
     linkTo,
-    only,
+    id,
+    only: ['application_id', 'request', 'state', 'requested_by', 'reason'],
     more: [{ head: 'Act', cell: (row) => actCell(row, login) }],
-    label: title,
-    stacked: true,
   });
-  return section(title, shown, { id });
-};
 
 const waitingSection = (developers: readonly Developer[]): SafeHtml => {
   const title = 'Records that wait for a verdict';
@@ -85,25 +81,6 @@ const waitingSection = (developers: readonly Developer[]): SafeHtml => {
   });
   const all = html`<a href="${link('/', { verdict: 'waiting', sort: 'received_at' })}">All</a>`;
   return section(title, shown, { id: 'waiting', aside: all });
-};
-
-/** Standing verdicts whose time ends soon. */
-const endingSection = (verdicts: readonly VerdictItem[]): SafeHtml | null => {
-  if (verdicts.length === 0) return null;
-  const title = 'Verdicts that end soon';
-  const only = ['application_id', 'verdict', 'ends', 'decided_by'];
-  return section(title, listTable(verdictList, verdicts, { linkTo, only, label: title, stacked: true }));
-};
-
-const cpIdSection = (developers: readonly Developer[]): SafeHtml | null => {
-  if (developers.length === 0) return null;
-  const shown = listTable(developerList, developers, {
-    linkTo,
-    only: ['application_id', 'new_cp_id', 'pulled'],
-    label: 'New cp_ids',
-    stacked: true,
-  });
-  return section('New cp_ids to decide on', shown, { id: 'cp-ids' });
 };
 
 /** Adds `/`. */
@@ -136,7 +113,16 @@ ${taskStat('New cp_ids', undecided.length, '#cp-ids')}
 ${taskStat('Failed', counts.failed, link('/', { status: 'failed' }))}
 </div>
 ${requestSection('Requests to approve', toApprove, login, 'approve')}
-${waitingSection(waiting)}${cpIdSection(undecided)}${endingSection(ending)}
+${waitingSection(waiting)}
+${listSection('New cp_ids to decide on', developerList, undecided, {
+  linkTo,
+  id: 'cp-ids',
+  only: ['application_id', 'new_cp_id', 'pulled'],
+})}
+${listSection('Verdicts that end soon', verdictList, ending, {
+  linkTo,
+  only: ['application_id', 'verdict', 'ends', 'decided_by'],
+})}
 ${requestSection('Other open requests', others, login)}
 ${filters}${body({ linkTo, cells: CELLS, stacked: true })}`,
     });

@@ -7,7 +7,7 @@ import { developerList } from '#src/lists/kyc.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
 import { action, badge, html, type SafeHtml } from '#src/site/html.ts';
-import type { LinkTo } from '#src/site/list.ts';
+import type { LinkTo } from '#src/site/list-table.ts';
 import { requestCard } from '#src/site/requests.ts';
 
 /** Marks a removed application. The other states of an application do not matter here. */
