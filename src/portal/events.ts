@@ -1,14 +1,15 @@
 /** `/portal/events`: events of the application and their deliveries, and a way to send them again. */
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { CatalogueError } from '#src/errors.ts';
 import { countAttempt } from '#src/identity/sign-in.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
-import { redirectAfter, redirectOnRefusal, redirectWith } from '#src/site/answers.ts';
+import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import { addressForms, changeAddress, secretSection } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
 import { html, input, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -70,26 +71,16 @@ ${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS
     });
   });
 
-  /** @returns an answer if there were too many requests */
-  const refuseMany = async (
-    application_id: string,
-    reply: FastifyReply,
-  ): Promise<FastifyReply | undefined> => {
+  /** @throws CatalogueError if there were too many requests */
+  const countRequest = async (application_id: string): Promise<void> => {
     const waitSeconds = await countAttempt(sql, [`events:${application_id}`], AGAIN_MAX);
-    if (waitSeconds === 0) return undefined;
-    return redirectWith(
-      reply,
-      HERE,
-      `Too many requests: retry in ${Math.ceil(waitSeconds / 60)} min.`,
-      'bad',
-    );
+    if (waitSeconds > 0) throw new CatalogueError(tooMany('requests', waitSeconds));
   };
 
   portal.post(ADDRESS, signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const refused = await refuseMany(application_id, reply);
-    if (refused !== undefined) return refused;
     return redirectOnRefusal(reply, HERE, async () => {
+      await countRequest(application_id);
       const changed = await changeAddress(options, callerOfHolder(request), application_id, request.body);
       if ('text' in changed) return redirectWith(reply, HERE, changed.text);
       const page = {
@@ -105,9 +96,8 @@ ${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS
   portal.post(HERE, signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { since } = form.parse(request.body);
-    const refused = await refuseMany(application_id, reply);
-    if (refused !== undefined) return refused;
     return redirectAfter(reply, HERE, async () => {
+      await countRequest(application_id);
       const given = { application_id, since };
       const caller = callerOfHolder(request);
       const { events, switched_on } = await operate(retryEvents, given, caller, platformOf(options));

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { CatalogueError } from '#src/errors.ts';
 import { confirmOperator, readConfirmationMethod } from '#src/identity/confirm.ts';
 import { readSession } from '#src/identity/sign-in.ts';
-import { operatorOf } from '#src/site/answers.ts';
+import { operatorOf, tooMany } from '#src/site/answers.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
 import { readSessionCookie } from '#src/site/sign-in.ts';
@@ -41,9 +41,9 @@ export const missingProof = (
 ): SafeHtml | null => {
   if (has_password || confirmed) return null;
   if (signInAgain === null)
-    return html`<p class="hint">${what} takes your password, and you have none.
+    return html`<p class="soft">${what} takes your password, and you have none.
 Another operator can run <code>npx catalogue operator link ${login}</code>: with that link you set one.</p>`;
-  return html`<p class="hint">${what} takes a fresh sign-in.</p>
+  return html`<p class="soft">${what} takes a fresh sign-in.</p>
 <p><a class="button primary" href="${signInAgain}">Sign in again</a></p>`;
 };
 
@@ -51,7 +51,7 @@ Another operator can run <code>npx catalogue operator link ${login}</code>: with
 export const proofField = ({ has_password }: ProofView): SafeHtml | null =>
   has_password
     ? html`<label class="field"><span>Your password, again</span>
-<input name="password" type="password" autocomplete="current-password" required maxlength="256"></label>`
+<input name="password" type="password" autocomplete="current-password" required maxlength="${PROOF_MAX}"></label>`
     : null;
 
 /**
@@ -68,8 +68,7 @@ export const confirm = async (
   const session = readSessionCookie(request) ?? '';
   const { login } = operatorOf(request);
   const proof = await confirmOperator(sql, { session, login, password }, request.ip);
-  if (proof.kind === 'too_many')
-    throw new CatalogueError(`Too many wrong passwords: retry in ${Math.ceil(proof.waitSeconds / 60)} min.`);
+  if (proof.kind === 'too_many') throw new CatalogueError(tooMany('wrong passwords', proof.waitSeconds));
   if (proof.kind === 'refused')
     throw new CatalogueError(
       password === ''

@@ -29,6 +29,12 @@ export const revisionNumber = z.coerce.number().int().positive().max(REVISION_MA
 export const optionalWord = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words).optional().catch(undefined);
 
+/** A field of a form that may be sent several times. */
+export const texts = z
+  .union([z.string(), z.array(z.string())])
+  .default([])
+  .transform((given) => [given].flat());
+
 /** Which games an operator decides on: links and forms carry it from game to game, and back to the lane. */
 export const laneFilters = z.object({
   lane: optionalWord(LANES),

@@ -16,6 +16,7 @@ import { redirectAfter } from '#src/site/answers.ts';
 import { action, ago, badge, due, facts, formatDuration, html, type SafeHtml } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { SiteOptions } from '#src/site/options.ts';
+import { texts } from '#src/site/query.ts';
 
 /** Shows the text and the lifetime of a requested verdict, for which the second person answers too. */
 const verdictFacts = ({ text, expires = VERDICT_LIFETIME_MS }: ApprovalRow['requested']) =>
@@ -60,7 +61,7 @@ const hintOf = (row: ApprovalRow, login: string): string | null => {
 export const requestCard = (row: ApprovalRow, view: RequestView): SafeHtml => {
   const hint = hintOf(row, view.login);
   return html`<div class="request"><p>${badge(row.state)}</p>${requestFacts(row, view.what)}
-${hint === null ? null : html`<p class="hint">${hint}</p>`}
+${hint === null ? null : html`<p class="soft">${hint}</p>`}
 <div class="acts">${requestActions(row, view)}</div></div>`;
 };
 
@@ -99,13 +100,13 @@ export const addRequestActions = (
     reason: z.string().default(''),
     ...verdictForm.shape,
     act: z.enum(['selected', 'all']).default('all'),
-    game: z.union([z.string(), z.array(z.string())]).default([]),
+    game: texts,
   });
   const config = { config: { right: rights.request }, bodyLimit: FORM_MAX_BYTES };
 
   app.post('/requests', config, (request, reply) => {
     const { act, game, ...requested } = form.parse(request.body);
-    const game_ids = act === 'all' ? undefined : [game].flat();
+    const game_ids = act === 'all' ? undefined : game;
     return redirectAfter(reply, pageOf(requested.subject), async () => {
       const given = { ...requested, game_ids } as z.input<typeof requestApproval.input>;
       await operateFor(request, options, requestApproval, given);

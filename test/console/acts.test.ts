@@ -18,14 +18,16 @@ beforeAll(async () => {
   await addApplication(database.sql, 'acme');
 });
 
-/** Sends a form. @returns what the next page says */
-const send = async (path: string, body: Record<string, string>): Promise<string> => {
-  const answer = await fetch(new URL(path, site.url), {
+const post = (path: string, body: Record<string, string>) =>
+  fetch(new URL(path, site.url), {
     method: 'POST',
     redirect: 'manual',
     headers: { cookie },
     body: new URLSearchParams(body),
   });
+/** Sends a form. @returns what the next page says */
+const send = async (path: string, body: Record<string, string>): Promise<string> => {
+  const answer = await post(path, body);
   const notice = answer.headers.getSetCookie().find((each) => each.startsWith('catalogue_notice='));
   return `${answer.status} ${decodeURIComponent(notice?.split(';')[0]?.split('=')[1] ?? '')}`;
 };
@@ -89,4 +91,10 @@ test('an administrator pauses a queue and resumes it, and the overview names it'
   expect(await send('/queues', { act: 'resume', queue: tick.name })).toMatch(/^303 good tick runs again/);
   expect(await page('/')).toContain('none has a failed job');
   expect(await send('/queues', { act: 'pause', queue: 'no such queue' })).toMatch(/^303 bad /);
+});
+
+test('an act that is refused leads back to the page of the application, which says why', async () => {
+  const refused = await post('/applications/acme', { act: 'retry_events' });
+  expect([refused.status, refused.headers.get('location')]).toEqual([303, '/applications/acme']);
+  expect(decodeURIComponent(refused.headers.getSetCookie().join())).toContain('catalogue_notice=bad ');
 });

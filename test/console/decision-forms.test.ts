@@ -180,6 +180,25 @@ test('a browser rejects nothing without a reason, and keeps the text; the form o
   expect(await get('/review?lane=new')).toMatch(/value="pass"[^>]*\s+formnovalidate>/);
 });
 
+test('an undo of a batch leads back to the gallery that it was made in', async () => {
+  const game_ids = await land(2);
+  const form = [
+    ['lane', 'new'],
+    ['view', 'gallery'],
+    ['act', 'pass'],
+    UNOPENED,
+    ...select(game_ids),
+  ] as const;
+  expect(await post('/review', form)).toBe('303 2 passed.');
+  const undone = await fetch(new URL('/undo', served.url), {
+    method: 'POST',
+    headers: { cookie },
+    body: new URLSearchParams({ lane: 'new', view: 'gallery' }),
+    redirect: 'manual',
+  });
+  expect(undone.headers.get('location')).toBe('/review?lane=new&view=gallery');
+});
+
 test('a decision of a lane with filters at their longest is made and undone', async () => {
   const game_ids = await land(2);
   const longest = '夜'.repeat(512);

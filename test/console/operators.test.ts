@@ -52,6 +52,22 @@ describe.runIf(hasBrowser())('the operators in Chromium', () => {
     await page.close();
   });
 
+  test('a page with a new sign-in link makes no other one when it is loaded again', async () => {
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'ada', '/operators');
+    await page.locator('summary', { hasText: 'Manage vic' }).click();
+    const password = page.getByLabel('Your password, again').locator('visible=true').first();
+    await password.fill(PASSWORD);
+    // Enter chooses none of the acts.
+    await password.press('Enter');
+    await page.getByRole('button', { name: 'link' }).locator('visible=true').first().click();
+    await page.getByText('Give this link to vic.').waitFor();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Operators' }).waitFor();
+    expect(await page.getByText('Give this link to vic.').count()).toBe(0);
+    await page.close();
+  });
+
   test('without a script, the words of a reason are edited in its row, and an operator is managed below its row', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

@@ -49,6 +49,20 @@ test('a setting that another administrator changed meanwhile is not changed back
   expect(await rowOf()).toMatchObject({ rate: 20 });
 });
 
+test('the form that adds a reason does not replace the words of another one with its code', async () => {
+  const wordsOf = () => database.sql`select label, text from reasons where code = 'other'`;
+  const before = await wordsOf();
+  const form = await fieldsOn('/reasons', 'pattern=');
+  form.set('code', 'other');
+  form.set('label', 'Games of chance');
+  expect(await send('/reasons', form)).toContain('There is a reason other already');
+  expect(await wordsOf()).toEqual(before);
+  const edit = await fieldsOn('/reasons', 'value="edit"><input type="hidden" name="code" value="other"');
+  edit.set('label', 'Another one');
+  expect(await send('/reasons', edit)).toContain('other is in use.');
+  expect(await wordsOf()).toMatchObject([{ label: 'Another one' }]);
+});
+
 test('a role that was taken away meanwhile does not return', async () => {
   const form = await fieldsOn('/operators', 'name="login" value="vic"');
   expect(form.getAll('role')).toContain('admin');

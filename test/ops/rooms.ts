@@ -161,6 +161,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   'src/portal': {
     imports: [
+      'src/errors.ts',
       'src/lib',
       'src/contract',
       'db',

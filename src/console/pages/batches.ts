@@ -34,7 +34,7 @@ import {
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { type ById, laneFilters, optionalWord, toId } from '#src/site/query.ts';
+import { type ById, laneFilters, optionalWord, texts, toId } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const BATCH_PAGE = 200;
@@ -48,10 +48,6 @@ const FORM_MAX_BYTES =
   LANE_PAGE * GAME_MAX_BYTES + SEEN_MAX_BYTES + DECISION_TEXTS_MAX_BYTES + FILTERS_MAX_BYTES;
 
 const SEEN = /^([0-9a-f-]{36})@(\d{1,9})$/;
-const texts = z
-  .union([z.string(), z.array(z.string())])
-  .default([])
-  .transform((given) => [given].flat());
 const form = laneFilters.extend({
   act: z.enum(['pass', 'reject']),
   game: texts.transform((games) =>
@@ -214,7 +210,7 @@ export const addBatches = (app: FastifyInstance, options: ConsoleOptions): void 
 
   app.post('/undo', { config: { right: 'decide' }, bodyLimit: FILTERS_MAX_BYTES }, async (request, reply) => {
     const { batch, ...filters } = laneFilters
-      .extend({ batch: z.uuid().optional() })
+      .extend({ batch: z.uuid().optional(), view: optionalWord(['gallery']) })
       .parse(request.body ?? {});
     const last = batch === undefined ? await findLastDecision(sql, operatorOf(request).login) : undefined;
     const which = batch === undefined ? last && { audit_ids: last.audit_ids } : { batch_id: batch };

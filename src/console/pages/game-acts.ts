@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { leadOn } from '#src/console/next-game.ts';
-import { parseSeenPictures } from '#src/console/pages/seen-pictures.ts';
+import { seenPictures } from '#src/console/pages/seen-pictures.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
@@ -29,10 +29,7 @@ const decision = laneFilters.extend({
   act: z.enum(['pass', 'reject']),
   revision: revisionNumber,
   seen_status: z.enum(AUDIT_STATUSES),
-  seen_pictures: z
-    .union([z.string(), z.array(z.string())])
-    .default('')
-    .transform((lists) => parseSeenPictures([lists].flat().join(' '))),
+  seen_pictures: seenPictures,
   cursor: cursorText.optional(),
   reason: z.string().default(''),
   text: z.string().default(''),

@@ -5,7 +5,7 @@ import { ROLES, type Role } from '#src/contract/roles.ts';
 import { REASON_MAX } from '#src/contract/text.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
 import { missingProof, type ProofView, proofField } from '#src/site/confirm.ts';
-import { hiddenFields, html, inWords, type SafeHtml } from '#src/site/html.ts';
+import { hiddenFields, html, inWords, NO_DEFAULT, type SafeHtml } from '#src/site/html.ts';
 import { requestCard } from '#src/site/requests.ts';
 import { openBelow } from '#src/site/table.ts';
 
@@ -34,7 +34,8 @@ const manageForm = ({ login, roles, status, signs_in_by }: Operator, proof: Proo
   const rolesPart = isOidc
     ? html`<p class="soft">The roles come from the OIDC provider.</p>${isActive ? null : REASON}${proofField(proof)}`
     : html`<fieldset><legend>Roles of ${login}</legend>${roleBoxes(roles)}</fieldset>${REASON}${proofField(proof)}`;
-  return html`<form method="post" action="/operators" class="form">${hiddenFields({ login, had: roles.join(' ') })}${rolesPart}
+  return html`<form method="post" action="/operators" class="form">${NO_DEFAULT}
+${hiddenFields({ login, had: roles.join(' ') })}${rolesPart}
 ${proof.has_password ? html`<p class="soft">Each of these takes your password.</p>` : null}
 <div class="actions">${isOidc ? null : act('Set roles', 'roles', '')}
 ${isOidc || !isActive ? null : act('New sign-in link', 'link')}${act('End sessions', 'sign_out')}

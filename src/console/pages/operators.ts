@@ -30,6 +30,7 @@ import { html, inWords, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { texts } from '#src/site/query.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { tableSection } from '#src/site/table.ts';
 
@@ -44,10 +45,7 @@ const form = z.object({
   /** The roles that the form showed. */
   had: z.string().optional(),
   name: z.string().default(''),
-  role: z
-    .union([z.enum(ROLES), z.array(z.enum(ROLES))])
-    .default([])
-    .transform((roles) => [roles].flat()),
+  role: texts.pipe(z.array(z.enum(ROLES))),
 });
 
 const RIGHTS_TABLE = tableSection(
@@ -122,7 +120,7 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
     const showLink = ({ login: of, roles, secret }: { login: string; roles: Role[]; secret: string }) =>
       send(
         reply,
-        html`<div class="notice">
+        html`<div class="notice" data-instead="/operators">
 <p>Give this link to ${of}. It works once, for 15 minutes, and is not shown again.</p>
 <p><code>${signInUrl({ console: url(), kycDesk: options.kycDeskUrl }, { roles, secret })}</code></p></div>`,
       );

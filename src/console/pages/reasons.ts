@@ -6,6 +6,7 @@ import { linkTo } from '#src/console/links.ts';
 import { digitsOfReasons } from '#src/console/pages/decision-form.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
+import { StateError } from '#src/errors.ts';
 import { reasonList } from '#src/lists/reasons.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { operatorOf, redirectAfter, sendPage } from '#src/site/answers.ts';
@@ -22,7 +23,7 @@ const PAGE = 200;
 const COLUMNS = ['code', 'state', 'label', 'text'];
 
 const form = z.object({
-  act: z.enum(['add', 'retire']),
+  act: z.enum(['add', 'edit', 'retire']),
   code: z.string().trim(),
   label: z.string().default(''),
   text: z.string().default(''),
@@ -41,7 +42,7 @@ const CODE = html`<label class="field"><span>Code</span>
 /** Adds a reason, or changes the words of one and brings it back. */
 const reasonForm = (row?: ReasonRow): SafeHtml =>
   html`<form method="post" action="/reasons" class="form" autocomplete="off">
-${hiddenFields({ act: 'add', code: row?.code })}${row === undefined ? CODE : null}
+${hiddenFields({ act: row === undefined ? 'add' : 'edit', code: row?.code })}${row === undefined ? CODE : null}
 ${input('What the developer reads', { name: 'label', value: row?.label, required: true, maxlength: 200 })}
 <label class="field"><span>Text that a rejection begins with</span>
 <textarea name="text" rows="2" maxlength="${PROSE_MAX}" dir="auto">
@@ -77,9 +78,11 @@ ${mayManage ? section('Add a reason', reasonForm()) : null}`,
   app.post('/reasons', mayManage, (request, reply) => {
     const { act, code, label, text } = form.parse(request.body);
     return redirectAfter(reply, '/reasons', async () => {
-      if (act === 'add') await operateFor(request, options, addReason, { code, label, text });
-      else await operateFor(request, options, retireReason, { code });
-      return `${code} is ${act === 'add' ? 'in use' : 'retired'}.`;
+      if (act === 'add' && (await listReasons(options.sql)).some((reason) => reason.code === code))
+        throw new StateError(`There is a reason ${code} already: edit it in the list.`);
+      if (act === 'retire') await operateFor(request, options, retireReason, { code });
+      else await operateFor(request, options, addReason, { code, label, text });
+      return `${code} is ${act === 'retire' ? 'retired' : 'in use'}.`;
     });
   });
 };

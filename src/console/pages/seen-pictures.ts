@@ -1,6 +1,7 @@
 /** The bytes of pictures that are on a page, as its forms send them with a decision. */
 import type { PictureView } from '#db/queries/pictures.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
+import { texts } from '#src/site/query.ts';
 
 const SEEN = /([0-9a-f-]{36}):([0-9a-f]{64})/g;
 /** Bytes of one picture: id, hash, an encoded colon, a space. */
@@ -18,6 +19,9 @@ export const formatSeenPictures = (shown: readonly (PictureView | undefined)[]):
 /** @returns the hash in hex that was seen, by picture */
 export const parseSeenPictures = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
+
+/** The field of a form of one game: each list of pictures on the page sends one. */
+export const seenPictures = texts.transform((lists) => parseSeenPictures(lists.join(' ')));
 
 /** The field of a form of many games that names the pictures of one game. */
 export const seenField = (game_id: string, shown: readonly (PictureView | undefined)[]): SafeHtml =>

@@ -30,6 +30,7 @@ import {
 } from '#src/site/html.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { texts } from '#src/site/query.ts';
 import { addRequestActions, requestCard } from '#src/site/requests.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -143,7 +144,7 @@ const tooLate = (laterRun: string): SafeHtml =>
 
 const form = z.object({
   act: z.enum(['selected', 'all']).default('all'),
-  game: z.union([z.string(), z.array(z.string())]).default([]),
+  game: texts,
   /** It names the games. */
   approval: z.string().optional(),
 });
@@ -157,7 +158,7 @@ export const addWithdrawals = (app: FastifyInstance, options: ConsoleOptions): v
       const { run_id } = request.params;
       const { act, game, approval: approval_id } = form.parse(request.body);
       return redirectAfter(reply, pageOfRun(run_id), async () => {
-        const wanted = { run_id, game_ids: act === 'all' ? undefined : [game].flat(), approval_id };
+        const wanted = { run_id, game_ids: act === 'all' ? undefined : game, approval_id };
         const { game_ids } = await operateFor(request, options, acceptWithdrawals, wanted);
         return `Games withdrawn: ${game_ids.length}.`;
       });
