@@ -32,40 +32,45 @@ ${body}
 </html>
 `;
 
-/** Swagger UI with a document. */
-const viewer = (url: string): string => `<div id="swagger-ui" data-url="${url}"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>`;
-
 const OPERATOR_DOCUMENT = 'openapi-operator.json';
 
-const PAGE = htmlPage(
-  'Game Catalogue: platform-side operations',
-  ['swagger-ui.css', 'page.css'],
-  `<section class="first-request">
-<h1>A first request</h1>
-<p>An operator creates your token with <code>catalogue token create --application &lt;application_id&gt;</code>. Then, on your server:</p>
-<pre><code>curl <span class="origin">ADDRESS-OF-THIS-API</span>/open-api/game/list-by-audit-status \\
-  --header "Authorization: Bearer $TOKEN" \\
-  --header "Content-Type: application/json; charset=utf-8" \\
-  --data '{"audit_status":"pending","page_num":1,"page_size":20}'</code></pre>
-</section>
-${viewer('openapi.json')}`,
-);
+type DocumentPage = { title: string; token: string; path: string; body: object; document: string };
 
-const OPERATOR_PAGE = htmlPage(
-  'Game Catalogue: operator API',
-  ['swagger-ui.css', 'page.css'],
-  `<section class="first-request">
+/** Swagger UI with a document, below a first request. */
+const documentPage = ({ title, token, path, body, document }: DocumentPage): string =>
+  htmlPage(
+    title,
+    ['swagger-ui.css', 'page.css'],
+    `<section class="first-request">
 <h1>A first request</h1>
-<p>Create a token with <code>catalogue token create --operator &lt;login&gt; --role &lt;role&gt;</code>. Then:</p>
-<pre><code>curl <span class="origin">ADDRESS-OF-THIS-API</span>/operator-api/application/list \\
+<p>${token}</p>
+<pre><code>curl <span class="origin">ADDRESS-OF-THIS-API</span>${path} \\
   --header "Authorization: Bearer $TOKEN" \\
   --header "Content-Type: application/json; charset=utf-8" \\
-  --data '{"filter":{"status":"trouble"}}'</code></pre>
+  --data '${JSON.stringify(body)}'</code></pre>
 </section>
-${viewer(OPERATOR_DOCUMENT)}`,
-);
+<div id="swagger-ui" data-url="${document}"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>`,
+  );
+
+const PAGE = documentPage({
+  title: 'Game Catalogue: platform-side operations',
+  token:
+    'An operator creates your token with <code>catalogue token create --application &lt;application_id&gt;</code>. Then, on your server:',
+  path: '/open-api/game/list-by-audit-status',
+  body: { audit_status: 'pending', page_num: 1, page_size: 20 },
+  document: 'openapi.json',
+});
+
+const OPERATOR_PAGE = documentPage({
+  title: 'Game Catalogue: operator API',
+  token:
+    'Create a token with <code>catalogue token create --operator &lt;login&gt; --role &lt;role&gt;</code>. Then:',
+  path: '/operator-api/application/list',
+  body: { filter: { status: 'trouble' } },
+  document: OPERATOR_DOCUMENT,
+});
 
 /** What the API is, for a person who opens its address. */
 const ROOT = htmlPage(

@@ -149,12 +149,11 @@ export const operateAll = async (
   });
   await transact(sql, async (tx) => {
     const all: AuditEntry[] = [];
-    for (const [done, { operation, input }] of checked.entries()) {
+    for (const { operation, input } of checked) {
       const subject = await operation.subject(input, { sql: tx, caller });
       requireOwn(operation, subject, caller);
       const run: Run = { ...platform, caller, subject, approval_id: undefined };
       all.push(...(await runUnlogged(tx, operation, input, run)).entries);
-      platform.onProgress?.(done + 1, checked.length);
     }
     await recordAudit(tx, all);
   });

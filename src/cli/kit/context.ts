@@ -33,7 +33,7 @@ export type CommandContext = {
     options?: OperateOptions,
   ) => Promise<Final>;
   /** Runs operations in one transaction. */
-  operateAll: (planned: readonly Planned[], options?: OperateOptions) => Promise<void>;
+  operateAll: (planned: readonly Planned[]) => Promise<void>;
 };
 
 type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
@@ -100,9 +100,9 @@ export const createContext = (
       checkInput(operation.input, given);
       return operate(operation, given, commandLineCaller(by), await openPlatform(following));
     },
-    operateAll: async (planned, { by, ...following } = {}) => {
+    operateAll: async (planned) => {
       const { operateAll } = await import('#src/operations/operate.ts');
-      await operateAll(planned, commandLineCaller(by), await openPlatform(following));
+      await operateAll(planned, commandLineCaller(), await openPlatform({}));
     },
   };
 };

@@ -30,25 +30,16 @@ export const writeRows = async <Row extends object>(
   format: (typeof ROW_FORMATS)[number],
   columns: readonly (keyof Row & string)[],
   pages: AsyncIterable<readonly Row[]>,
-): Promise<number> => {
-  let count = 0;
-  const write = async (lines: readonly string[], end: string): Promise<void> => {
+): Promise<void> => {
+  const end = format === 'csv' ? '\r\n' : '\n';
+  const write = async (lines: readonly string[]): Promise<void> => {
     if (lines.length > 0 && !stdout.write(`${lines.join(end)}${end}`) && !stdout.destroyed)
       await once(stdout, 'drain');
   };
-  if (format === 'csv') await write([columns.join(',')], '\r\n');
-  for await (const rows of pages) {
-    count += rows.length;
-    if (format === 'csv')
-      await write(
-        rows.map((row) => columns.map((name) => toCell(row[name])).join(',')),
-        '\r\n',
-      );
-    else
-      await write(
-        rows.map((row) => escapeUnprintable(JSON.stringify(row))),
-        '\n',
-      );
-  }
-  return count;
+  const toLine = (row: Row): string =>
+    format === 'csv'
+      ? columns.map((name) => toCell(row[name])).join(',')
+      : escapeUnprintable(JSON.stringify(row));
+  if (format === 'csv') await write([columns.join(',')]);
+  for await (const rows of pages) await write(rows.map(toLine));
 };
