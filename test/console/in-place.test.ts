@@ -238,6 +238,7 @@ describe.runIf(hasBrowser())('from game to game in Chromium', () => {
     }
     await page.getByText('Nothing waits in this lane.').waitFor();
     expect(await page.locator('.side [aria-current]').innerText()).toMatch(/^Review\b/);
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await page.keyboard.press('u');
     await page.getByText(/: undone\./).waitFor();
     await heading(page, names[2]);

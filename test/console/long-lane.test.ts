@@ -42,6 +42,7 @@ describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
     await page.getByRole('link', { name: 'kite 1' }).click();
     await page.getByRole('heading', { ...heading, name: 'kite 1' }).waitFor();
     await page.getByRole('link', { name: 'Search further' }).waitFor();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await page.keyboard.press('j');
     await page.getByRole('link', { name: 'kite 2' }).click();
     await page.getByRole('heading', { ...heading, name: 'kite 2' }).waitFor();
@@ -54,6 +55,7 @@ describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
     await signInPage(page, served.url, 'olga', LANE);
     await page.getByRole('link', { name: 'kite 1' }).click();
     await page.getByRole('heading', { ...heading, name: 'kite 1' }).waitFor();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await page.keyboard.press('p');
     await page.getByText('kite 1: passed.').waitFor();
     await page.getByRole('link', { name: 'kite 2' }).waitFor();

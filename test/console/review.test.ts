@@ -77,11 +77,11 @@ describe.runIf(hasBrowser())('reviewing in Chromium', () => {
       await page.keyboard.press('Control+Enter');
     }
     await page.getByText('Nothing waits in this lane.').waitFor();
-    await page.waitForLoadState();
     expect(await statuses('keys')).toEqual({ passed: 15, rejected: 5 });
     const [rejection] =
       await database.sql`select reason, text from game_audits where audit_status = 'rejected' limit 1`;
     expect(rejection).toEqual({ reason: 'misleading', text: 'The pictures are of another game.' });
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await page.keyboard.press('u');
     await page.getByText(/: undone\./).waitFor();
     expect(await statuses('keys')).toEqual({ passed: 15, rejected: 4, pending: 1 });

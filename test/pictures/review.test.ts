@@ -160,6 +160,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await until('other bytes', async () => (await hash()) !== before);
     await page.keyboard.press('p');
     await page.getByText('Nothing was decided: a picture changed behind its address meanwhile.').waitFor();
+    await page.locator('shortcut-scope[ready]').waitFor({ state: 'attached' });
     await page.keyboard.press('p');
     await page.getByText('passed.').waitFor();
     await page.close();
