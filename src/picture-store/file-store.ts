@@ -44,9 +44,11 @@ export const openPicture = async (path: string): Promise<{ file: FileHandle; siz
   return undefined;
 };
 
-/** Makes the directories of a store that has no picture yet. */
+/** Makes the directories of a store that has no picture yet. Of pictures that are not public, other users read none. */
 export const createFileStore = async (directory: string): Promise<void> => {
-  for (const area of STORE_AREAS) await mkdir(join(directory, area), { recursive: true });
+  await mkdir(directory, { recursive: true });
+  for (const area of STORE_AREAS)
+    await mkdir(join(directory, area), { recursive: true, mode: area === 'passed' ? 0o755 : 0o750 });
 };
 
 /**

@@ -1,6 +1,6 @@
 // The blocks of docs/run.md for containers: what can be run without a container.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,7 +28,8 @@ const readBlock = async (name: string): Promise<string> => {
 test('the block for Compose writes every variable that docker-compose.yml requires, in a form that it accepts', async () => {
   const directory = await makeDirectory();
   const lines = (await readBlock('compose')).split('\n').filter((line) => !line.startsWith('docker '));
-  await run('bash', ['-euc', lines.join('\n')], { cwd: directory });
+  await run('bash', ['-euc', ['umask 022', ...lines].join('\n')], { cwd: directory });
+  expect((await stat(join(directory, '.env'))).mode & 0o777, 'others may read it').toBe(0o600);
   const env = await readFile(join(directory, '.env'), 'utf8');
   const written = new Map(env.split('\n').map((line) => line.split(/=(.*)/s) as [string, string]));
   const compose = await readFile('docker-compose.yml', 'utf8');

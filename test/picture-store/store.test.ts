@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -186,4 +186,14 @@ test('only a SHA-256 with the extension of an image is the name of a picture', (
   const others = ['svg', 'html', 'jpeg', 'png/../x', 'PNG', ''].map((extension) => `${sha256}.${extension}`);
   for (const name of [...others, sha256, `${'A'.repeat(64)}.png`, `..%2f${sha256}.png`, `${sha256}a.png`])
     expect(parsePictureName(name)).toBeUndefined();
+});
+
+test('other users of the machine do not read pictures that are not of passed games', async () => {
+  const parent = await mkdtemp(join(tmpdir(), 'catalogue-modes-'));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  const own = join(parent, 'new', 'store');
+  await createFileStore(own);
+  const modeOf = async (path: string): Promise<number> => (await stat(join(own, path))).mode & 0o007;
+  expect(await modeOf('seen')).toBe(0);
+  expect(await modeOf('passed')).toBe(await modeOf(''));
 });
