@@ -2,6 +2,7 @@ import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { firstRow, isOneRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { applications } from '#db/schema/applications.ts';
+import type { Schedule } from '#src/contract/words.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { NO_BACKOFF } from '#src/rules/backoff.ts';
 
@@ -162,6 +163,22 @@ export const listSchedules = (sql: Queryable, after: string, limit: number): Pro
   sql<ScheduleRow[]>`
     select application_id, status, every_ms, kyc_every_ms from applications where application_id > ${after}
     order by application_id limit ${limit}`;
+
+/** Is the application active, and was it since this moment neither changed nor pulled for this schedule? */
+export const isUnpulledSince = (
+  sql: Queryable,
+  application_id: string,
+  schedule: Schedule,
+  since: Date,
+): Promise<boolean> =>
+  isOneRow(sql`
+    select from applications
+    where application_id = ${application_id} and status = 'active' and updated_at < ${since}
+      and ${since} > all (${
+        schedule === 'games'
+          ? sql`select started_at from sync_runs where application_id = ${application_id} order by run_number desc limit 1`
+          : sql`select greatest(pulled_at, requested_at, '-infinity') from kyc_states where application_id = ${application_id}`
+      })`);
 
 /** The applications by state; `overdue`: active, without a successful run for more than three intervals. */
 export const countApplications = (sql: Queryable) =>

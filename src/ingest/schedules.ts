@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JobSchedulerJson, JobSchedulerTemplateOptions, Queue } from 'bullmq';
 import { type Queryable, readClock } from '#db/client.ts';
-import { listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
+import { isUnpulledSince, listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
 import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
-import { schedulerId, tickOffset } from '#src/rules/ticks.ts';
+import { schedulerId, tickOffset, untilTick } from '#src/rules/ticks.ts';
 
 /** Applications read at a time. */
 const PAGE = 1_000;
@@ -41,8 +41,9 @@ export type ReconciledSchedules = {
 
 /**
  * Makes BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets
- * them back. Looks up the schedulers of games, then those of KYC records, in the order of application ids, and changes
- * those that differ. A call ends early at `lookupsMax`, at `signal` and at a backlog of ticks.
+ * them back, with the ticks that were due meanwhile. Looks up the schedulers of games, then those of KYC records, in the
+ * order of application ids, and changes those that differ. A call ends early at `lookupsMax`, at `signal` and at a
+ * backlog of ticks.
  *
  * Only one caller at a time (`reconcile` has a lock): if the queue is in Postgres, setting the same scheduler twice
  * concurrently adds two ticks.
@@ -70,7 +71,11 @@ export const reconcileSchedules = async (
     for (let start = 0; start < rows.length; start += CONCURRENCY) {
       const batch = rows.slice(start, start + CONCURRENCY);
       const changes = await Promise.allSettled(
-        batch.map((row) => reconcileScheduler(ticks, wantedTick(row, schedule, producer))),
+        batch.map((row) =>
+          reconcileScheduler(ticks, wantedTick(row, schedule, producer), () =>
+            addMissedTick(sql, producer, row, schedule, now),
+          ),
+        ),
       );
       const failures = changes.filter((change) => change.status === 'rejected');
       // One scheduler that cannot be set does not stop the others. If several fail and none succeeds, the queue is down;
@@ -117,6 +122,20 @@ const wantedTick = (
   };
 };
 
+/** Adds a tick for an application that was not pulled since its last one was due: the queue lost that tick. */
+const addMissedTick = async (
+  sql: Queryable,
+  producer: Producer,
+  { application_id, ...row }: ScheduleRow,
+  schedule: Schedule,
+  now: number,
+): Promise<void> => {
+  const every = schedule === 'games' ? row.every_ms : row.kyc_every_ms;
+  const dueAt = new Date(now + untilTick(schedule, application_id, every, now) - every);
+  if (await isUnpulledSince(sql, application_id, schedule, dueAt))
+    await producer.add(tick, { application_id, schedule }, { once: schedulerId(schedule, application_id) });
+};
+
 const HOURLY_PRUNE: Wanted = {
   id: prune.name,
   timing: { every: HOUR_MS, offset: 1 },
@@ -159,10 +178,14 @@ const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<strin
     (id) => parseSchedulerJobId(id)?.scheduler_id ?? '',
   );
 
-/** Sets or removes one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick. */
+/**
+ * Sets or removes one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick.
+ * @param beforeSet runs before it is set, so that the next pass repeats both if this one is interrupted
+ */
 const reconcileScheduler = async (
   watched: WatchedQueue,
   { id, timing, template }: Wanted,
+  beforeSet = async () => {},
 ): Promise<'set' | 'removed' | undefined> => {
   const { queue } = watched;
   const existing = await queue.getJobScheduler(id);
@@ -181,6 +204,7 @@ const reconcileScheduler = async (
       await queue.clean(0, 0, 'completed');
     }
   }
+  await beforeSet();
   await queue.upsertJobScheduler(id, timing, template);
   return 'set';
 };

@@ -47,6 +47,34 @@ onBothBackends('A pass over schedules', (kind) => {
     expect((await ticks.getJobScheduler('games.one'))?.next).toBeGreaterThan(Date.now());
   });
 
+  it('of an application that was not pulled since its tick was due get that tick, once', async () => {
+    const intervals = { every_ms: 24 * HOUR_MS, kyc_every_ms: 24 * HOUR_MS };
+    await world.fleet.addApplication('one', 3, intervals);
+    await addApplication(world.fleet.sql, 'new', intervals);
+    await world.fleet
+      .sql`update applications set updated_at = now() - interval '2 days' where application_id = 'one'`;
+    const ticks = world.fleet.producer.queue(tick);
+    const waiting = async () => (await ticks.getWaiting()).map(({ name }) => name).sort();
+    for (let lost = 0; lost < 2; lost += 1) {
+      await world.fleet.flushQueue();
+      await reconcile();
+      await reconcile();
+      expect(await waiting()).toEqual(['one games', 'one kyc']);
+    }
+
+    const worker = await world.fleet.startWorker();
+    await until('both were pulled', async () => {
+      const [row] = await world.fleet.sql<{ runs: number; pulls: number }[]>`
+        select (select count(*)::int from sync_runs where outcome = 'succeeded') as runs,
+               (select count(*)::int from kyc_states where requested_at is not null or pulled_at is not null) as pulls`;
+      return row?.runs === 1 && row.pulls === 1;
+    });
+    await worker.stop(5_000);
+    await world.fleet.flushQueue();
+    await reconcile();
+    expect(await waiting()).toEqual([]);
+  });
+
   it('are left alone when they tick while a pass reads them', async () => {
     await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
     await reconcile();
