@@ -12,14 +12,14 @@ export const FAILURE_KINDS = {
   not_utf8: 'The answer is not UTF-8.',
   too_deep: 'The answer is nested too deeply.',
   too_many_values: 'The answer has too many keys and values.',
-  not_decodable: 'The answer has a compression that was not requested.',
+  not_decodable: 'The answer does not decompress, or has a compression that was not requested.',
   body_too_large: 'The answer is too large.',
   redirect: 'The address redirects: register the final one.',
   timeout: 'No complete answer in time.',
   connect_failed: 'No connection, or it closed before the answer began.',
-  connection_lost: 'The connection broke.',
+  connection_lost: 'The connection broke in the answer, or the answer is not valid HTTP.',
   name_not_found: 'The name of the server does not resolve.',
-  tls_failed: 'The certificate is not valid.',
+  tls_failed: 'The TLS handshake failed, or the certificate is not valid.',
   forbidden_address:
     "The platform's settings do not allow the address: it is not public, is plain http, or has a port that is not allowed.",
   no_detail: 'The list names this game, but its detail is null: list only games that have a detail.',
@@ -44,6 +44,7 @@ export const OWN_KINDS: Readonly<Record<string, string>> = {
 export const CODES: Readonly<Record<string, string>> = {
   invalid_type: 'missing or of another type',
   too_small: 'empty',
+  empty: 'empty',
   too_long: 'too long',
   too_big: 'too many',
   not_http_url: 'not an http or https address',
@@ -52,6 +53,10 @@ export const CODES: Readonly<Record<string, string>> = {
   without_length: 'without a length: it may have been cut',
   cert_has_expired: 'from a server whose certificate has expired',
   err_tls_cert_altname_invalid: 'from a server whose certificate has another name',
+  incomplete: 'incomplete: is Content-Length its number of bytes?',
+  http_parser: 'not valid HTTP/1.1: a header or a chunk is wrong',
+  und_err_headers_overflow: 'preceded by more than 16 KiB of headers',
+  und_err_res_content_length_mismatch: 'of another length than its Content-Length',
   unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
 };
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { errors } from 'undici';
+import type { Reason } from '#src/contract/text.ts';
 import { NO_ALLOWED_ADDRESS } from '#src/egress/egress.ts';
 import { CallError, isCallError } from '#src/egress/errors.ts';
 
@@ -8,6 +9,10 @@ const codeOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException;
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
 };
+
+/** A code as the reason of an error. The code of a connection that closed says no more than the kind of the error. */
+const reasonsOf = (code: string): Reason[] =>
+  code === 'unknown' || code === 'UND_ERR_SOCKET' ? [] : [{ path: '', code: code.toLowerCase() }];
 
 /** Errors of the look-up and of the connection name their system call, or are undici's or the tunnel's; those of a handshake are not. */
 const isHandshakeError = (error: Error, code: string): boolean =>
@@ -50,7 +55,7 @@ export const connectError = (error: Error, isTls: boolean, isConnected = false):
     if (limit !== undefined) return noSocket(limit);
     return new CallError('name_not_found', `its name does not resolve (${code})`);
   }
-  const reasons = code === 'unknown' ? [] : [{ path: '', code: code.toLowerCase() }];
+  const reasons = reasonsOf(code);
   if (isTls && isHandshakeError(error, code)) {
     return new CallError('tls_failed', `the TLS handshake or the certificate failed (${code})`, {
       reasons,
@@ -95,13 +100,17 @@ export const exchangeError = (
     });
   }
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
+  const reasons = reasonsOf(code);
   if (isResponding && error instanceof errors.SocketError)
     return new CallError(
       'connection_lost',
       `the connection closed in the response, before its end (${code}): is Content-Length the number of bytes that are sent?`,
+      { reasons: [{ path: '', code: 'incomplete' }] },
     );
   // The codes of undici and of Node's parser: headers over 16 KiB, a body whose length is not Content-Length.
   return isResponding || /^(?:HTTP_PARSER|HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
-    ? new CallError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`)
-    : new CallError('connect_failed', `the connection closed before a response (${code})`);
+    ? new CallError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`, {
+        reasons,
+      })
+    : new CallError('connect_failed', `the connection closed before a response (${code})`, { reasons });
 };

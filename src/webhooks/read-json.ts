@@ -1,5 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip } from 'node:zlib';
+import type { Reason } from '#src/contract/text.ts';
 import { CallError } from '#src/egress/errors.ts';
 import { ACCEPT_ENCODING } from '#src/egress/http-post.ts';
 import type { PostResponse } from '#src/egress/post.ts';
@@ -30,9 +31,10 @@ const unreadable = (
   { hasEnd }: PostResponse,
   code: 'not_decodable' | 'not_utf8' | 'not_json',
   message: string,
+  reasons: Reason[] = [],
 ): CallError =>
   hasEnd
-    ? new CallError(code, message)
+    ? new CallError(code, message, { reasons })
     : new CallError(code, `${message}; it named no length, so its body may have been cut`, {
         reasons: [{ path: '', code: 'without_length' }],
         mayBeCut: true,
@@ -120,6 +122,7 @@ export const readJson = async (
   try {
     return meter.time(() => JSON.parse(text));
   } catch {
-    throw unreadable(response, 'not_json', 'the response is not JSON');
+    const reasons = text === '' ? [{ path: '', code: 'empty' }] : [];
+    throw unreadable(response, 'not_json', 'the response is not JSON', reasons);
   }
 };

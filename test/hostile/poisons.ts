@@ -55,7 +55,7 @@ export const DETAIL_POISONS: Record<string, { answer: (game_id: string) => Answe
   },
   'data-list': { answer: always({ data: [] }), why: 'invalid_data (invalid_type)' },
   html: { answer: always(raw('<html>Welcome</html>')), why: 'not_json (not_json)' },
-  'no-content': { answer: always(raw('', 204)), why: 'not_json (not_json)' },
+  'no-content': { answer: always(raw('', 204)), why: 'not_json (empty)' },
   truncated: { answer: (id) => raw(success(goodDetail(id)).slice(0, -9)), why: 'not_json (not_json)' },
   'not-object': { answer: always(raw('[1]')), why: 'not_envelope (invalid_type)' },
   'text-code': {
@@ -79,14 +79,14 @@ export const DETAIL_POISONS: Record<string, { answer: (game_id: string) => Answe
   },
   reset: {
     answer: always((response) => response.socket?.resetAndDestroy()),
-    why: 'connect_failed (connect_failed)',
+    why: 'connect_failed (econnreset)',
   },
   'cut-off': {
     answer: always((response) => {
       response.writeHead(200, { 'content-length': '1000' }).write('{');
       setImmediate(() => response.destroy());
     }),
-    why: 'connection_lost (connection_lost)',
+    why: 'connection_lost (incomplete)',
   },
   redirect: {
     answer: always(raw('', 302, { location: 'http://169.254.169.254/' })),

@@ -1,5 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { describeFailure } from '#src/contract/failure-words.ts';
 import {
   aClient,
   aServer,
@@ -41,7 +42,25 @@ test.each([
   ['gzip cut short', 'gzip', gzipSync(good).subarray(0, 60)],
   ['a layer that is missing', 'gzip, br', gzipSync(good)],
 ])('refuses %s', async (_, coding, body) => {
-  expect(await codeFor(body, { headers: { 'content-encoding': coding } })).toBe('not_decodable');
+  const server = await respondWith(body, { headers: { 'content-encoding': coding } });
+  const { code: kind, reasons } = await errorOf(askDetail(aClient(), server.url));
+  expect(kind).toBe('not_decodable');
+  expect(describeFailure({ operation: 'query_game_detail', kind, reasons })).toBe(
+    'The answer does not decompress, or has a compression that was not requested.',
+  );
+});
+
+test.each([
+  ['with 204', 204, Buffer.alloc(0)],
+  ['with 200', 200, Buffer.alloc(0)],
+  ['after decompression', 200, gzipSync('')],
+])('names an empty response as such: %s', async (_, status, body) => {
+  const headers = body.length > 0 ? { 'content-encoding': 'gzip' } : {};
+  const server = await respondWith(body, { status, headers });
+  const { code: kind, reasons } = await errorOf(askDetail(aClient(), server.url));
+  expect(describeFailure({ operation: 'query_game_detail', kind, reasons })).toBe(
+    'The answer is not JSON: an error page of a proxy (the answer is empty)?',
+  );
 });
 
 test('reads up to the cap of its operation and not a byte more', async () => {

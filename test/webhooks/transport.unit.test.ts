@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { describeFailure } from '#src/contract/failure-words.ts';
 import { createEgressPolicy, type EgressOptions } from '#src/egress/egress.ts';
 import type { CallErrorCode } from '#src/egress/errors.ts';
 import { createHttpPost } from '#src/egress/http-post.ts';
@@ -89,16 +90,28 @@ test('a body that ends politely before its promised length is connection_lost', 
   const server = await aTcpServer((socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"ret'));
   });
-  expect((await errorOf(askDetail(aClient(), server.url))).code).toBe('connection_lost');
+  expect(await errorOf(askDetail(aClient(), server.url))).toMatchObject({
+    code: 'connection_lost',
+    reasons: [{ path: '', code: 'incomplete' }],
+  });
 });
 
 test.each([
-  ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n'],
-  ['headers without end', `HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`],
-  ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}'],
-])('a server that speaks %s is connection_lost', async (_, bytes) => {
+  ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'http_parser'],
+  [
+    'headers without end',
+    `HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}`,
+    'und_err_headers_overflow',
+  ],
+  [
+    'two lengths',
+    'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}',
+    'und_err_res_content_length_mismatch',
+  ],
+])('a server that speaks %s is connection_lost, and its error names what broke', async (_, bytes, code) => {
   const server = await aTcpServer((socket) => socket.once('data', () => socket.write(bytes)));
-  expect((await errorOf(askDetail(aClient(), server.url))).code).toBe('connection_lost');
+  const error = await errorOf(askDetail(aClient(), server.url));
+  expect(error).toMatchObject({ code: 'connection_lost', reasons: [{ path: '', code }] });
 });
 
 test.each([
@@ -205,7 +218,11 @@ test('a server that does not speak TLS, or hangs up in its handshake, is tls_fai
     (socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')),
     'https',
   );
-  expect((await errorOf(askDetail(aClient(), plain.url))).code).toBe('tls_failed');
+  const { code: kind, reasons } = await errorOf(askDetail(aClient(), plain.url));
+  expect(kind).toBe('tls_failed');
+  expect(describeFailure({ operation: 'query_game_detail', kind, reasons })).toBe(
+    'The TLS handshake failed, or the certificate is not valid (err_ssl_wrong_version_number).',
+  );
   const rude = await aTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()), 'https');
   expect((await errorOf(askDetail(aClient(), rude.url))).code).toBe('tls_failed');
 });

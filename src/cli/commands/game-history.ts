@@ -2,7 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { describeDiff, requireGame } from '#src/cli/commands/game-text.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { parseNamedGame, parseRevision } from '#src/cli/kit/named-game.ts';
-import { APPLICATION, parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { APPLICATION } from '#src/cli/kit/parsers.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readTimeline } from '#src/review/timeline.ts';
@@ -41,9 +41,7 @@ export const registerHistory = (game: CommandUnknownOpts): void => {
     examples: ['game why acme g-17', 'game why acme g-17 --json'],
     paged: true,
     parameters: (command) =>
-      command
-        .argument(...APPLICATION)
-        .argument('<application_game_id>', "the application's id", parseNonEmpty),
+      command.argument(...APPLICATION).argument('<application_game_id>', "the application's id"),
     run: async ({ openDatabase, out }, application_id, application_game_id) => {
       const timeline = await readTimeline(await openDatabase(), application_id, application_game_id);
       const { game, answer, entries, waiting } = timeline;
