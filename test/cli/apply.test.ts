@@ -169,6 +169,16 @@ test.each(WRONG)('%s changes nothing, and the line and the field are named', asy
   expect(await everyRow(database.sql)).toEqual(before);
 });
 
+test('--prune leaves what belongs to a part that the file does not have', async () => {
+  await apply(FILE);
+  const [applications = '', reasons = ''] = FILE.split(/^(?=reasons:)/m);
+  expect((await apply(applications, '--prune', '--yes')).stdout).toBe('0 changes.\n');
+  expect((await apply('', '--prune', '--yes')).stdout).toBe('0 changes.\n');
+  const { stdout } = await apply(reasons, '--prune', '--dry-run');
+  expect(stdout).toContain('- reason other');
+  expect(stdout).not.toContain('- application');
+});
+
 test('--prune takes a confirmation, on a terminal the number of applications, then removes what the file does not name', async () => {
   const one = FILE.slice(0, FILE.indexOf('  mizu:'));
   const refused = await apply(one, '--prune');

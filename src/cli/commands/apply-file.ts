@@ -29,23 +29,24 @@ const application = addApplication.input
   );
 
 const fileSchema = z.strictObject({
-  applications: z.record(applicationId, application).default({}),
-  reasons: z.record(addReason.input.shape.code, addReason.input.omit({ code: true }).strict()).default({}),
+  applications: z.record(applicationId, application).optional(),
+  reasons: z.record(addReason.input.shape.code, addReason.input.omit({ code: true }).strict()).optional(),
 });
 type File = z.infer<typeof fileSchema>;
 
 export type WantedApplication = {
   application_id: string;
   /** With defaults, as `addApplication` takes them. */
-  settings: File['applications'][string];
+  settings: z.infer<typeof application>;
   /** As the file has them: durations are texts. */
   given: Record<string, unknown>;
   /** Reads its access token. Undefined: the file names none. */
   readToken: (() => Promise<string>) | undefined;
 };
+/** Undefined: the file does not have this part. */
 export type Wanted = {
-  applications: WantedApplication[];
-  reasons: { code: string; label: string; text: string }[];
+  applications: WantedApplication[] | undefined;
+  reasons: { code: string; label: string; text: string }[] | undefined;
 };
 
 /** Converts the document. @throws UsageError for aliases that would fill the memory */
@@ -114,7 +115,7 @@ type Sources = { directory: string; env: NodeJS.ProcessEnv; home: string };
 /** Returns a function that reads the access token of an application. */
 const tokenReader = (
   application_id: string,
-  { access_token_file: file, access_token_env: variable }: File['applications'][string],
+  { access_token_file: file, access_token_env: variable }: WantedApplication['settings'],
   { directory, env, home }: Sources,
 ): (() => Promise<string>) | undefined => {
   if (file === undefined && variable === undefined) return undefined;
@@ -136,6 +137,8 @@ const tokenReader = (
   };
 };
 
+const entriesOf = <Value>(part: Record<string, Value> | undefined) => part && Object.entries(part);
+
 /** Reads a file. @throws UsageError that names each wrong field with its line */
 export const readWanted = async (path: string, env: NodeJS.ProcessEnv, home: string): Promise<Wanted> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -144,12 +147,12 @@ export const readWanted = async (path: string, env: NodeJS.ProcessEnv, home: str
   const { file, plain } = parseFile(path, text);
   const sources = { directory: dirname(path), env, home };
   return {
-    applications: Object.entries(file.applications).map(([application_id, settings]) => ({
+    applications: entriesOf(file.applications)?.map(([application_id, settings]) => ({
       application_id,
       settings,
       given: { ...plain.applications?.[application_id] },
       readToken: tokenReader(application_id, settings, sources),
     })),
-    reasons: Object.entries(file.reasons).map(([code, reason]) => ({ code, ...reason })),
+    reasons: entriesOf(file.reasons)?.map(([code, reason]) => ({ code, ...reason })),
   };
 };

@@ -110,7 +110,7 @@ const planApplication = async (
   };
 };
 
-/** Compares a file with what is there. @param prune also removes what the file does not name */
+/** Compares a file with what is there. @param prune also removes what the parts of the file do not name */
 export const planChanges = async (
   sql: Database,
   wanted: Wanted,
@@ -120,13 +120,13 @@ export const planChanges = async (
   const rows = new Map((await listApplications(sql)).map((row) => [row.application_id, row]));
   const reasons = new Map((await listReasons(sql)).map((row) => [row.code, row]));
   const found: Plan = { changes: [], planned: [], removed: [] };
-  for (const application of wanted.applications) {
+  for (const application of wanted.applications ?? []) {
     const one = await planApplication(application, rows.get(application.application_id), openKeys);
     if (one === undefined) continue;
     found.changes.push(one.change);
     found.planned.push(one.planned);
   }
-  for (const reason of wanted.reasons) {
+  for (const reason of wanted.reasons ?? []) {
     const row = reasons.get(reason.code);
     const isRetired = row !== undefined && row.retired_at !== null;
     const fields = (['label', 'text'] as const).flatMap((field) =>
@@ -143,17 +143,15 @@ export const planChanges = async (
     found.planned.push(plan(addReason, reason));
   }
   if (!prune) return found;
-  const [ids, codes] = [
-    new Set(wanted.applications.map(({ application_id }) => application_id)),
-    new Set(wanted.reasons.map(({ code }) => code)),
-  ];
+  const ids = wanted.applications && new Set(wanted.applications.map(({ application_id }) => application_id));
+  const codes = wanted.reasons && new Set(wanted.reasons.map(({ code }) => code));
   for (const { code, retired_at } of reasons.values()) {
-    if (retired_at !== null || codes.has(code)) continue;
+    if (retired_at !== null || codes?.has(code) !== false) continue;
     found.changes.push({ sign: '-', subject: `reason ${code}`, fields: [] });
     found.planned.push(plan(retireReason, { code }));
   }
   for (const application_id of rows.keys()) {
-    if (ids.has(application_id)) continue;
+    if (ids?.has(application_id) !== false) continue;
     found.changes.push({ sign: '-', subject: `application ${application_id}`, fields: [] });
     found.removed.push(application_id);
   }

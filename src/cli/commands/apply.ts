@@ -30,7 +30,7 @@ const confirmRemoval = async ({ out }: CommandContext, removed: readonly string[
 export const register = (program: Command): void => {
   defineCommand(program, 'apply', {
     details:
-      'Adds and changes what differs, in one transaction: a wrong line changes nothing, and a second call has 0 changes. Without --prune, what the file does not name stays as it is; with it, applications are removed afterwards, one by one. Only a new application must have a token; another one keeps its own. app export writes the file.',
+      'Adds and changes what differs, in one transaction: a wrong line changes nothing, and a second call has 0 changes. Without --prune, what the file does not name stays as it is; with it, a part that the file does not have (applications, reasons) stays, and applications are removed afterwards, one by one. Only a new application must have a token; another one keeps its own. app export writes the file.',
     examples: ['apply --file catalogue.yaml --dry-run', 'apply --file catalogue.yaml --prune --yes'],
     parameters: (command) =>
       command
