@@ -55,7 +55,7 @@ test.each([
   ['with 200', 200, Buffer.alloc(0)],
   ['after decompression', 200, gzipSync('')],
 ])('names an empty response as such: %s', async (_, status, body) => {
-  const headers = body.length > 0 ? { 'content-encoding': 'gzip' } : {};
+  const headers: Record<string, string> = body.length > 0 ? { 'content-encoding': 'gzip' } : {};
   const server = await respondWith(body, { status, headers });
   const { code: kind, reasons } = await errorOf(askDetail(aClient(), server.url));
   expect(describeFailure({ operation: 'query_game_detail', kind, reasons })).toBe(
