@@ -1,4 +1,4 @@
-// The figures of docs/application-developers.md are those of the code.
+// The figures of the guides are those of the code.
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { LIST_ROWS_MAX } from '#src/contract/application.ts';
@@ -51,4 +51,35 @@ test("the developer's guide has the limits of the code", async () => {
   expect(IDENTIFIER_MAX).toBe(NAME_MAX);
   const page = await readFile('docs/application-developers.md', 'utf8');
   for (const figure of FIGURES) expect(page).toContain(figure);
+});
+
+test('the connections of each process are those of its pools', async () => {
+  const read = async (path: string, figure: RegExp): Promise<number> =>
+    Number(figure.exec(await readFile(path, 'utf8'))?.[1]);
+  const of = (process: string) =>
+    read(`src/processes/${process}.ts`, /^const DATABASE_CONNECTIONS = (\d+);$/m);
+  const [worker, api, console, media, desk, metrics] = (await Promise.all(
+    ['worker', 'api', 'console', 'media', 'kyc-desk', 'metrics'].map(of),
+  )) as [number, number, number, number, number, number];
+  const operator = await read('src/processes/api.ts', /^const OPERATOR_CONNECTIONS = (\d+);$/m);
+  const all = worker + api + operator + console + media + desk + metrics;
+  // The queues of a process: a pool to take jobs, one for what adds and reads them, and that of the metrics.
+  const [take, add] = (await Promise.all(
+    ['worker', 'producer'].map((use) =>
+      read('src/queue/backend.ts', new RegExp(`POOL_MAX.*\\b${use}: (\\d+)`)),
+    ),
+  )) as [number, number];
+  const queued = [
+    worker + take + add,
+    api + add,
+    api + operator + 2 * add,
+    console + add,
+    media + take,
+    desk,
+    all - metrics + 2 * take + 4 * add,
+  ].map((own) => own + metrics + add);
+  expect(await readFile('docs/operate.md', 'utf8')).toContain(
+    `worker and API ${worker + metrics} each, an API with the operator API ${api + operator + metrics}, console and media ${media + metrics}, KYC desk ${desk + metrics}, \`up\` ${all}; with the queues in Postgres ${queued.join(', ')}.`,
+  );
+  expect([api, console]).toEqual([worker, media]);
 });
