@@ -118,6 +118,22 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
   }
 };
 
+/**
+ * Finds logins that are members of our roles, and whose sessions the owner may not end: `end_overdue_sessions` leaves them.
+ * @returns what a superuser must run, as sentences
+ */
+const findOwnSessions = async (sql: Database): Promise<string[]> => {
+  const rows = await sql<{ login: string; owner: string }[]>`
+    select quote_ident(rolname) as login, quote_ident(current_user) as owner from pg_roles
+    where rolcanlogin and is_process(oid) and not pg_has_role(oid, 'usage')
+      and not pg_has_role('pg_signal_backend', 'usage') order by 1`;
+  if (rows.length === 0) return [];
+  const statements = rows.map(({ login, owner }) => `grant ${login} to ${owner};`).join(' ');
+  return [
+    `The user of DATABASE_URL may not end sessions of ${rows.map(({ login }) => login).join(', ')}, which then block others for ever. Let a superuser run: ${statements}`,
+  ];
+};
+
 /** Functions of large objects that anybody may call: no process uses them, and each fills the disk. */
 const LARGE_OBJECTS = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,bytea)'];
 
@@ -207,5 +223,6 @@ export const grantRoles = async (sql: Database, urls: RoleUrls): Promise<string[
   const logins = missing.length > 0 ? [] : await allowLogins(sql, urls);
   const limits = missing.length > 0 ? [] : await limitRoles(sql);
   const left = await grantRights(sql);
-  return [...missing, ...logins, ...limits, ...left];
+  const sessions = await findOwnSessions(sql);
+  return [...missing, ...logins, ...limits, ...left, ...sessions];
 };

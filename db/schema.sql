@@ -1470,9 +1470,10 @@ begin
   return (
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
-    where is_overdue
+    -- Of another login Postgres refuses to end a session, which would keep all others.
+    where (pg_has_role(s.usesysid, 'usage') or pg_has_role('pg_signal_backend', 'usage')) and (is_overdue
       or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder)
-         and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+         and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began)));
 end
 $function$;
 

@@ -791,7 +791,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9fc1c83e8c5dbec827ebee03c459dc0d894f8aecdcbd3baf5ce88645ae16321d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"7f3e18aa32a78111abd5e6eaa84cfeda95799210a0698d580e4970073ed92d42","created_at":1795509822667}')
+  ('{"id":2,"hash":"9ef7b7454adabb6bbdd423b5b6e15792c62bf14f0b6ccefc1dfde958dc6f7b3a","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1840,9 +1840,10 @@ begin
   return (
     select count(*) filter (where pg_terminate_backend(pid))
     from public.process_sessions() join pg_stat_activity s using (pid)
-    where is_overdue
+    -- Of another login Postgres refuses to end a session, which would keep all others.
+    where (pg_has_role(s.usesysid, 'usage') or pg_has_role('pg_signal_backend', 'usage')) and (is_overdue
       or pid::text in (select split_part(holder, ' ', 1) from unnest(holders) holder)
-         and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began));
+         and public.is_process(s.usesysid) and (s.xact_start is null or s.xact_start > began)));
 end
 $function$;
 
