@@ -1,9 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { FleetPart } from '#src/processes/fleet-part.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
+import {
+  addTestOperator,
+  signIn,
+  signInPage,
+  startTestConsole,
+  type TestConsole,
+} from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
 import { type PictureServer, startPictureServer } from '#test/support/pictures.ts';
@@ -50,13 +57,13 @@ test('a page says why pictures are late: no process, a paused queue; it says not
   const old = { timestamp: since.getTime() };
   await queue().add('an old job', { game_ids: [ids[1]] }, old);
   const utc = `${since.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-  for (const path of [page, list]) {
-    const late = await read(path);
-    expect(late, path).toContain('No media process takes picture jobs: the oldest has waited since');
-    expect(late, path).toContain(utc);
-    expect(late, path).toContain('npx catalogue media');
-    expect(late, path).toContain('not fetched yet');
-    expect(late, path).not.toContain('being fetched');
+  const late = await read(page);
+  expect(late).toContain('No media process takes picture jobs: the oldest has waited since');
+  expect(late).toContain(utc);
+  expect(late).toContain('npx catalogue media');
+  for (const text of [late, await read(list)]) {
+    expect(text).toContain('not fetched yet');
+    expect(text).not.toContain('being fetched');
   }
   expect(await read('/')).toContain('No media process takes picture jobs: the oldest has waited since');
 
@@ -67,6 +74,32 @@ test('a page says why pictures are late: no process, a paused queue; it says not
   media = await startTestMedia(database.databaseUrl, prefix);
   await until('the pictures', async () => (await read(page)).split('class="frame" href').length === 4);
   for (const path of [page, '/']) expect(await read(path)).not.toContain('media process');
+});
+
+describe.runIf(hasBrowser())('in Chromium', () => {
+  const browser = useBrowser();
+
+  test('nothing moves when pictures are late after all, nor when they come', async () => {
+    await media?.stop();
+    media = undefined;
+    await database.sql`delete from pictures`;
+    await queue().pause();
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    await page.addInitScript(LIST_SHIFTS);
+    await signInPage(page, served.url, 'olga', `/games/${ids[0]}`);
+    const notice = page.locator('.gallery .notice').first();
+    await notice.waitFor();
+    await queue().resume();
+    await page.getByText('being fetched').first().waitFor();
+    await queue().pause();
+    await page.getByText('not fetched yet').first().waitFor();
+    await queue().resume();
+    media = await startTestMedia(database.databaseUrl, prefix);
+    await page.locator('a.frame').nth(2).waitFor();
+    expect(await notice.isHidden()).toBe(true);
+    expect(await page.evaluate('shifts')).toEqual([]);
+    await page.close();
+  });
 });
 
 test('after the last request of a page, its pictures are not said to be fetched', async () => {

@@ -150,6 +150,10 @@ const DIGITS = 9;
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
 
+/** Says why pictures are late. No later answer replaces it, so nothing moves; a style hides it once no list waits. */
+export const delayNotice = ({ delay }: GamePictures): SafeHtml | null =>
+  delay && html`<p class="notice warn">${describeDelay(delay)}</p>`;
+
 /**
  * The pictures of one field. While some are being fetched, the browser requests the list again.
  * @param isLate takes the place of the one on a page that was sent before
@@ -183,9 +187,9 @@ export const pictureList = (
   const poll =
     waits && isCurrent && !isOver ? html` hx-get="${again}" hx-trigger="${every}" hx-swap="outerHTML"` : null;
   const late = isLate ? html` hx-swap-oob="true"` : null;
-  return html`<div class="pictures" id="pictures-${field}"${poll}${late}>${
-    waits && delay !== null ? html`<p class="notice warn">${describeDelay(delay)}</p>` : null
-  }${items.map(place)}${
+  return html`<div class="pictures" id="pictures-${field}"${waits ? html` data-waits` : null}${poll}${late}>${items.map(
+    place,
+  )}${
     isCurrent
       ? seenPictures(items.flatMap(({ value, type }) => (type === 'removed' ? [] : [find(value)])))
       : null
