@@ -148,8 +148,8 @@ const readPidFile = async (data: string): Promise<{ pid: number; port: number; i
 };
 
 /**
- * Does the Postgres of this data directory listen at the port? Every user of the machine may take a free port, and whoever
- * connects to it would send the password.
+ * Does the Postgres of this data directory listen at the port? Every user of the machine may take a free port: a client that
+ * connected to it would send the password.
  */
 export const isListening = async (data: string, port: number): Promise<boolean> => {
   const found = await readPidFile(data);

@@ -29,8 +29,8 @@ export const takeFreshCheck = async (sql: Queryable, login: string, auth_time: u
   isFresh(auth_time) && (await countAttempt(sql, [`fresh:${login}:${auth_time}`], 1)) === 0;
 
 /**
- * Verifies the password of an operator who is signed in. Wrong ones count apart from sign-ins, so nobody without a session
- * can stop it. The caller writes a refusal to the audit log.
+ * Verifies the password of an operator who is signed in. Wrong ones count apart from sign-ins, so only a session
+ * of the operator can stop it. The caller writes a refusal to the audit log.
  */
 export const tryPassword = async (
   sql: Queryable,

@@ -1,16 +1,9 @@
 /** Sign-in at an OpenID Connect provider: code flow with PKCE, state and nonce, by openid-client. */
 import { normalizeIP } from '@fastify/rate-limit';
 import {
-  allowInsecureRequests,
   authorizationCodeGrant,
   buildAuthorizationUrl,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
-  type Configuration,
   calculatePKCECodeChallenge,
-  discovery,
-  enableNonRepudiationChecks,
   fetchUserInfo,
   randomNonce,
   randomPKCECodeVerifier,
@@ -30,7 +23,6 @@ import { deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { takeFreshCheck } from '#src/identity/confirm.ts';
-import { ANSWER_BOUNDS } from '#src/identity/oidc-answers.ts';
 import {
   isSubject,
   joinClaims,
@@ -39,6 +31,7 @@ import {
   type RoleSettings,
   rolesOf,
 } from '#src/identity/oidc-claims.ts';
+import { createDiscovery, type OidcClient } from '#src/identity/oidc-discovery.ts';
 import { recordRefusedSignIn } from '#src/identity/refusals.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
 import {
@@ -49,11 +42,7 @@ import {
   TooManySignInsError,
 } from '#src/identity/sign-in.ts';
 
-export type OidcSettings = RoleSettings & {
-  issuer: string;
-  clientId: string;
-  clientSecret: string;
-};
+export type OidcSettings = RoleSettings & OidcClient;
 
 const FLOW_LIFETIME_MS = 10 * 60_000;
 /** Sign-ins that one address may begin within the window of attempts. Each is a row until it expires. */
@@ -69,15 +58,6 @@ const NO_SUBJECT = 'The provider did not say who you are in at most 255 letters,
 const LOGIN =
   'a verified e-mail address, or a preferred_username that is none, of at most 100 of a-z 0-9 . _ @ + - alone';
 const NO_LOGIN = `Your provider gives no login: ${LOGIN}. Ask who manages your account there.`;
-
-/** A provider that does not list its methods takes HTTP Basic (OpenID Connect Discovery 1.0, section 3). */
-const authenticateBy = (secret: string): ClientAuth => {
-  const [post, basic] = [ClientSecretPost(secret), ClientSecretBasic(secret)];
-  return (server, ...request) => {
-    const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post');
-    return (takesPost ? post : basic)(server, ...request);
-  };
-};
 
 /** Updates the roles and the name of a known operator. A change of roles is written to the audit log. */
 const updateKnown = async (
@@ -139,30 +119,7 @@ const admit = async (
 
 /** Signs operators in at one provider. It is contacted at the first sign-in, and again after a failure. */
 export const createOidc = (sql: Database, settings: OidcSettings, site: Site, siteUrl: string) => {
-  let discovered: Promise<Configuration> | undefined;
-  const configure = (): Promise<Configuration> => {
-    const issuer = new URL(settings.issuer);
-    discovered ??= discovery(issuer, settings.clientId, undefined, authenticateBy(settings.clientSecret), {
-      ...ANSWER_BOUNDS,
-      // By default openid-client trusts TLS for the signature of an ID token. The configuration accepts http for loopback
-      // issuers only.
-      execute: [enableNonRepudiationChecks, ...(issuer.protocol === 'http:' ? [allowInsecureRequests] : [])],
-    }).catch((error: unknown) => {
-      discovered = undefined;
-      throw new CatalogueError('The OIDC provider does not answer: retry later, or sign in by password.', {
-        cause: error,
-      });
-    });
-    return discovered.then((configuration) => {
-      // openid-client accepts it for Microsoft Entra ID, and then whatever tenant an ID token names.
-      if (configuration.serverMetadata().issuer.includes('{tenantid}'))
-        throw new CatalogueError(
-          'OIDC_ISSUER is that of many organisations: an administrator must name one.',
-        );
-      return configuration;
-    });
-  };
-
+  const configure = createDiscovery(settings);
   return {
     /**
      * @param again the provider requests the credentials even if the person is signed in there

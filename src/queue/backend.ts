@@ -42,8 +42,7 @@ export type QueueBackend = {
   listDelayedAfter: (queue: string, moment: number, skip: number, limit: number) => Promise<string[]>;
   /**
    * Empties a stalled job that is larger than any of ours: its next attempt then fails, because it has no payload.
-   * PostgreSQL stores no such job.
-   * @returns whether it was so large
+   * @returns whether it was so large; false on PostgreSQL, which stores no such job
    */
   emptyLargeJob: (queue: string, job_id: string) => Promise<boolean>;
   close: () => Promise<void>;

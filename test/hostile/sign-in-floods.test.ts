@@ -73,7 +73,7 @@ test('an address that begins sign-ins at the provider without end fills no table
   expect(bytes).toBeLessThan(100_000);
 });
 
-test('a console deletes the expired sign-ins by itself, though nobody signs in', async () => {
+test('a console deletes the expired sign-ins by itself, although no operator signs in', async () => {
   await database.sql`update oidc_flows set expires_at = now() - interval '1 minute'`;
   const other = await startTestConsole(database);
   await until('they are deleted', async () => (await sizeOf('oidc_flows')).rows === 0);
