@@ -1,8 +1,10 @@
 // A page that arrives in parts: what is shown of it stays where it is.
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
-import { useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('a slow page in Chromium', () => {
@@ -10,16 +12,16 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
   const browser = useBrowser();
   const served = useTestConsole(database);
 
-  /** The console behind a line that stops before the form, until the rest is let through. @returns its address */
-  const serveInParts = async (rest: Promise<void>): Promise<string> => {
-    const server = await startRawServer(async ({ url = '/' }, response) => {
-      const answer = await fetch(new URL(url, served.url));
+  /** The console behind a line that stops before a text, until the rest is let through. @returns its address */
+  const serveInParts = async (stop: string, rest: Promise<void>): Promise<string> => {
+    const server = await startRawServer(async ({ url = '/', headers }, response) => {
+      const answer = await fetch(new URL(url, served.url), { headers: { cookie: headers.cookie ?? '' } });
       response.setHeader('content-type', answer.headers.get('content-type') ?? '');
       const body = await answer.text();
-      const form = body.indexOf('<form');
-      response.write(body.slice(0, form));
-      if (form !== -1) await rest;
-      response.end(body.slice(form));
+      const at = body.indexOf(stop);
+      response.write(body.slice(0, at));
+      if (at !== -1) await rest;
+      response.end(body.slice(at));
     });
     onTestFinished(server.close);
     return server.url;
@@ -29,7 +31,7 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
     const rest = Promise.withResolvers<void>();
     const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await page.addInitScript(LIST_SHIFTS);
-    await page.goto(`${await serveInParts(rest.promise)}${path}`, { waitUntil: 'commit' });
+    await page.goto(`${await serveInParts('<form', rest.promise)}${path}`, { waitUntil: 'commit' });
     await page.getByRole('heading').waitFor();
     // Nothing is shown before the styles are there, though the page can be measured.
     await page.waitForFunction(
@@ -40,6 +42,26 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
     await page.waitForLoadState();
     const after = await page.locator('main').boundingBox();
     expect([after?.x, after?.y, after?.width]).toEqual([before?.x, before?.y, before?.width]);
+    expect(await page.evaluate('shifts')).toEqual([]);
+    await page.close();
+  });
+
+  test('nothing of a lane moves whose last button comes later', async () => {
+    await addTestOperator(database.sql, 'olga', 'reviewer');
+    await addApplication(database.sql, 'app');
+    await upsertGames(database.sql, 'app', [fetchedGame()]);
+    const rest = Promise.withResolvers<void>();
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    await signInPage(page, served.url, 'olga');
+    await page.addInitScript(LIST_SHIFTS);
+    const start = '<a class="button primary" href="/review/next';
+    await page.goto(`${await serveInParts(start, rest.promise)}/review`, { waitUntil: 'commit' });
+    await page.getByText('Gallery').waitFor({ state: 'attached' });
+    // Several frames.
+    await page.waitForTimeout(500);
+    rest.resolve();
+    await page.getByRole('link', { name: 'Start' }).waitFor();
+    await page.waitForLoadState();
     expect(await page.evaluate('shifts')).toEqual([]);
     await page.close();
   });
