@@ -70,10 +70,13 @@ const toasts = (): ToastStack | null => document.querySelector<ToastStack>('toas
 const isInPlace = ({ sourceElement }: HtmxRequest): boolean =>
   sourceElement?.hasAttribute('hx-boost') === true;
 
-/** The page stays as it is, with what was typed, and says why. @param reason a sentence, or a few */
+/**
+ * The page stays as it is, with what was typed, and says why. A part that is not refreshed takes no place of another problem.
+ * @param reason a sentence, or a few
+ */
 const keepPage = (request: HtmxRequest, reason: string, ...more: Node[]): void => {
   if (isInPlace(request)) toasts()?.say(reason, 'bad', ...more);
-  else {
+  else if (!toasts()?.querySelector(`.bad:not(#${NOT_REFRESHED})`)) {
     const text = `What this page shows is no longer refreshed. ${reason}`;
     toasts()
       ?.say(text, 'bad', ...more)
