@@ -122,16 +122,16 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
  * Finds logins that are members of our roles, and whose sessions the owner may not end: `end_overdue_sessions` leaves them.
  * @returns what a superuser must run, as sentences
  */
-const findOwnSessions = async (sql: Database): Promise<string[]> => {
+const findForeignLogins = async (sql: Database): Promise<string[]> => {
   const rows = await sql<{ login: string; owner: string }[]>`
     select quote_ident(rolname) as login, quote_ident(current_user) as owner from pg_roles
     where rolcanlogin and is_process(oid) and not pg_has_role(oid, 'usage')
       and not pg_has_role('pg_signal_backend', 'usage') order by 1`;
   if (rows.length === 0) return [];
-  const statements = rows.map(({ login, owner }) => `grant ${login} to ${owner};`).join(' ');
-  return [
-    `The user of DATABASE_URL may not end sessions of ${rows.map(({ login }) => login).join(', ')}, which then block others for ever. Let a superuser run: ${statements}`,
-  ];
+  const logins = rows.map(({ login }) => login).join(', ');
+  const grants = rows.map(({ login, owner }) => `grant ${login} to ${owner};`).join(' ');
+  const problem = `The user of DATABASE_URL may not end sessions of ${logins}, which then block others for ever.`;
+  return [`${problem} Let a superuser run: ${grants}`];
 };
 
 /** Functions of large objects that anybody may call: no process uses them, and each fills the disk. */
@@ -223,6 +223,6 @@ export const grantRoles = async (sql: Database, urls: RoleUrls): Promise<string[
   const logins = missing.length > 0 ? [] : await allowLogins(sql, urls);
   const limits = missing.length > 0 ? [] : await limitRoles(sql);
   const left = await grantRights(sql);
-  const sessions = await findOwnSessions(sql);
-  return [...missing, ...logins, ...limits, ...left, ...sessions];
+  const foreign = await findForeignLogins(sql);
+  return [...missing, ...logins, ...limits, ...left, ...foreign];
 };

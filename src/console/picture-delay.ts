@@ -36,7 +36,7 @@ const readQueue = async (producer: Producer): Promise<PictureDelay | null> => {
 const START = html`Start one: <code>npx catalogue media</code>`;
 
 /** Describes a delay, and what an operator can do about it. */
-export const describeDelay = (delay: PictureDelay): SafeHtml => {
+const describeDelay = (delay: PictureDelay): SafeHtml => {
   switch (delay.cause) {
     case 'not_taken':
       return html`No media process takes picture jobs: the oldest has waited since ${clock(delay.since)}. ${START}`;
@@ -52,6 +52,10 @@ Its media process may have been killed. ${START}`;
       return html`The queue does not answer, so pictures are not requested. Reload this page when it does.`;
   }
 };
+
+/** Shows why pictures are late; nothing if they are not. */
+export const delayNotice = (delay: PictureDelay | null): SafeHtml | null =>
+  delay && html`<p class="notice warn">${describeDelay(delay)}</p>`;
 
 /** Reads whether picture jobs are late, and why. @returns null if they are not */
 export const readPictureDelay = (producer: Producer): Promise<PictureDelay | null> =>

@@ -78,8 +78,13 @@ test('the connections of each process are those of its pools', async () => {
     desk,
     all - metrics + 2 * take + 4 * add,
   ].map((own) => own + metrics + add);
-  expect(await readFile('docs/operate.md', 'utf8')).toContain(
-    `worker and API ${worker + metrics} each, an API with the operator API ${api + operator + metrics}, console and media ${media + metrics}, KYC desk ${desk + metrics}, \`up\` ${all}; with the queues in Postgres ${queued.join(', ')}.`,
-  );
+  const connections = [
+    `worker and API ${worker + metrics} each`,
+    `an API with the operator API ${api + operator + metrics}`,
+    `console and media ${media + metrics}`,
+    `KYC desk ${desk + metrics}`,
+    `\`up\` ${all}; with the queues in Postgres ${queued.join(', ')}.`,
+  ];
+  expect(await readFile('docs/operate.md', 'utf8')).toContain(connections.join(', '));
   expect([api, console]).toEqual([worker, media]);
 });

@@ -5,6 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
   box,
+  bytes,
+  concat,
   flat,
   iccSegment,
   little,
@@ -20,8 +22,6 @@ import {
 
 const SIDE = 64;
 const [RED, GREEN] = ['#c81e1e', '#1ec81e'];
-const concat = (...parts: Buffer[]): Buffer => Buffer.concat(parts);
-const bytes = (...numbers: number[]): Buffer => Buffer.from(numbers);
 const full = (type: string, ...parts: Buffer[]) => box(type, uint32(0), ...parts);
 const decode = useDecoder();
 

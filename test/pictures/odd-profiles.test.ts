@@ -4,6 +4,8 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
+  bytes,
+  concat,
   flat,
   iccSegment,
   little,
@@ -19,8 +21,6 @@ import {
 
 const SIDE = 16;
 const decode = useDecoder();
-const concat = (...parts: Buffer[]): Buffer => Buffer.concat(parts);
-const bytes = (...numbers: number[]): Buffer => Buffer.from(numbers);
 
 const [HEADER, VERSION_AT, SPACE_AT] = [128, 8, 16];
 type Tag = { name: string; data: Buffer };

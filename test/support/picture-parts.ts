@@ -6,6 +6,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { sniffImage } from '#src/rules/pictures.ts';
 
+export const concat = (...parts: Buffer[]): Buffer => Buffer.concat(parts);
+export const bytes = (...numbers: number[]): Buffer => Buffer.from(numbers);
+
 const joined = (numbers: readonly number[], bytes: number, little = false): Buffer => {
   const buffer = Buffer.alloc(bytes * numbers.length);
   for (const [n, number] of numbers.entries()) {

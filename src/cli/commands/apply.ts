@@ -29,8 +29,12 @@ const confirmRemoval = async ({ out }: CommandContext, removed: readonly string[
 /** `catalogue apply` */
 export const register = (program: Command): void => {
   defineCommand(program, 'apply', {
-    details:
-      'Adds and changes what differs, in one transaction: a wrong line changes nothing, and a second call has 0 changes. Without --prune, what the file does not name stays as it is; with it, a part that the file does not have (applications, reasons) stays, and applications are removed afterwards, one by one. Only a new application must have a token; another one keeps its own. app export writes the file.',
+    details: [
+      'Adds and changes what differs, in one transaction: a wrong line changes nothing, and a second call has 0 changes.',
+      'Without --prune, what the file does not name stays as it is; with it, a part that the file does not have',
+      '(applications, reasons) stays, and applications are removed afterwards, one by one.',
+      'Only a new application must have a token; another one keeps its own. app export writes the file.',
+    ].join(' '),
     examples: ['apply --file catalogue.yaml --dry-run', 'apply --file catalogue.yaml --prune --yes'],
     parameters: (command) =>
       command

@@ -16,8 +16,9 @@ const requireDatabaseUrl = (config: Config, command: FleetPart['name']): Config 
   const own = configFor(config, role);
   const { databaseUrl } = own;
   if (databaseUrl !== undefined) return { ...own, databaseUrl };
+  const settings = `DATABASE_URL_${role.toUpperCase()} or DATABASE_URL (and REDIS_URL)`;
   throw new UsageError(
-    `catalogue ${command} is one process of a fleet: set DATABASE_URL_${role.toUpperCase()} or DATABASE_URL (and REDIS_URL), or run npx catalogue up for everything in one process.`,
+    `catalogue ${command} is one process of a fleet: set ${settings}, or run npx catalogue up for everything in one process.`,
   );
 };
 

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { leadOn } from '#src/console/next-game.ts';
-import { seenPictures } from '#src/console/pages/seen-pictures.ts';
+import { seenPicturesField } from '#src/console/pages/seen-pictures.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import type { GameDecision } from '#src/operations/decision-results.ts';
 import { passGames, rejectGames } from '#src/operations/decisions.ts';
@@ -29,7 +29,7 @@ const decision = laneFilters.extend({
   act: z.enum(['pass', 'reject']),
   revision: revisionNumber,
   seen_status: z.enum(AUDIT_STATUSES),
-  seen_pictures: seenPictures,
+  seen_pictures: seenPicturesField,
   cursor: cursorText.optional(),
   reason: z.string().default(''),
   text: z.string().default(''),

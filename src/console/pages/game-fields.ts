@@ -1,6 +1,6 @@
 /** The content of a game: what changed first, what did not change folded. */
 import stringWidth from 'string-width';
-import { delayNotice, pictureList } from '#src/console/pages/game-pictures.ts';
+import { gallery } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { scriptOf } from '#src/lib/scripts.ts';
 import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
@@ -39,9 +39,7 @@ const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => 
 };
 
 const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures, game }: GameView): SafeHtml =>
-  field.kind === 'text'
-    ? textBody(field, isCompared)
-    : html`<div class="gallery">${delayNotice(pictures)}${pictureList(game, diff, field, pictures)}</div>`;
+  field.kind === 'text' ? textBody(field, isCompared) : gallery(game, diff, [field], pictures);
 
 /** Did its words, its addresses, or bytes behind an address change? */
 const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): boolean =>
@@ -59,9 +57,7 @@ const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
   if (lists.every(({ items }) => items.length === 0))
     return section('Pictures', html`<div class="body"><p class="soft">None.</p></div>`);
   return html`<section class="card" aria-label="Icon and pictures">
-<div class="gallery">${delayNotice(pictures)}${lists.map((field) =>
-    pictureList(game, diff, field, pictures),
-  )}</div></section>`;
+${gallery(game, diff, lists, pictures)}</section>`;
 };
 
 /** The heading shows names up to this width whole on every screen. Full-width characters take two columns. */

@@ -13,7 +13,7 @@ import {
 import { listSimilarIcons, type SimilarGame } from '#db/queries/similar-icons.ts';
 import { changedPicture, isWaiting, picturePlace } from '#src/console/pages/pictures.ts';
 import { formatSeenPictures } from '#src/console/pages/seen-pictures.ts';
-import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
+import { delayNotice, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import type { GameDiff } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/rules/diff.ts';
@@ -150,9 +150,15 @@ const DIGITS = 9;
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
 
-/** Says why pictures are late. No later answer replaces it, so nothing moves; a style hides it once no list waits. */
-export const delayNotice = ({ delay }: GamePictures): SafeHtml | null =>
-  delay && html`<p class="notice warn">${describeDelay(delay)}</p>`;
+/** Are pictures of this list being fetched? */
+const waitsFor = (
+  { application_id }: GameRow,
+  { items }: ListDiff,
+  { pictures, isAwaited }: GamePictures,
+): boolean =>
+  items.some(
+    ({ value, type }) => type !== 'removed' && isAwaited(pictures.get({ application_id, url: value })),
+  );
 
 /**
  * The pictures of one field. While some are being fetched, the browser requests the list again.
@@ -161,10 +167,12 @@ export const delayNotice = ({ delay }: GamePictures): SafeHtml | null =>
 export const pictureList = (
   game: GameRow,
   { from, to }: GameDiff,
-  { field, items }: ListDiff,
-  { pictures, former, delay, isAwaited }: GamePictures,
+  list: ListDiff,
+  gamePictures: GamePictures,
   { polls = 0, isLate = false }: { polls?: number; isLate?: boolean } = {},
 ): SafeHtml => {
+  const { field, items } = list;
+  const { pictures, former, delay } = gamePictures;
   const isCompared = from !== null && from !== to;
   const isCurrent = to === game.revision;
   const isOver = polls >= POLLS_MAX;
@@ -181,7 +189,7 @@ export const pictureList = (
       isLate: delay !== null || isOver,
     });
   };
-  const waits = items.some(({ value, type }) => type !== 'removed' && isAwaited(find(value)));
+  const waits = waitsFor(game, list, gamePictures);
   const again = link(`/games/${game.game_id}/pictures`, { field, from: from ?? '', to, polls: polls + 1 });
   const every = polls < QUICK_POLLS ? 'load delay:800ms, every 15s' : 'every 15s';
   const poll =
@@ -194,6 +202,22 @@ export const pictureList = (
       ? seenPictures(items.flatMap(({ value, type }) => (type === 'removed' ? [] : [find(value)])))
       : null
   }</div>`;
+};
+
+/**
+ * The pictures of some fields in one grid, below why they are late. No later answer replaces the reason, so nothing moves; a
+ * style hides it once no list waits.
+ */
+export const gallery = (
+  game: GameRow,
+  diff: GameDiff,
+  lists: readonly ListDiff[],
+  pictures: GamePictures,
+): SafeHtml => {
+  const waits = lists.some((list) => waitsFor(game, list, pictures));
+  return html`<div class="gallery">${waits ? delayNotice(pictures.delay) : null}${lists.map((list) =>
+    pictureList(game, diff, list, pictures),
+  )}</div>`;
 };
 
 /**

@@ -7,7 +7,7 @@ import { isOwnRejection, leadToAppeal } from '#src/console/pages/appeals.ts';
 import { DECISION_TEXTS_MAX_BYTES } from '#src/console/pages/decision-form.ts';
 import { DECISION_FORMS } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
-import { seenPictures } from '#src/console/pages/seen-pictures.ts';
+import { seenPicturesField } from '#src/console/pages/seen-pictures.ts';
 import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
 import { operatorOf, redirectAfter, redirectOnRefusal, redirectWith, sendError } from '#src/site/answers.ts';
@@ -112,7 +112,7 @@ const decisionForm = z.object({
   text: z.string(),
   appeal_id: z.coerce.number(),
   revision: revisionNumber,
-  seen_pictures: seenPictures,
+  seen_pictures: seenPicturesField,
 });
 
 /** Adds the routes that write in a thread, and that decide an appeal. */

@@ -13,7 +13,7 @@ import { countLiveWorkers } from '#db/queries/workers.ts';
 import { linkTo } from '#src/console/links.ts';
 import { charts } from '#src/console/pages/home-charts.ts';
 import { NO_WORKER, queueSummary, readQueues } from '#src/console/pages/queues.ts';
-import { describeDelay, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
+import { delayNotice, readPictureDelay } from '#src/console/picture-delay.ts';
 import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
@@ -61,11 +61,6 @@ const startButton = (lanes: LaneSummary, { roles }: SignedIn): SafeHtml | undefi
     ? undefined
     : html`<a class="button primary" href="${link('/review/next', { lane: first.lane })}">Start reviewing</a>`;
 };
-
-const delayNotice = (delay: PictureDelay | null): SafeHtml | null =>
-  delay === null || delay.cause === 'queue_unreachable'
-    ? null
-    : html`<p class="notice warn">${describeDelay(delay)}</p>`;
 
 const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
   section(
@@ -172,7 +167,7 @@ ${laneStat('Changed games', '/review?lane=changed', { ...lanes.changed, overdue:
 ${laneStat('Appeals to decide', '/review/appeals', { games: open, due: appeal?.due ?? null, overdue: overdue.appeals })}
 ${stat('In trouble', number(trouble.length), { url: IN_TROUBLE, note: more, tone })}
 </div>
-${delayNotice(delay)}
+${delay?.cause === 'queue_unreachable' ? null : delayNotice(delay)}
 <div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
 ${listSection('Live without a verdict on the developer', unverifiedList, unverified, { linkTo })}
 ${listSection('Waiting for a second person', runRequestList, requests, { linkTo })}

@@ -55,6 +55,7 @@ describe.runIf(hasBrowser())('notices in Chromium', () => {
     await problem.waitFor();
     // No answer comes to what the page requests by itself.
     await page.route('**/icons?*', () => {});
+    // In steps, between which the page sends its requests: one of them then waits for longer than htmx does.
     for (let seconds = 0; seconds < 70; seconds += 2) await page.clock.runFor(2_000);
     expect(await problem.count()).toBe(1);
     await page.getByRole('button', { name: 'Dismiss' }).click();
