@@ -1,4 +1,5 @@
 /** Explains why requested pictures do not arrive, from the queue of the media process. */
+import type { Job, Queue } from 'bullmq';
 import pTimeout from 'p-timeout';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -14,12 +15,19 @@ export type PictureDelay =
   /** The oldest job waits: no process takes jobs, or they are behind. Or it began and has not ended. */
   | { cause: 'not_taken' | 'behind' | 'not_finished'; since: Date };
 
+/** Reads the oldest job of a state. By "ascending" BullMQ gives the newest one if the queue is in PostgreSQL. */
+const readOldest = async (queue: Queue, state: 'waiting' | 'active'): Promise<Job | undefined> => {
+  const { [state]: count = 0 } = await queue.getJobCounts(state);
+  const [oldest] = count === 0 ? [] : await queue.getJobs([state], count - 1, count - 1);
+  return oldest;
+};
+
 const readQueue = async (producer: Producer): Promise<PictureDelay | null> => {
   const queue = producer.queue(fetchPictures);
-  const [isPaused, [waiting], [active]] = await Promise.all([
+  const [isPaused, waiting, active] = await Promise.all([
     queue.isPaused(),
-    queue.getJobs(['waiting'], 0, 0, true),
-    queue.getJobs(['active'], 0, 0, true),
+    readOldest(queue, 'waiting'),
+    readOldest(queue, 'active'),
   ]);
   if (isPaused) return { cause: 'queue_paused' };
   const lateBefore = Date.now() - LATE_MS;

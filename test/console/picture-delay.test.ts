@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { fetchPictures } from '#src/ingest/specs.ts';
 import type { FleetPart } from '#src/processes/fleet-part.ts';
@@ -12,6 +14,7 @@ import {
   type TestConsole,
 } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
 import { type PictureServer, startPictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -44,6 +47,20 @@ const read = async (path: string): Promise<string> => {
   return answer.text();
 };
 const queue = () => served.producer.queue(fetchPictures);
+
+onBothBackends('The delay of pictures', (kind) => {
+  test('is that of the oldest job, though newer ones wait', async () => {
+    const fleet = await startTestFleet(kind);
+    onTestFinished(fleet.stop);
+    const since = Date.now() - 6 * 60_000;
+    for (const timestamp of [since, Date.now()]) {
+      const payload = { game_ids: [randomUUID()], icons_only: true };
+      await fleet.producer.queue(fetchPictures).add('a job', payload, { timestamp });
+    }
+    const delay = { cause: 'not_taken', since: new Date(since) };
+    expect(await readPictureDelay(fleet.producer)).toEqual(delay);
+  });
+});
 
 test('a page says why pictures are late: no process, a paused queue; it says nothing before, and nothing after', async () => {
   const page = `/games/${ids[0]}`;
