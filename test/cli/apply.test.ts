@@ -8,7 +8,7 @@ import { listAudit } from '#db/queries/audit.ts';
 import { runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow } from '#test/support/stored.ts';
-import { openTerminal } from '#test/support/terminal.ts';
+import { openTerminal, terminalTest } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -179,29 +179,32 @@ test('--prune leaves what belongs to a part that the file does not have', async 
   expect(stdout).not.toContain('- application');
 });
 
-test('--prune takes a confirmation, on a terminal the number of applications, then removes what the file does not name', async () => {
-  const one = FILE.slice(0, FILE.indexOf('  mizu:'));
-  const refused = await apply(one, '--prune');
-  expect(refused).toMatchObject({ exit: 2 });
-  expect(refused.stderr).toContain('--prune removes 1 application (mizu): add --yes. Nothing was changed.');
-  const terminal = await openTerminal({
-    columns: 100,
-    env: { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home, OTHERS_TOKEN: TOKEN },
-  });
-  onTestFinished(terminal.close);
-  const before = await everyRow(database.sql);
-  await terminal.type(`catalogue apply --file ${join(home, 'catalogue.yaml')} --prune; echo "[exit $?]"`);
-  await until('apply asks', async () => /to\s+confirm:/.test(await terminal.screen()));
-  await terminal.type('2');
-  await until('apply ends', async () => (await terminal.screen()).includes('[exit 1]'));
-  expect(await terminal.screen()).toContain('Nothing was changed.');
-  expect(await everyRow(database.sql)).toEqual(before);
-  const { stdout } = await apply(one, '--prune', '--yes');
-  expect(stdout).toContain('- application mizu');
-  expect((await apply(one, '--prune', '--yes')).stdout).toBe('0 changes.\n');
-  const [row] = await database.sql`select status from applications where application_id = 'mizu'`;
-  expect(row?.status).toBe('removed');
-});
+terminalTest(
+  '--prune takes a confirmation, on a terminal the number of applications, then removes what the file does not name',
+  async () => {
+    const one = FILE.slice(0, FILE.indexOf('  mizu:'));
+    const refused = await apply(one, '--prune');
+    expect(refused).toMatchObject({ exit: 2 });
+    expect(refused.stderr).toContain('--prune removes 1 application (mizu): add --yes. Nothing was changed.');
+    const terminal = await openTerminal({
+      columns: 100,
+      env: { ...asOperator(database.databaseUrl), CATALOGUE_HOME: home, OTHERS_TOKEN: TOKEN },
+    });
+    onTestFinished(terminal.close);
+    const before = await everyRow(database.sql);
+    await terminal.type(`catalogue apply --file ${join(home, 'catalogue.yaml')} --prune; echo "[exit $?]"`);
+    await until('apply asks', async () => /to\s+confirm:/.test(await terminal.screen()));
+    await terminal.type('2');
+    await until('apply ends', async () => (await terminal.screen()).includes('[exit 1]'));
+    expect(await terminal.screen()).toContain('Nothing was changed.');
+    expect(await everyRow(database.sql)).toEqual(before);
+    const { stdout } = await apply(one, '--prune', '--yes');
+    expect(stdout).toContain('- application mizu');
+    expect((await apply(one, '--prune', '--yes')).stdout).toBe('0 changes.\n');
+    const [row] = await database.sql`select status from applications where application_id = 'mizu'`;
+    expect(row?.status).toBe('removed');
+  },
+);
 
 test('app export writes a file that changes nothing', async () => {
   await apply(FILE.replace('  mizu:', '  fjord:'));

@@ -5,7 +5,7 @@ import stringWidth from 'string-width';
 import { expect, it, onTestFinished } from 'vitest';
 import { createProgram } from '#src/cli/program.ts';
 import { runCli } from '#test/support/cli.ts';
-import { openTerminal } from '#test/support/terminal.ts';
+import { openTerminal, terminalTest } from '#test/support/terminal.ts';
 
 const run = promisify(execFile);
 
@@ -59,19 +59,22 @@ it.each(tree.filter(([, command]) => command.commands.length === 0))(
   },
 );
 
-it('a terminal of 60 columns shows help without a line that it wraps, and its examples can be pasted', async () => {
-  const terminal = await openTerminal({ columns: 60, rows: 100 });
-  onTestFinished(() => terminal.close());
-  for (const command of ['game package --help', 'app update --help', '--help', 'help sync']) {
-    const { screen, exit } = await terminal.run(`catalogue ${command}`);
-    expect(exit).toBe(0);
-    for (const line of screen.split('\n')) expect(stringWidth(line), line).toBeLessThanOrEqual(60);
-  }
-  const { screen } = await terminal.run('catalogue game package --help');
-  const example = /\$ npx (catalogue game package .* \\\n.*)$/m.exec(screen)?.[1] ?? '';
-  const args = await run('bash', ['-c', `catalogue() { echo "$*"; }; ${example}`]);
-  expect(args.stdout).toBe('game package 019a… --url https://cdn.example/game.zip --by kim\n');
-});
+terminalTest(
+  'a terminal of 60 columns shows help without a line that it wraps, and its examples can be pasted',
+  async () => {
+    const terminal = await openTerminal({ columns: 60, rows: 100 });
+    onTestFinished(() => terminal.close());
+    for (const command of ['game package --help', 'app update --help', '--help', 'help sync']) {
+      const { screen, exit } = await terminal.run(`catalogue ${command}`);
+      expect(exit).toBe(0);
+      for (const line of screen.split('\n')) expect(stringWidth(line), line).toBeLessThanOrEqual(60);
+    }
+    const { screen } = await terminal.run('catalogue game package --help');
+    const example = /\$ npx (catalogue game package .* \\\n.*)$/m.exec(screen)?.[1] ?? '';
+    const args = await run('bash', ['-c', `catalogue() { echo "$*"; }; ${example}`]);
+    expect(args.stdout).toBe('game package 019a… --url https://cdn.example/game.zip --by kim\n');
+  },
+);
 
 it('help lists every command, the exit codes and .env.example, with --help and without arguments', async () => {
   const [help, nothing] = await Promise.all([runCli(['--help']), runCli([])]);

@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { openTerminal, type Terminal } from '#test/support/terminal.ts';
+import { terminalTest as it, openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import stringWidth from 'string-width';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { queryGameList } from '#src/ingest/specs.ts';
 import { stepId } from '#src/ingest/steps.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
@@ -11,7 +11,7 @@ import { type Gate, startGate } from '#test/support/gate.ts';
 import { goodDetail, goodRow, idsOf, success } from '#test/support/hostile-application.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { openTerminal, type Terminal } from '#test/support/terminal.ts';
+import { terminalTest as it, openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { until } from '#test/support/until.ts';
 
 /** What commands that call webhooks need. */

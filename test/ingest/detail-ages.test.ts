@@ -1,6 +1,6 @@
 // How old details are, without a row that says so of each: db/queries/detail-ages.ts.
 import { randomUUIDv7 } from 'node:crypto';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { insertApplication, updateApplication } from '#db/queries/applications.ts';
 import { compareGames } from '#db/queries/compare-games.ts';
 import { recordFailures } from '#db/queries/failures.ts';
@@ -21,6 +21,7 @@ import { runEndings } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const fleet = useTestFleet(fleetBackend());
+beforeAll(() => fleet.startWorker());
 const MAX_AGE_MS = 60_000;
 const now = new Date('2026-06-01T12:00:00.000Z');
 const ago = (seconds: number) => new Date(now.getTime() - seconds * 1_000);
@@ -90,7 +91,6 @@ it('Another age applies at once, also to an application that is registered again
 });
 
 it('A day of details that did not change locks and writes no row, until no run is complete for four intervals', async () => {
-  await fleet.startWorker();
   const { server } = await fleet.addApplication('same', 30);
   await fleet.sync('same');
   const locked = () =>
@@ -125,7 +125,6 @@ it('Details that fail beyond the failures that are kept are fetched by the next 
   const ids = idsOf('g', 5);
   const broken = ids.slice(1);
   const application = await startHostileApplication(fleet, 'broken', wellBehaved(ids));
-  await fleet.startWorker();
   await fleet.sync('broken');
   await fleet.sql`update games set fetched_at = fetched_at - interval '90 s'`;
   await fleet.sql`
@@ -146,7 +145,6 @@ it('Another age applies at once, although a run is open that compared its pages 
   const gate = await startGate(server.url);
   onTestFinished(() => gate.close());
   await moveWebhooks(fleet.sql, 'aged', webhooksAt(gate.url));
-  await fleet.startWorker();
   await fleet.sync('aged');
   await fleet.sql`
     update games set fetched_at = fetched_at - interval '150 s', list_hash = case when application_game_id = ${
@@ -172,7 +170,6 @@ it('A run whose pages a crash of Postgres emptied is abandoned, withdraws nothin
   const gate = await startGate(server.url);
   onTestFinished(() => gate.close());
   await moveWebhooks(fleet.sql, 'crashed', webhooksAt(gate.url));
-  await fleet.startWorker();
   await fleet.sync('crashed');
   gate.block(({ operation }) => operation === 'query_game_detail');
   const run = await fleet.startRun('crashed', { full: true, accept_withdrawals: true });

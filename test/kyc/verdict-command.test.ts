@@ -8,7 +8,7 @@ import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { keysText, PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { openTerminal } from '#test/support/terminal.ts';
+import { openTerminal, terminalTest } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -52,7 +52,7 @@ test('without a terminal the record is named, as kyc show prints it', async () =
   expect(await verdict('--record', await recordId())).toMatchObject({ exit: 0, verdict: 'verified' });
 });
 
-test('on a terminal the masked record is shown, and the answer is on that one', async () => {
+terminalTest('on a terminal the masked record is shown, and the answer is on that one', async () => {
   const terminal = await openTerminal({ columns: 100, env });
   onTestFinished(() => terminal.close());
   const ask = async (screen: string) => {

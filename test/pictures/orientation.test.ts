@@ -1,8 +1,7 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { flat, uint16, uint32, useDecoder } from '#test/support/picture-parts.ts';
 
-const browser = useBrowser();
 const decode = useDecoder();
 const TURNED = 6;
 const PICTURE = flat().resize(80, 40, { fit: 'fill' });
@@ -50,9 +49,10 @@ test('a picture that programs turn differently is not shown: of another type, or
   for (const [name, file] of Object.entries(odd)) expect(await decode(file), name).toBe('ambiguous');
 });
 
-test.skipIf(!hasBrowser())(
-  'Chromium turns neither such a WebP nor such a JPEG, which libvips turns',
-  async () => {
+describe.runIf(hasBrowser())('in Chromium', () => {
+  const browser = useBrowser();
+
+  test('neither such a WebP nor such a JPEG is turned, which libvips turns', async () => {
     const page = await browser.newPage();
     const widthOf = async (type: string, bytes: Buffer): Promise<unknown> => {
       const address = JSON.stringify(`data:image/${type};base64,${bytes.toString('base64')}`);
@@ -62,5 +62,5 @@ test.skipIf(!hasBrowser())(
     };
     expect([await widthOf('webp', await webp()), await widthOf('jpeg', LONG)]).toEqual([80, 80]);
     expect(await widthOf('jpeg', jpegWith(exif([tag(TURNED)])))).toBe(40);
-  },
-);
+  });
+});

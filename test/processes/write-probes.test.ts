@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { readBlocking } from '#db/queries/connections.ts';
 import { explainError } from '#src/cli/kit/explain-error.ts';
@@ -24,6 +24,8 @@ import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const logger = pino({ level: 'silent' });
+
+const withRedis = test.skipIf(inject('redisUrl') === null);
 
 /** The metrics server of a process, with a Redis of its own. */
 const aProcess = async (databaseUrl: string) => {
@@ -50,7 +52,7 @@ const aProcess = async (databaseUrl: string) => {
   return { redis, config, read };
 };
 
-test('a Redis whose memory is full is not up, though it answers, and a command names it', async () => {
+withRedis('a Redis whose memory is full is not up, though it answers, and a command names it', async () => {
   const { redis, config, read } = await aProcess(database.databaseUrl);
   expect(await read()).toMatchObject({ queueUp: 1, databaseUp: 1, ready: 200 });
   const admin = new Redis(redis.url);
@@ -74,43 +76,49 @@ test('a Redis whose memory is full is not up, though it answers, and a command n
   expect(await read()).toMatchObject({ queueUp: 1, ready: 200 });
 });
 
-test('a table that is locked leaves Postgres up, and the metrics name the login that blocks', async () => {
-  const { read } = await aProcess(database.databaseUrl);
-  const waiting = await database.sql.begin(async (tx) => {
-    await tx`lock table applications`;
-    const blocked = database.sql`select from applications`.execute();
-    await until('a session waits', async () => (await readBlocking(database.sql)).length > 0);
-    expect(await read()).toMatchObject({ databaseUp: 1, ready: 200, blockers: 1 });
-    return { blocked };
-  });
-  await waiting.blocked;
-});
+withRedis(
+  'a table that is locked leaves Postgres up, and the metrics name the login that blocks',
+  async () => {
+    const { read } = await aProcess(database.databaseUrl);
+    const waiting = await database.sql.begin(async (tx) => {
+      await tx`lock table applications`;
+      const blocked = database.sql`select from applications`.execute();
+      await until('a session waits', async () => (await readBlocking(database.sql)).length > 0);
+      expect(await read()).toMatchObject({ databaseUp: 1, ready: 200, blockers: 1 });
+      return { blocked };
+    });
+    await waiting.blocked;
+  },
+);
 
-test('a process whose own pool gets no connection is not ready, though its metrics have theirs', async () => {
-  const redis = await startRedisServer();
-  onTestFinished(() => redis[Symbol.asyncDispose]());
-  const { sql, databaseUrl } = database;
-  const env = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url, KYC_DESK_PORT: '0', METRICS_PORT: '0' };
-  const url = urlOfRole(databaseUrl, 'kyc_desk');
-  const desk = await startParts('kyc-desk', [startKycDesk], readConfig(env), url, logger);
-  onTestFinished(desk.stop);
-  const isReady = async () => {
-    const answer = await fetch(new URL('/readyz', desk.metrics));
-    return `${answer.status} ${await answer.text()}`;
-  };
-  await until('it is ready', async () => (await isReady()) === '200 kyc-desk: ready\n', 20_000);
-  const name = new URL(databaseUrl).pathname.slice(1);
-  await sql`alter database ${sql(name)} connection limit 0`;
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'catalogue kyc-desk'`;
-  await until('it is not', async () => (await isReady()).startsWith('503'), 20_000);
-  expect(await isReady()).toBe(
-    '503 kyc-desk: not ready: Postgres accepts no further connection to this database (53300). Raise the limit of the database: alter database … connection limit -1.\n',
-  );
-  await sql`alter database ${sql(name)} connection limit -1`;
-  await until('it is ready again', async () => (await isReady()).startsWith('200'), 20_000);
-});
+withRedis(
+  'a process whose own pool gets no connection is not ready, though its metrics have theirs',
+  async () => {
+    const redis = await startRedisServer();
+    onTestFinished(() => redis[Symbol.asyncDispose]());
+    const { sql, databaseUrl } = database;
+    const env = { DATABASE_URL: databaseUrl, REDIS_URL: redis.url, KYC_DESK_PORT: '0', METRICS_PORT: '0' };
+    const url = urlOfRole(databaseUrl, 'kyc_desk');
+    const desk = await startParts('kyc-desk', [startKycDesk], readConfig(env), url, logger);
+    onTestFinished(desk.stop);
+    const isReady = async () => {
+      const answer = await fetch(new URL('/readyz', desk.metrics));
+      return `${answer.status} ${await answer.text()}`;
+    };
+    await until('it is ready', async () => (await isReady()) === '200 kyc-desk: ready\n', 20_000);
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await sql`alter database ${sql(name)} connection limit 0`;
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'catalogue kyc-desk'`;
+    await until('it is not', async () => (await isReady()).startsWith('503'), 20_000);
+    expect(await isReady()).toBe(
+      '503 kyc-desk: not ready: Postgres accepts no further connection to this database (53300). Raise the limit of the database: alter database … connection limit -1.\n',
+    );
+    await sql`alter database ${sql(name)} connection limit -1`;
+    await until('it is ready again', async () => (await isReady()).startsWith('200'), 20_000);
+  },
+);
 
-test('a server that is gone is named', async () => {
+withRedis('a server that is gone is named', async () => {
   const { redis, read } = await aProcess(database.databaseUrl);
   expect(await read()).toMatchObject({ ready: 200 });
   await redis.end();
@@ -121,15 +129,18 @@ test('a server that is gone is named', async () => {
   );
 });
 
-test('a Postgres that is gone stays named: the driver waits ever longer before it connects again, which is no frozen server', async () => {
-  const { read } = await aProcess('postgres://127.0.0.1:1/none');
-  for (let look = 0; look < 6; look += 1)
-    expect((await read()).text).toMatch(
-      /^worker: not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/,
-    );
-});
+withRedis(
+  'a Postgres that is gone stays named: the driver waits ever longer before it connects again, which is no frozen server',
+  async () => {
+    const { read } = await aProcess('postgres://127.0.0.1:1/none');
+    for (let look = 0; look < 6; look += 1)
+      expect((await read()).text).toMatch(
+        /^worker: not ready: Postgres is unreachable \(ECONNREFUSED\)\. Check/,
+      );
+  },
+);
 
-test('a Postgres that lets no connection in is not said to accept connections', async () => {
+withRedis('a Postgres that lets no connection in is not said to accept connections', async () => {
   const silent = createServer().listen(0, '127.0.0.1');
   await once(silent, 'listening');
   onTestFinished(() => void silent.close());
@@ -138,7 +149,7 @@ test('a Postgres that lets no connection in is not said to accept connections', 
   expect((await read()).text).toMatch(/^worker: not ready: Postgres is unreachable \(CONNECT_TIMEOUT\)\./);
 });
 
-test('a Postgres that is read-only is not up, though it answers', async () => {
+withRedis('a Postgres that is read-only is not up, though it answers', async () => {
   const url = new URL(database.databaseUrl);
   url.searchParams.set('default_transaction_read_only', 'on');
   const { read } = await aProcess(url.href);
@@ -146,7 +157,7 @@ test('a Postgres that is read-only is not up, though it answers', async () => {
   expect((await read()).text).toContain('Postgres is read-only (25006)');
 });
 
-test('a Redis that takes no write is named, though it answers PING', async () => {
+withRedis('a Redis that takes no write is named, though it answers PING', async () => {
   const { redis, read } = await aProcess(database.databaseUrl);
   const admin = new Redis(redis.url);
   onTestFinished(() => admin.disconnect());
@@ -161,34 +172,37 @@ test('a Redis that takes no write is named, though it answers PING', async () =>
   expect(await read()).toMatchObject({ queueUp: 1, ready: 200 });
 });
 
-test('a Postgres whose commits wait for a standby is not up, and a command says what it waits for', async () => {
-  await using postgres = await startTemporaryPostgres();
-  const url = new URL(postgres.databaseUrl);
-  url.searchParams.set('synchronous_commit', 'on');
-  const { read } = await aProcess(url.href);
-  expect(await read()).toMatchObject({ databaseUp: 1, ready: 200 });
-  const sql = openDatabase(postgres.databaseUrl, { max: 1, applicationName: 'administrator' });
-  onTestFinished(() => sql.end());
-  const standbys = async (names: string) => {
-    await sql.unsafe(`alter system set synchronous_standby_names = '${names}'`);
-    await sql`select pg_reload_conf()`;
-  };
-  await standbys('gone');
-  await until('a commit waits', async () => (await read()).ready === 503);
-  expect(await read()).toMatchObject({
-    queueUp: 1,
-    databaseUp: 0,
-    text: expect.stringContaining('a synchronous standby is gone (SyncRep in pg_stat_activity)'),
-  });
-  const said: string[] = [];
-  const watching = noteBlockers(postgres.databaseUrl, ['catalogue metrics'], (text) => said.push(text));
-  await until('the command says why', () => said.length > 0);
-  await watching[Symbol.asyncDispose]();
-  expect(new Set(said)).toEqual(
-    new Set([
-      'This command waits for a synchronous standby of Postgres (SyncRep): start it, or take it out of synchronous_standby_names.',
-    ]),
-  );
-  await standbys('');
-  await until('commits go on', async () => (await read()).ready === 200);
-});
+withRedis(
+  'a Postgres whose commits wait for a standby is not up, and a command says what it waits for',
+  async () => {
+    await using postgres = await startTemporaryPostgres();
+    const url = new URL(postgres.databaseUrl);
+    url.searchParams.set('synchronous_commit', 'on');
+    const { read } = await aProcess(url.href);
+    expect(await read()).toMatchObject({ databaseUp: 1, ready: 200 });
+    const sql = openDatabase(postgres.databaseUrl, { max: 1, applicationName: 'administrator' });
+    onTestFinished(() => sql.end());
+    const standbys = async (names: string) => {
+      await sql.unsafe(`alter system set synchronous_standby_names = '${names}'`);
+      await sql`select pg_reload_conf()`;
+    };
+    await standbys('gone');
+    await until('a commit waits', async () => (await read()).ready === 503);
+    expect(await read()).toMatchObject({
+      queueUp: 1,
+      databaseUp: 0,
+      text: expect.stringContaining('a synchronous standby is gone (SyncRep in pg_stat_activity)'),
+    });
+    const said: string[] = [];
+    const watching = noteBlockers(postgres.databaseUrl, ['catalogue metrics'], (text) => said.push(text));
+    await until('the command says why', () => said.length > 0);
+    await watching[Symbol.asyncDispose]();
+    expect(new Set(said)).toEqual(
+      new Set([
+        'This command waits for a synchronous standby of Postgres (SyncRep): start it, or take it out of synchronous_standby_names.',
+      ]),
+    );
+    await standbys('');
+    await until('commits go on', async () => (await read()).ready === 200);
+  },
+);

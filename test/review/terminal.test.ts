@@ -1,10 +1,10 @@
 import stringWidth from 'string-width';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
-import { openTerminal, type Terminal } from '#test/support/terminal.ts';
+import { terminalTest as it, openTerminal, type Terminal } from '#test/support/terminal.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 

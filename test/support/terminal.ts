@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { test } from 'vitest';
 import { quoteForShell } from '#src/cli/kit/format.ts';
 import { CATALOGUE } from '#test/support/cli.ts';
 import { until } from '#test/support/until.ts';
@@ -15,6 +16,10 @@ const LOOK_MS = 50;
 
 /** The command as the shell echoed it: twice, if it was typed before the prompt. */
 const ECHOED = /^[\s\S]*echo "\[exit \$\?\]"\n/;
+
+const isMissing = spawnSync('tmux', ['-V']).error !== undefined;
+/** A test on a terminal: skipped if tmux is not installed. With CI set it fails then. */
+export const terminalTest = test.skipIf(isMissing && !process.env.CI);
 
 /** A shell in a terminal of tmux, in which `catalogue` is the command line. */
 export type Terminal = {
