@@ -82,7 +82,8 @@ const watchMemory = (child: DecoderProcess): void => {
   const watch = setInterval(async () => {
     if ((await readRss(child)) > DECODING_MAX_BYTES) child.kill('SIGKILL');
   }, WATCH_MS).unref();
-  child.once('exit', () => clearInterval(watch));
+  // Unlike `exit`, it also comes of a process that did not start.
+  child.once('close', () => clearInterval(watch));
 };
 
 /** @returns the reply to one request; undefined if the process ended, or did not reply in time, or replied anything else */

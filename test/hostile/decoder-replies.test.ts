@@ -1,3 +1,6 @@
+import { createHook } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDecoder, type Decoder, spawnDecoder } from '#src/pictures/decoder.ts';
@@ -63,4 +66,22 @@ test('a process that does not start costs one picture', async () => {
   onTestFinished(decoder.close);
   expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });
   expect(await decode(decoder)).toMatchObject({ outcome: 'shown' });
+});
+
+test('the memory of a process that did not start is watched no longer', async () => {
+  // As if no process were left (EAGAIN): Node reports it by an event, and the process has no exit.
+  const decoder = createDecoder({
+    spawn: () => spawn('/no/such/program', { stdio: ['pipe', 'pipe', 'ignore'] }),
+  });
+  onTestFinished(decoder.close);
+  expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });
+  let reads = 0;
+  const hook = createHook({
+    init: (_id, type) => {
+      if (type.startsWith('FSREQ')) reads += 1;
+    },
+  }).enable();
+  onTestFinished(() => void hook.disable());
+  await sleep(200);
+  expect(reads).toBe(0);
 });
