@@ -6,8 +6,9 @@ import type { apiTokens } from '#db/schema/api-tokens.ts';
 import { contains, where } from '#db/where.ts';
 import type { Role } from '#src/contract/roles.ts';
 
-export type ApiTokenRow = InferSelectModel<typeof apiTokens>;
-export type ApiToken = Omit<ApiTokenRow, 'token_hash'>;
+type ApiTokenRow = InferSelectModel<typeof apiTokens>;
+/** A token of a list, without what it is. */
+type ApiToken = Omit<ApiTokenRow, 'token_hash'> & { state: 'valid' | 'expired' | 'revoked' };
 
 /** The state of a token that a call presents. */
 export type PresentedToken = Pick<ApiTokenRow, 'token_id' | 'application_id' | 'login'> & {
@@ -53,7 +54,9 @@ export const listTokenPage = (
     last_used_at: sql`coalesce(last_used_at, '-infinity')`,
   };
   return readListPage<ApiToken>(sql, page, {
-    columns: sql`token_id, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at`,
+    columns: sql`
+      token_id, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at,
+      case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'valid' end as state`,
     from: sql`api_tokens ${where(sql, [
       application_id !== undefined && sql`application_id = ${application_id}`,
       login !== undefined && sql`login = ${login}`,

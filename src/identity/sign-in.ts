@@ -1,6 +1,6 @@
 /** Sessions of operators: sign-in by password or one-time link, and sign-out. Sign-in by OIDC is in oidc.ts. */
 import { normalizeIP } from '@fastify/rate-limit';
-import type { Database, Queryable } from '#db/client.ts';
+import { type Database, type Queryable, readTime } from '#db/client.ts';
 import { type Actor, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { findOperator, lockOperator, updateOperator } from '#db/queries/operators.ts';
 import {
@@ -66,7 +66,7 @@ export const openSession = async (
   const { login, by, site, address, confirmed = false } = signIn;
   const session = createSecret();
   await insertSession(tx, hashSecret(session), { login, site, confirmed });
-  await updateOperator(tx, login, { last_sign_in_at: new Date() });
+  await updateOperator(tx, login, { last_sign_in_at: await readTime(tx) });
   const details = { by, site, address, ...(confirmed && { confirmed }) };
   await recordOperator(tx, operatorActor(login), 'session.sign_in', login, details);
   return session;

@@ -1,13 +1,8 @@
 import { z } from 'zod';
-import { type ApiToken, listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts';
+import { listTokenPage, TOKEN_SORTS } from '#db/queries/tokens.ts';
 import { operatorRoles, time } from '#src/contract/documents.ts';
 import { exactly, ofApplication, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
-
-const stateOf = ({ revoked_at, expires_at }: ApiToken): 'valid' | 'expired' | 'revoked' => {
-  if (revoked_at !== null) return 'revoked';
-  return expires_at !== null && expires_at.getTime() <= Date.now() ? 'expired' : 'valid';
-};
 
 /** The API's tokens, without what they are. */
 export const tokenList = defineList({
@@ -39,11 +34,10 @@ export const tokenList = defineList({
     { key: 'owner', value: ({ application_id, login }) => application_id ?? `operator ${login}` },
     { key: 'roles', value: ({ roles }) => roles?.join(', ') ?? null },
     { key: 'name', sort: 'name' },
-    { key: 'state', kind: 'status', value: stateOf },
+    { key: 'state', kind: 'status' },
     { key: 'expires', kind: 'time', value: (row) => row.expires_at, sort: 'expires_at' },
     { key: 'last_used', kind: 'age', value: (row) => row.last_used_at, sort: 'last_used_at' },
   ],
   empty: 'No tokens.',
   noMatch: 'No token matches.',
-  document: (row) => ({ ...row, state: stateOf(row) }),
 });

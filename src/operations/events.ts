@@ -1,7 +1,7 @@
 /** Operations on the delivery of events: new secrets, retries, test events, and addresses that are switched off. */
 
 import { z } from 'zod';
-import type { Queryable } from '#db/client.ts';
+import { type Queryable, readTime } from '#db/client.ts';
 import {
   countUndelivered,
   DELIVERIES_MAX,
@@ -52,7 +52,7 @@ const rotate = async (
   seen: Date | null | undefined,
   { keys }: Context,
 ) => {
-  if (seen === undefined && ends !== null && ends.getTime() > Date.now())
+  if (seen === undefined && ends !== null && ends > (await readTime(tx)))
     throw new StateError(
       `The former secret signs until ${ends.toISOString()}, and would end now. Wait, or give this time as former_until (--former-until).`,
     );

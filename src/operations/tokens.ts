@@ -2,7 +2,7 @@
 
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
-import type { Queryable } from '#db/client.ts';
+import { type Queryable, readTime } from '#db/client.ts';
 import { findOperator } from '#db/queries/operators.ts';
 import { insertToken, revokeToken } from '#db/queries/tokens.ts';
 import { applicationId, displayName, duration } from '#src/contract/application-settings.ts';
@@ -74,7 +74,7 @@ export const createToken = defineOperation({
     const roles = login === null ? null : await chooseRoles(tx, login, given);
     const lifetimeMs = expires ?? TOKEN_DAYS[login === null ? 'application' : 'operator'] * DAY_MS;
     const token = createApiToken();
-    const expires_at = new Date(Date.now() + lifetimeMs);
+    const expires_at = new Date((await readTime(tx)).getTime() + lifetimeMs);
     const owner = { application_id, login, roles };
     const row = {
       token_id: randomUUIDv7(),

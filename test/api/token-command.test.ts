@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { LIST, post, useTestApi } from '#test/support/api.ts';
 import { runCli } from '#test/support/cli.ts';
 import { addTestOperator } from '#test/support/console.ts';
@@ -45,6 +45,22 @@ test('token create prints a working token, token revoke ends it at once, token l
   ]);
   expect(listed.stdout).not.toContain('hash');
   expect(listed.stdout).not.toContain(token.slice(4, 20));
+});
+
+test('a token lasts as long as it was made for, by the clock of Postgres: that of the machine may be wrong', async () => {
+  for (const aheadMs of [-3_600_000, 3_600_000]) {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs });
+    const made = await catalogue('token', 'create', '--application', 'acme', '--expires', '30m', '--json');
+    const listed = await catalogue('token', 'list', '--json');
+    vi.useRealTimers();
+    const { token, token_id, expires_at } = JSON.parse(made.stdout);
+    expect(Date.parse(expires_at) - Date.now()).toBeGreaterThan(29 * 60_000);
+    expect(Date.parse(expires_at) - Date.now()).toBeLessThan(31 * 60_000);
+    expect((await list(token)).status).toBe(200);
+    expect(JSON.parse(listed.stdout).tokens).toContainEqual(
+      expect.objectContaining({ token_id, state: 'valid' }),
+    );
+  }
 });
 
 test('a token ends with its application, also after the id is registered again', async () => {
