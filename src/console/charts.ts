@@ -32,7 +32,8 @@ export const barChart = (
   const totals = labels.map((_label, index) =>
     series.reduce((sum, { values }) => sum + (values[index] ?? 0), 0),
   );
-  const max = Math.max(1, ...totals);
+  const most = Math.max(0, ...totals);
+  const max = Math.max(1, most);
   const step = WIDTH / Math.max(1, labels.length);
   const width = Math.min(BAR_MAX, Math.max(1, step - GAP));
   const bars = labels.map((label, index) => {
@@ -62,7 +63,7 @@ ${rect('none', { x: index * step, y: 0, width: step, height: HEIGHT })}${parts}<
     { empty: '', label: `${title}, figures` },
   );
   return html`<figure class="chart">
-<figcaption><span>${title}, at most ${number(max)}</span><strong>${figures}</strong></figcaption>
+<figcaption><span>${title}${most === 0 ? null : `, at most ${number(most)}`}</span><strong>${figures}</strong></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
 <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 0.5}" y2="${HEIGHT - 0.5}"></line>${bars}</svg>
 <div class="axis-labels" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></div>

@@ -73,7 +73,7 @@ export const appealList = defineList({
     DECIDABLE,
     { ...APPLICATION, key: 'application', on: 'terminal' },
     { ...GAME_NAME, note: ({ application_name }) => application_name },
-    { key: 'waits', kind: 'age', value: (row) => row.opened_at, width: 'wider' },
+    { key: 'waits', title: 'Appealed', kind: 'age', value: (row) => row.opened_at, width: 'wider' },
     { key: 'due', kind: 'age', sort: 'due' },
     { key: 'rejected_by', title: 'Rejected by', on: 'terminal' },
     { key: 'reason', value: (row) => row.reason_label, note: (row) => `by ${row.rejected_by}` },

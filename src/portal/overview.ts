@@ -196,7 +196,8 @@ ${await standingSection(sql, application_id, games.pending)}</div>`;
       cells: { reasons: explainFailure },
       label: 'Failures',
     });
-    const aside = html`<span class="soft">the latest ${FAILURES_SHOWN}</span>`;
+    const isCut = failures.length === FAILURES_SHOWN;
+    const aside = isCut ? html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` : undefined;
     const shown = runs.body({
       linkTo,
       only: RUN_COLUMNS,

@@ -27,3 +27,9 @@ test.each([
     expect(await get(filter)).toContain(unmatched);
   },
 );
+
+test('charts without a bar name no highest one', async () => {
+  const overview = await (await fetch(served.url, { headers: { cookie } })).text();
+  expect(overview).toContain('<span>New games an hour</span>');
+  expect(overview).not.toContain('at most');
+});

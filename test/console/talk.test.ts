@@ -96,6 +96,11 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     expect(await olga.getByRole('group', { name: /^Decision/ }).count()).toBe(0);
     await olga.goto(at('/review/appeals'));
     expect(await olga.getByText('by you: another reviewer decides').count()).toBe(2);
+    expect(await olga.locator('td time').allTextContents()).toEqual(
+      Array(2)
+        .fill([expect.stringMatching(/^\d+\s(s|min) ago$/), 'in 47\u00a0h'])
+        .flat(),
+    );
 
     // What olga had open before the appeals.
     await sql`update game_leases set leased_until = now() - interval '1 second'`;

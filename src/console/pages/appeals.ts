@@ -8,11 +8,10 @@ import { linkTo } from '#src/console/links.ts';
 import { REJECTIONS } from '#src/console/pages/figures.ts';
 import { laneTabs } from '#src/console/pages/review.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { formatUtc } from '#src/lib/utc.ts';
 import { appealList, overturnedList } from '#src/lists/threads.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
-import { formatDuration, html, NONE } from '#src/site/html.ts';
+import { html, NONE } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalId } from '#src/site/query.ts';
@@ -68,8 +67,6 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
       label: 'Appeals',
       stacked: true,
       cells: {
-        waits: ({ opened_at }) =>
-          html`<time title="${formatUtc(opened_at)}">${formatDuration(Date.now() - opened_at.getTime())}</time>`,
         reason: (row) => html`<span dir="auto">${row.reason_label ?? NONE}</span><br>
 <small>by ${isOwnRejection(row, login) ? 'you: another reviewer decides' : row.rejected_by}</small>`,
       },

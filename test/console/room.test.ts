@@ -1,0 +1,68 @@
+// Parts of a page have room between them, and what one chooses is whole, on narrow screens too.
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
+  const database = useTestDatabase();
+  const browser = useBrowser();
+  const served = useTestConsole(database);
+  const game = fetchedGame({ game_id: 'g-1', game_name: 'Kite' });
+  let page: Page;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    await addTestOperator(sql, 'ada', 'admin', 'reviewer');
+    await addApplication(sql, 'kites');
+    await upsertGames(sql, 'kites', [game, fetchedGame({ game_id: 'g-2' })]);
+    await upsertGames(sql, 'kites', [fetchedGame({ game_id: 'g-1', game_name: 'Kites' }, new Date())]);
+    page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    await signInPage(page, served.url, 'ada');
+  });
+
+  const boxOf = async (selector: string) => {
+    const box = await page.locator(selector).first().boundingBox();
+    if (box === null) throw new Error(`${selector} is not shown`);
+    return { ...box, bottom: box.y + box.height };
+  };
+
+  test('between the row of an operator and the form below it', async () => {
+    await page.goto(`${served.url}/operators`);
+    await page.locator('td summary').click();
+    const [row, form] = [await boxOf('tr:has(.opens-below[open])'), await boxOf('.below legend')];
+    expect(form.y - row.bottom).toBeGreaterThan(10);
+  });
+
+  test('around the buttons of games that were not opened', async () => {
+    await page.goto(`${served.url}/review`);
+    await page.getByLabel('Select all').check();
+    await page.getByRole('button', { name: /^Pass/ }).click();
+    await page.getByRole('heading', { name: 'Pass games that you have not opened?' }).waitFor();
+    const [said, buttons, games] = await Promise.all(
+      ['form .body > p', 'form .body > .actions', 'form .rows'].map(boxOf),
+    );
+    expect((buttons?.y ?? 0) - (said?.bottom ?? 0)).toBeGreaterThan(8);
+    expect((games?.y ?? 0) - (buttons?.bottom ?? 0)).toBeGreaterThan(8);
+  });
+
+  test('a phone shows two revisions whole, beside each other', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/games/${game.game_id}`);
+    const [from, to] = [await boxOf('select[name="from"]'), await boxOf('select[name="to"]')];
+    expect([to.y, Math.round(to.width)]).toEqual([from.y, Math.round(from.width)]);
+    // "revision 12" and its arrow.
+    expect(from.width).toBeGreaterThan(130);
+  });
+
+  test('a tablet shows two games of a gallery beside each other', async () => {
+    await page.setViewportSize({ width: 768, height: 1_024 });
+    await page.goto(`${served.url}/review?view=gallery`);
+    const cards = await page.locator('.game-card').all();
+    const [one, other] = await Promise.all(cards.map((card) => card.boundingBox()));
+    expect(other?.y).toBe(one?.y);
+  });
+});
