@@ -75,21 +75,34 @@ const listUpwardEntries = (): string[] => {
   );
 };
 
-/** @returns a sentence for each import of the module that the table of rooms does not allow */
-const listForbiddenImports = (path: string, code: string): string[] =>
-  listImports(path, code)
-    .filter((each) => !mayImport(path, each))
-    .map(({ from, typeOnly }) => `${path} imports ${typeOnly ? 'types of ' : ''}${from}`);
+/** The imports of all modules, with their paths. */
+const found = import.meta.main
+  ? globSync('{src,jobs,db}/**/*.ts').flatMap((path) =>
+      listImports(path, readFileSync(path, 'utf8')).map((each) => ({ path, ...each })),
+    )
+  : [];
+
+/** @returns a sentence for each import that the table of rooms does not allow */
+const listForbiddenImports = (): string[] =>
+  found
+    .filter((each) => !mayImport(each.path, each))
+    .map(({ path, from, typeOnly }) => `${path} imports ${typeOnly ? 'types of ' : ''}${from}`);
+
+/** @returns a sentence for each entry of the table that allows an import which no module has */
+const listUnusedEntries = (): string[] =>
+  Object.entries(ROOMS).flatMap(([room, { imports, types = [], packages = [] }]) => {
+    const targets = found
+      .filter(({ path }) => roomOf(path) === room)
+      .map(({ from }) => from.replace(/^#/, ''));
+    return [...imports, ...types, ...packages]
+      .filter((each) => !targets.some((target) => isBelow(target, each) && roomOf(target) === roomOf(each)))
+      .map((each) => `${room} imports nothing of ${each}`);
+  });
 
 if (import.meta.main) {
-  const found = [
-    ...listUpwardEntries(),
-    ...globSync('{src,jobs,db}/**/*.ts').flatMap((path) =>
-      listForbiddenImports(path, readFileSync(path, 'utf8')),
-    ),
-  ];
-  for (const each of found) process.stderr.write(`${each}\n`);
-  if (found.length > 0) {
+  const problems = [...listUpwardEntries(), ...listForbiddenImports(), ...listUnusedEntries()];
+  for (const each of problems) process.stderr.write(`${each}\n`);
+  if (problems.length > 0) {
     process.stderr.write('The rooms in test/ops/rooms.ts do not allow this.\n');
     process.exitCode = 1;
   }
