@@ -1,0 +1,115 @@
+import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import {
+  PrometheusRule,
+  ServiceMonitor,
+} from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { Job } from 'kubernetes-models/batch/v1';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { ConfigMap, Service } from 'kubernetes-models/v1';
+import { expect, test } from 'vitest';
+import { readConfig } from '#src/config.ts';
+import { manifests, ofKind } from '#test/ops/manifests.ts';
+
+const KINDS = {
+  ConfigMap,
+  Deployment,
+  Job,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  PrometheusRule,
+  ScaledObject,
+  Service,
+  ServiceMonitor,
+};
+
+test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest] as const))(
+  'the %s %s is valid for the Kubernetes API',
+  (kind, _name, manifest) => {
+    const Kind = KINDS[kind as keyof typeof KINDS];
+    new Kind(manifest as never).validate();
+  },
+);
+
+test('the startup, liveness and readiness probes of every process use ports that it has', () => {
+  for (const { spec } of ofKind('Deployment')) {
+    for (const container of spec.template.spec.containers) {
+      // The operator's pod serves nothing.
+      if (container.name === 'operator') continue;
+      const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+      const named = container.ports?.map(({ name }) => name);
+      for (const probe of probes) {
+        const { path, port } = (probe as { httpGet: { path: string; port: string } }).httpGet;
+        expect(['/healthz', '/readyz', '/readyz?only=database']).toContain(path);
+        expect(named).toContain(port);
+      }
+    }
+  }
+});
+
+/** Maximum time that the program takes to stop (src/cli/kit/run-until-signal.ts). */
+const STOP_SECONDS = 40;
+
+test('a server listens until no call is routed to it, and then has the time to stop', () => {
+  for (const { spec } of ofKind('Deployment')) {
+    const { containers, terminationGracePeriodSeconds = 30 } = spec.template.spec;
+    const [container] = containers;
+    const isCalled = container?.ports?.some(({ name }) => name === 'http');
+    const waits = container?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+    expect(waits, container?.name).toBeGreaterThanOrEqual(isCalled ? 5 : 0);
+    expect(terminationGracePeriodSeconds, container?.name).toBeGreaterThan(waits + STOP_SECONDS);
+  }
+});
+
+test('anyone may call the sites and the API, and only the programs of operators the operator API', () => {
+  type Policy = {
+    podSelector: { matchLabels?: object; matchExpressions?: { values: string[] }[] };
+    ingress?: { from?: object[]; ports: { port: unknown }[] }[];
+  };
+  const callers = ofKind('NetworkPolicy').flatMap(({ spec }) => {
+    const { podSelector, ingress = [] } = spec as unknown as Policy;
+    const pods = podSelector.matchExpressions?.[0]?.values ?? [
+      Object.entries(podSelector.matchLabels ?? {}).find(([name]) => name.endsWith('/component'))?.[1],
+    ];
+    return ingress.flatMap(({ from = [], ports }) =>
+      ports.some(({ port }) => port === 'http') ? [[pods, from]] : [],
+    );
+  });
+  const operations = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'operations' } } };
+  expect(callers).toEqual([
+    [['api', 'console', 'kyc-desk'], []],
+    [['operator-api'], [operations]],
+  ]);
+});
+
+test('every budget and selector finds the pods of a deployment', () => {
+  const pods = ofKind('Deployment').map(({ spec }) => spec.template.metadata?.labels);
+  for (const { spec } of [...ofKind('PodDisruptionBudget'), ...ofKind('Deployment')]) {
+    expect(pods).toContainEqual(spec.selector?.matchLabels);
+  }
+});
+
+test('the config map is a valid configuration of the program', () => {
+  for (const { data } of ofKind('ConfigMap')) expect(() => readConfig(data)).not.toThrow();
+});
+
+test('network policies close every pod, and open webhooks to those that call them', () => {
+  const policies = ofKind('NetworkPolicy') as unknown as {
+    metadata: { name: string };
+    spec: {
+      podSelector: { matchLabels: Record<string, string>; matchExpressions?: { values: string[] }[] };
+      policyTypes: string[];
+      egress?: { to: unknown[] }[];
+    };
+  }[];
+  const all = policies.find(({ metadata }) => metadata.name === 'catalogue');
+  expect(all?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
+  for (const { spec } of [...ofKind('Deployment'), ...ofKind('Job')])
+    expect(spec.template.metadata?.labels).toMatchObject(all?.spec.podSelector.matchLabels ?? { none: '' });
+  // A port without an address would be open to every destination.
+  for (const { egress = [] } of policies.map(({ spec }) => spec))
+    for (const { to } of egress) expect(to).not.toHaveLength(0);
+  const webhooks = policies.find(({ metadata }) => metadata.name === 'catalogue-webhooks');
+  expect(webhooks?.spec.podSelector.matchExpressions?.[0]?.values).toEqual(['worker', 'media', 'operator']);
+});
