@@ -1,4 +1,4 @@
-import { data, details, every, list, type Mistake, rows } from '#test/check/mistakes.ts';
+import { data, details, every, list, type Mistake, rows } from '#test/check/plant-mistakes.ts';
 
 /** Mistakes that a second reader has planted, and a third, in servers of Python. */
 export const OF_A_SECOND_READER: readonly Mistake[] = [

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { createAddressSigner } from '#src/sample-application/signer.ts';
+import { OF_FRAMEWORKS } from '#test/check/framework-mistakes.ts';
 import { OF_A_SECOND_READER } from '#test/check/later-mistakes.ts';
-import { details, kyc, OF_A_READER, OF_FRAMEWORKS } from '#test/check/mistakes.ts';
+import { details, kyc } from '#test/check/plant-mistakes.ts';
+import { OF_A_READER } from '#test/check/reader-mistakes.ts';
 import { check, withOutcome } from '#test/support/checked-application.ts';
 import { startPlanted } from '#test/support/planted-application.ts';
 import { TOKEN } from '#test/support/webhooks.ts';
