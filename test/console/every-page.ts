@@ -90,7 +90,7 @@ export const everyPage: Prepare = async (sql) => {
     'not-found': '/nowhere',
     'review-unopened': { path: '/review?view=gallery', act: passAll },
     'review-passed': {
-      path: '/review',
+      path: '/review?view=list',
       act: async (page) => {
         await passAll(page);
         await page.getByRole('button', { name: /^Pass all/ }).click();

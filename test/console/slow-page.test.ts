@@ -1,5 +1,5 @@
 // A page that arrives in parts: what is shown of it stays where it is.
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { startRawServer } from '#test/support/application-server.ts';
 import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
@@ -46,10 +46,33 @@ describe.runIf(hasBrowser())('a slow page in Chromium', () => {
     await page.close();
   });
 
-  test('nothing of a lane moves whose last button comes later', async () => {
+  const pictures = Array.from({ length: 9 }, (_, n) => `https://cdn.example/${n}.png`);
+  const game = fetchedGame({ game_id: 'g-1', game_store_pic: pictures });
+
+  beforeAll(async () => {
     await addTestOperator(database.sql, 'olga', 'reviewer');
     await addApplication(database.sql, 'app');
-    await upsertGames(database.sql, 'app', [fetchedGame()]);
+    await upsertGames(database.sql, 'app', [game]);
+  });
+
+  test.each([2, 6])('nothing of a game moves whose picture %i comes later', async (n) => {
+    const rest = Promise.withResolvers<void>();
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    await signInPage(page, served.url, 'olga');
+    await page.addInitScript(LIST_SHIFTS);
+    const url = await serveInParts(`<span class="end" title="${pictures[n]}"`, rest.promise);
+    await page.goto(`${url}/games/${game.game_id}`, { waitUntil: 'commit' });
+    await page.getByTitle(pictures[n - 1] ?? '').waitFor({ state: 'attached' });
+    // Several frames.
+    await page.waitForTimeout(500);
+    rest.resolve();
+    await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+    await page.getByTitle(pictures[8] ?? '').waitFor();
+    expect(await page.evaluate('shifts')).toEqual([]);
+    await page.close();
+  });
+
+  test('nothing of a lane moves whose last button comes later', async () => {
     const rest = Promise.withResolvers<void>();
     const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
     await signInPage(page, served.url, 'olga');

@@ -22,6 +22,7 @@ import { laneList } from '#src/lists/review.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
+import { readCookie, setCookie } from '#src/site/cookies.ts';
 import { action, ago, hiddenFields, html, link, NO_DEFAULT, number, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -40,8 +41,12 @@ const OPENED_SOON = 4;
 /** From one game of a lane to the next. */
 const step = laneFilters.extend({ after: cursorText.optional().catch(undefined), back: optionalId });
 
+/** The cookie with the view that the reader has chosen last. */
+const CHOSEN_VIEW = 'catalogue_view';
+const YEAR_S = 365 * 86_400;
+
 const lanePage = laneFilters.extend({
-  view: optionalWord(['gallery']),
+  view: optionalWord(['list', 'gallery']),
   cursor: cursorText.optional().catch(undefined),
   moved: z
     .string()
@@ -81,7 +86,7 @@ Reject… <kbd aria-hidden="true">r</kbd></summary>
 <div class="panel-over">${rejectionFields(reasons)}${sendRejection('Reject')}</div></details></div>`;
 
 const viewSwitch = (filters: LaneFilters, isGallery: boolean): SafeHtml =>
-  html`<a class="button" href="${link('/review', { ...filters, view: isGallery ? undefined : 'gallery' })}">
+  html`<a class="button" href="${link('/review', { ...filters, view: isGallery ? 'list' : 'gallery' })}">
 ${isGallery ? 'List' : 'Gallery'}</a>`;
 
 /** Adds `/review` and `/review/next`. */
@@ -91,7 +96,8 @@ export const addReview = (app: FastifyInstance, options: ConsoleOptions): void =
     const { login, roles } = operatorOf(request);
     const mayDecide = hasRight(roles, 'decide');
     const { application, view: chosen, moved, cursor } = lanePage.parse(request.query);
-    const isGallery = chosen === 'gallery';
+    if (chosen !== undefined) setCookie(reply, CHOSEN_VIEW, chosen, { maxAge: YEAR_S });
+    const isGallery = (chosen ?? readCookie(request, CHOSEN_VIEW)) === 'gallery';
     const kept: { view?: string } = isGallery ? { view: 'gallery' } : {};
     const [summary, appeals, list, reasons] = await Promise.all([
       summariseLanes(sql, application),
