@@ -1,108 +1,20 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '#db/client.ts';
-import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
+import { randomUUIDv7 } from 'node:crypto';
+import { expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { insertMessage } from '#db/queries/threads.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { importGames } from '#src/operations/imports.ts';
 import { operate } from '#src/operations/operate.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
 import { identifyPins } from '#src/pictures/identify-pins.ts';
 import { pictureId } from '#src/rules/pictures.ts';
-import { type CliResult, runCli, startCli } from '#test/support/cli.ts';
-import { addApplication, DEFAULT_RULE, fetchedGame, KIM } from '#test/support/factories.ts';
-import { useTestFleet } from '#test/support/fleet.ts';
-import {
-  decideGame,
-  operatorCaller,
-  setPackageUrls,
-  testPlatform,
-  undoGameDecisions,
-} from '#test/support/operate.ts';
-import { createTestDatabase } from '#test/support/postgres-server.ts';
+import { startCli } from '#test/support/cli.ts';
+import { addApplication, DEFAULT_RULE, fetchedGame } from '#test/support/factories.ts';
+import { operatorCaller, testPlatform } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
+import { CONTENT, DECIDED, importArgs, useTransfers } from '#test/transfer/transfers.ts';
 
-const fleet = useTestFleet('postgres', 1);
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'catalogue-import-'));
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
-
-const CONTENT = {
-  game_name: 'Lantern Harbour',
-  game_icon: ['https://cdn.example/icon.png?t=1'],
-  game_desc: 'Two lines,\nand "quotes", =1+1, \u2028 and \u202e.',
-  game_store_pic: ['https://cdn.example/1.png'],
-  game_store_video: '',
-};
-const DECIDED = { audit_status: 'passed', audit_time: '2024-02-29T23:59:59.123Z', decided_by: 'zoë' };
-
-const fileOf = async (lines: readonly (object | string)[]): Promise<string> => {
-  const path = join(directory, `${randomUUID()}.ndjson`);
-  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
-  await writeFile(path, `${text}\n`);
-  return path;
-};
-const run = (args: string[], databaseUrl = fleet.databaseUrl): Promise<CliResult> =>
-  runCli(args, asOperator(databaseUrl));
-const importArgs = (application: string, file: string, ...others: string[]) => [
-  ...['game', 'import', '--application', application, '--file', file, '--by', 'kim'],
-  ...others,
-];
-const importLines = async (application: string, lines: readonly (object | string)[], ...others: string[]) =>
-  run(importArgs(application, await fileOf(lines), ...others));
-const statuses = async (application_id: string) => {
-  const rows = await fleet.sql<{ status: string; games: number }[]>`
-    select audit_status as status, count(*)::int as games from games
-    where application_id = ${application_id} and withdrawn_at is null group by 1`;
-  return Object.fromEntries(rows.map(({ status, games }) => [status, games]));
-};
-
-it('export, import into an empty database, export: equal bytes', async () => {
-  const { sql } = fleet;
-  await addApplication(sql, 'taken');
-  const games = Array.from({ length: 40 }, (_, n) =>
-    fetchedGame({ game_id: `g-${n} =\u202e,"`, game_info: CONTENT.game_desc, game_name: `游戏 ${n}` }),
-  );
-  await upsertGames(sql, 'taken', games);
-  const [first, second, third, fourth] = games.map(({ game_id }) => game_id);
-  for (const { game_id } of games.slice(0, 20)) await decideGame(sql, { game_id, audit_status: 'passed' });
-  const rejection = { audit_status: 'rejected', reason: 'rights', text: 'No.\nNever.' } as const;
-  await decideGame(sql, { game_id: second ?? '', ...rejection });
-  await decideGame(sql, { game_id: third ?? '', ...rejection });
-  const [last] = await sql<{ audit_id: number }[]>`
-    select max(audit_id) as audit_id from game_audits where game_id = ${third ?? ''}`;
-  await undoGameDecisions(sql, [last?.audit_id ?? 0], KIM);
-  await setPackageUrls(sql, [{ game_id: first ?? '', game_package_url: 'https://cdn.example/a.zip' }], KIM);
-  await sql`update games set withdrawn_at = now() where game_id = ${fourth ?? ''}`;
-  const waiting = { application_game_id: 'waits', game_package_url: 'https://cdn.example/b.zip', ...DECIDED };
-  expect((await importLines('taken', [waiting])).exit).toBe(0);
-
-  const exported = await run(['game', 'export', '--application', 'taken']);
-  expect(exported.stdout.trim().split('\n')).toHaveLength(41);
-  const empty = await createTestDatabase();
-  const other = openDatabase(empty.databaseUrl, { max: 2, applicationName: 'import test' });
-  try {
-    await addApplication(other, 'taken');
-    const file = await fileOf([exported.stdout.trimEnd()]);
-    const imported = await run(importArgs('taken', file), empty.databaseUrl);
-    expect(imported.stdout).toBe(
-      '41 imported: 20 decided, 1 wait for their first pull. 0 were stored already.\n',
-    );
-    expect((await run(['game', 'export'], empty.databaseUrl)).stdout).toBe(exported.stdout);
-    const rejected = await run(['game', 'export', '--status', 'rejected'], empty.databaseUrl);
-    expect(rejected.stdout.trim().split('\n')).toHaveLength(1);
-  } finally {
-    await other.end();
-    await empty.drop();
-  }
-});
+const { fleet, fileOf, importLines, run, statuses } = useTransfers();
 
 it('the first pull leaves decided games with equal content decided; differing content is in the changed lane', async () => {
   const { server } = await fleet.addApplication('adopted', 30);
@@ -233,7 +145,7 @@ it('a file with wrong lines changes nothing and names each line and field', asyn
   const dry = await importLines('strict', [game('right', DECIDED)], '--dry-run', '--json');
   expect(JSON.parse(dry.stdout)).toEqual({ games: 1, existing: 0, would_import: 1 });
   expect(await statuses('strict')).toEqual({});
-  expect((await run(importArgs('strict', join(directory, 'none')))).stderr).toContain('cannot be read');
+  expect((await run(importArgs('strict', '/no/such/file'))).stderr).toContain('cannot be read');
   expect((await run(importArgs('nobody', file))).stderr).toContain('There is no application');
 });
 
@@ -289,64 +201,4 @@ it('only the command line imports: a decision in the name of another is no act o
     testPlatform(fleet.sql),
   );
   await expect(attempt).rejects.toThrow(ForbiddenError);
-});
-
-it('decision export: each decision with its reason, its wait, and whether it stands; no cell is a formula', async () => {
-  const { sql } = fleet;
-  await addApplication(sql, 'regulated');
-  const game = fetchedGame({ game_id: '=cmd()', game_name: '@SUM(1), "x"' });
-  await upsertGames(sql, 'regulated', [game]);
-  const since = new Date().toISOString();
-  await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
-  await decideGame(sql, {
-    game_id: game.game_id,
-    audit_status: 'rejected',
-    reason: 'rights',
-    text: '+1\nand more',
-  });
-  const { game_id } = game;
-  await insertMessage(sql, { game_id, kind: 'note', written_by: 'kim', text: 'private' });
-  await insertMessage(sql, { game_id, kind: 'message', written_by: 'kim', text: 'Whose is it?' });
-  await insertMessage(sql, { game_id, kind: 'answer', written_by: 'regulated', text: 'Ours;=cmd();"x".' });
-  await insertAppeal(sql, { game_id, text: 'Look again.' });
-  await decideAppeal(sql, { game_id, outcome: 'upheld', decided_by: 'lee', answer: 'No.' });
-  const lines = (await run(['decision', 'export', '--since', since])).stdout.trim().split('\n');
-  const ours = lines.map((line) => JSON.parse(line)).filter((row) => row.application_id === 'regulated');
-  expect(ours).toMatchObject([
-    {
-      appeal_outcome: null,
-      thread: [],
-      audit_status: 'passed',
-      stands: false,
-      waited_s: expect.any(Number),
-      reason: null,
-    },
-    {
-      audit_status: 'rejected',
-      stands: true,
-      waited_s: null,
-      reason: 'rights',
-      reason_label: expect.stringContaining('Rights'),
-      text: '+1\nand more',
-      decided_by: 'kim',
-      game_name: '@SUM(1), "x"',
-      appeal_outcome: 'upheld',
-      appeal_text: 'Look again.',
-      appeal_decided_by: 'lee',
-      appeal_answer: 'No.',
-      thread: [
-        { written_by: 'kim', text: 'Whose is it?' },
-        { written_by: 'regulated', text: 'Ours;=cmd();"x".' },
-      ],
-    },
-  ]);
-  const csv = (await run(['decision', 'export', '--since', since, '--format', 'csv'])).stdout;
-  expect(csv.split('\r\n')[0]).toMatch(/^audit_id,application_id,application_game_id,/);
-  expect(csv).toContain(`,'=cmd(),`);
-  expect(csv).toContain(`"'@SUM(1), ""x"""`);
-  expect(csv).toContain(`"'+1\nand more"`);
-  expect(csv).toContain('""written_by"": ""regulated""'.replaceAll(': ', ':'));
-  expect(csv).toContain('Ours\\u003b=cmd()');
-  expect(csv).not.toContain('private');
-  expect((await run(['decision', 'export', '--since', 'nonsense'])).exit).toBe(2);
 });
