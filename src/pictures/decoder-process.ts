@@ -47,7 +47,8 @@ const open = (bytes: Buffer, ignoreIcc = false): Sharp =>
     sequentialRead: true,
     pages: 1,
     autoOrient: true,
-  });
+    // sharp would leave 16 bits with a profile in Display P3, so that they would be paler.
+  }).pipelineColourspace('srgb');
 
 const [small, medium, large] = THUMBNAIL_WIDTHS;
 const within = (width: number) =>
