@@ -69,6 +69,11 @@ export const lockOperatorState = (sql: Queryable, login: string): Promise<Operat
   firstRow(sql<OperatorState[]>`
     select login, roles, status, oidc_subject from operators where login = ${login} for update`);
 
+/** Reads what `lockOperatorState` locks. */
+export const readOperatorState = (sql: Queryable, login: string): Promise<OperatorState | undefined> =>
+  firstRow(sql<OperatorState[]>`
+    select login, roles, status, oidc_subject from operators where login = ${login}`);
+
 /** Locks the operator whom the OIDC provider knows by this subject, until the transaction ends. */
 export const lockOperatorBySubject = (sql: Queryable, subject: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where oidc_subject = ${subject} for update`);

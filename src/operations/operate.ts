@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
 import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
+import { lockOperatorState, readOperatorState } from '#db/queries/operators.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
@@ -12,7 +13,7 @@ import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordKnownRefusal } from '#src/identity/refusals.ts';
 import type { AnyOperation, Caller, Context, Given, Operation, Platform } from '#src/operations/operation.ts';
-import { requireOwn, requireRight } from '#src/operations/rights.ts';
+import { requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
@@ -89,8 +90,18 @@ const runLogged = async <Schema extends z.ZodType, Result>(
   input: z.infer<Schema>,
   run: Run,
 ): Promise<Result> => {
+  const { caller, subject } = run;
+  const { actor, actor_kind } = caller.actor;
+  // What operators do to themselves may end their own right.
+  const isOnSelf = subject === `operator:${actor}`;
+  const requireStill = async (read: typeof readOperatorState): Promise<void> => {
+    if (actor_kind !== 'operator' || operation.right === 'own') return;
+    requireRightStill(operation as AnyOperation, input, caller, await read(tx, actor));
+  };
+  if (isOnSelf) await requireStill(lockOperatorState);
   const { result, entries } = await runUnlogged(tx, operation, input, run);
   await recordAudit(tx, entries);
+  if (!isOnSelf) await requireStill(readOperatorState);
   return result;
 };
 
@@ -156,6 +167,9 @@ export const operateAll = async (
       all.push(...(await runUnlogged(tx, operation, input, run)).entries);
     }
     await recordAudit(tx, all);
+    const { actor, actor_kind } = caller.actor;
+    const now = actor_kind === 'operator' ? await readOperatorState(tx, actor) : undefined;
+    for (const { operation, input } of checked) requireRightStill(operation, input, caller, now);
   });
 };
 

@@ -1,3 +1,4 @@
+import type { OperatorState } from '#db/queries/operators.ts';
 import { hasRight, namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
 import { type AnyOperation, type Caller, ForbiddenError } from '#src/operations/operation.ts';
 
@@ -35,6 +36,26 @@ export const requireRight = (
   if (right === 'application') refuse("an application's developer alone does this.");
   if (right === 'own') return;
   requireRole(title, typeof right === 'function' ? right(input) : right, roles);
+};
+
+/**
+ * Refuses an operator who was disabled, or lost the role, since the request was let in. Read after the entries, which make
+ * transactions of others wait, it is what holds at the commit.
+ * @param now undefined if there is no such operator
+ * @throws ForbiddenError
+ */
+export const requireRightStill = (
+  operation: AnyOperation,
+  input: unknown,
+  caller: Caller,
+  now: Pick<OperatorState, 'status' | 'roles'> | undefined,
+): void => {
+  if (now === undefined) return;
+  if (now.status === 'disabled')
+    throw new ForbiddenError(`${operation.title}: ${caller.actor.actor} is disabled.`);
+  const roles =
+    caller.roles === 'all' ? caller.roles : caller.roles.filter((role) => now.roles.includes(role));
+  requireRight(operation, input, { ...caller, roles });
 };
 
 /** @throws ForbiddenError if the caller is another application than the subject */
