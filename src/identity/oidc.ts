@@ -179,6 +179,9 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
         .then(async (tokens) => {
           const confirmed = tokens.claims();
           if (confirmed === undefined) throw new Error('there is no ID token');
+          // OpenID Connect Core, 3.1.3.7: openid-client checks it only where there are several audiences.
+          if (confirmed.azp !== undefined && confirmed.azp !== settings.clientId)
+            throw new Error('the ID token was issued to another client');
           const { userinfo_endpoint, issuer } = configuration.serverMetadata();
           const more =
             userinfo_endpoint === undefined

@@ -118,6 +118,7 @@ test.each<[what: string, issue: (claims: Claims) => string]>([
     },
   ],
   ['is for another client', (claims) => rs256({ ...claims, aud: 'another-client' }, ours?.privateKey)],
+  ['was issued to another client', (claims) => rs256({ ...claims, azp: 'another-client' }, ours?.privateKey)],
   ['is of another issuer', (claims) => rs256({ ...claims, iss: 'https://evil.example' }, ours?.privateKey)],
   [
     'has expired',
