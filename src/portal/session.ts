@@ -9,6 +9,7 @@ import { applicationCaller } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
+import { fillDraft } from '#src/site/drafts.ts';
 import { mayMendAddress } from '#src/site/event-cells.ts';
 import { flawOf, html, input, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { framedPage, type Page, type PlaceCounts } from '#src/site/layout.ts';
@@ -79,6 +80,7 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
   const places = toPlaces(await reply.server.countForDeveloper(application_id));
   const who = html`<strong>${name}</strong><span>${application_id}, token ${token_name}</span>`;
   const around = {
+    site: reply.server.frame.site,
     name: 'Developer portal',
     base: '/portal',
     places: PLACES,
@@ -86,7 +88,7 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
     warning: null,
     counts: () => places,
   };
-  return reply.type(HTML).send(String(framedPage({ ...page, notice }, around)));
+  return reply.type(HTML).send(fillDraft(reply, String(framedPage({ ...page, notice }, around))));
 };
 
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */

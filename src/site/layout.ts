@@ -106,6 +106,7 @@ export type Page = {
 
 /** What is around the pages of a person who is signed in. */
 type PageFrame = {
+  site: Site;
   name: string;
   /** The prefix of the paths of the overview and of sign-out; "" for the root. */
   base: string;
@@ -158,7 +159,7 @@ ${actions === undefined ? null : html`<div class="actions">${actions}</div>`}</d
 /** A page for a person who is signed in. @param after below the content */
 export const framedPage = (
   page: Page,
-  { name, base, places, who, warning, counts = () => ({}) }: PageFrame,
+  { site, name, base, places, who, warning, counts = () => ({}) }: PageFrame,
   after: SafeHtml | null = null,
 ): SafeHtml => html`${head(page.title)}
 <body>
@@ -172,7 +173,7 @@ export const framedPage = (
 </header>
 <main id="main" tabindex="-1">
 ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}
-<toast-stack class="notices" role="status" aria-live="polite">${noticeOf(page)}</toast-stack>
+<toast-stack class="notices" role="status" aria-live="polite"${site === 'kyc_desk' ? null : html` data-drafts`}>${noticeOf(page)}</toast-stack>
 ${headOf(page)}
 ${page.body}
 </main>${after}

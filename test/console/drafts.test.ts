@@ -62,6 +62,24 @@ describe.runIf(hasBrowser())('what was typed, in Chromium', () => {
     await page.close();
   });
 
+  test('an administrator whose session has ended has the boxes and the roles of a form again, not the password', async () => {
+    await addTestOperator(database.sql, 'ada', 'admin');
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'ada', '/operators');
+    const form = page.locator('section', { hasText: 'Add an operator' });
+    const role = form.getByRole('checkbox', { name: 'reviewer', exact: true });
+    await form.getByLabel('Login').fill('kim');
+    await form.getByLabel('Your password').fill('lantern');
+    await role.check();
+    await database.sql`delete from operator_sessions`;
+    await form.getByRole('button').click();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    await signInPage(page, served.url, 'ada', '/operators');
+    expect([await form.getByLabel('Login').inputValue(), await role.isChecked()]).toEqual(['kim', true]);
+    expect(await form.getByLabel('Your password').inputValue()).toBe('');
+    await page.close();
+  });
+
   test('the texts of a rejection stay when the content moved meanwhile', async () => {
     const page = await browser.newPage();
     await signInPage(page, served.url, 'olga', `/games/${game.game_id}`);

@@ -63,6 +63,25 @@ test('the form that adds a reason does not replace the words of another one with
   expect(await wordsOf()).toMatchObject([{ label: 'Another one' }]);
 });
 
+test('of two administrators who edit one reason, the second is told', async () => {
+  const edit = () => fieldsOn('/reasons', 'value="edit"><input type="hidden" name="code" value="rights"');
+  const [first, second, third] = [await edit(), await edit(), await edit()];
+  first.set('label', 'Rights are in doubt');
+  expect(await send('/reasons', first)).toContain('rights is in use.');
+  second.set('label', 'Whose is it?');
+  expect(await send('/reasons', second)).toContain('rights was changed meanwhile: nothing was saved');
+  const retire = new URLSearchParams({ act: 'retire', code: 'rights' });
+  const again = await edit();
+  expect(await send('/reasons', retire)).toContain('rights is retired.');
+  for (const stale of [third, again])
+    expect(await send('/reasons', stale)).toContain('rights was changed meanwhile');
+  const wordsOf = () =>
+    database.sql`select label, retired_at is null as used from reasons where code = 'rights'`;
+  expect(await wordsOf()).toEqual([{ label: 'Rights are in doubt', used: false }]);
+  expect(await send('/reasons', await edit())).toContain('rights is in use.');
+  expect(await wordsOf()).toEqual([{ label: 'Rights are in doubt', used: true }]);
+});
+
 test('a role that was taken away meanwhile does not return', async () => {
   const form = await fieldsOn('/operators', 'name="login" value="vic"');
   expect(form.getAll('role')).toContain('admin');

@@ -22,12 +22,36 @@ const PAGE = 200;
 /** The state beside the code, for narrow screens. */
 const COLUMNS = ['code', 'state', 'label', 'text'];
 
+const shown = z
+  .string()
+  .transform((text) => text.replaceAll('\r\n', '\n'))
+  .optional();
 const form = z.object({
   act: z.enum(['add', 'edit', 'retire']),
   code: z.string().trim(),
   label: z.string().default(''),
   text: z.string().default(''),
+  shown_label: shown,
+  shown_text: shown,
+  shown_state: shown,
 });
+
+/** What the form of a reason shows. */
+const shownOf = ({ label, text, retired_at }: ReasonRow) => ({
+  shown_label: label,
+  shown_text: text.replaceAll('\r\n', '\n'),
+  shown_state: retired_at === null ? 'in use' : 'retired',
+});
+
+/** Refuses a stale form. @throws StateError if another administrator changed the reason since the form was shown */
+const requireShown = (given: z.infer<typeof form>, reason: ReasonRow): void => {
+  const now = shownOf(reason);
+  if ((Object.keys(now) as (keyof typeof now)[]).every((name) => (given[name] ?? now[name]) === now[name]))
+    return;
+  throw new StateError(
+    `${given.code} was changed meanwhile: nothing was saved. This page shows it as it is now.`,
+  );
+};
 
 const changeCell = ({ code, retired_at }: ReasonRow): SafeHtml => {
   const fields = { act: 'retire', code };
@@ -42,7 +66,7 @@ const CODE = html`<label class="field"><span>Code</span>
 /** Adds a reason, or changes the words of one and brings it back. */
 const reasonForm = (row?: ReasonRow): SafeHtml =>
   html`<form method="post" action="/reasons" class="form" autocomplete="off">
-${hiddenFields({ act: row === undefined ? 'add' : 'edit', code: row?.code })}${row === undefined ? CODE : null}
+${row === undefined ? html`${hiddenFields({ act: 'add' })}${CODE}` : hiddenFields({ act: 'edit', code: row.code, ...shownOf(row) })}
 ${input('What the developer reads', { name: 'label', value: row?.label, required: true, maxlength: 200 })}
 <label class="field"><span>Text that a rejection begins with</span>
 <textarea name="text" rows="2" maxlength="${PROSE_MAX}" dir="auto">
@@ -74,11 +98,14 @@ ${mayManage ? section('Add a reason', reasonForm()) : null}`,
     });
   });
 
-  const mayManage = { config: { right: 'manage_reasons' }, bodyLimit: formMaxBytes(PROSE_MAX) } as const;
+  const mayManage = { config: { right: 'manage_reasons' }, bodyLimit: formMaxBytes(2 * PROSE_MAX) } as const;
   app.post('/reasons', mayManage, (request, reply) => {
-    const { act, code, label, text } = form.parse(request.body);
+    const given = form.parse(request.body);
+    const { act, code, label, text } = given;
     return redirectAfter(reply, '/reasons', async () => {
-      if (act === 'add' && (await listReasons(options.sql)).some((reason) => reason.code === code))
+      const reason = (await listReasons(options.sql)).find((each) => each.code === code);
+      if (act === 'edit' && reason !== undefined) requireShown(given, reason);
+      if (act === 'add' && reason !== undefined)
         throw new StateError(`There is a reason ${code} already: edit it in the list.`);
       if (act === 'retire') await operateFor(request, options, retireReason, { code });
       else await operateFor(request, options, addReason, { code, label, text });

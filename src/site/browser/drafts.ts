@@ -1,41 +1,65 @@
 /**
- * The text of a form that was refused, or whose session had ended, is in the form again when its page is shown again.
- * The tab keeps the texts of the last form that was sent, until one succeeds (toast-stack.ts).
+ * What was typed into a form that was refused, or whose session had ended, is in the form again when its page is shown again.
+ * The tab keeps what the last form that was sent had, until one succeeds (toast-stack.ts). The server fills a refused form
+ * too (src/site/drafts.ts), if that is short.
  */
 export {};
 
 const KEY = 'draft';
 /** Hidden fields that tell apart forms with one address. */
-const SUBJECTS = ['code', 'id'];
+const SUBJECTS = ['code', 'id', 'login', 'subject'];
+/** A selection is of games that may be others now. */
+const FIELDS = [
+  'textarea',
+  'input:not([type="hidden"], [type="password"], [name="game"], [data-select-all])',
+];
 
-/** Texts for other people. The KYC desk has none: nothing of it is kept in a browser. */
-const findTexts = () => [...document.querySelectorAll<HTMLTextAreaElement>('form[method="post"] textarea')];
+type Field = HTMLTextAreaElement | HTMLInputElement;
 
-/** Tells a text from those of other forms and other people. */
-const nameOf = ({ form, name, labels }: HTMLTextAreaElement): string => {
+/** Nothing that is typed at the KYC desk is kept in a browser. */
+const findFields = (): Field[] =>
+  document.querySelector('toast-stack[data-drafts]') === null
+    ? []
+    : [...document.querySelectorAll<Field>(FIELDS.map((each) => `form[method="post"] ${each}`).join())];
+
+const isBox = (field: Field): field is HTMLInputElement => ['checkbox', 'radio'].includes(field.type);
+const chosen = (field: Field): string => (isBox(field) ? String(field.checked) : field.value);
+const byDefault = (field: Field): string =>
+  isBox(field) ? String(field.defaultChecked) : field.defaultValue;
+
+/** Tells a field from those of other forms and other people. */
+const nameOf = (field: Field): string => {
+  const { form, name, labels } = field;
   const hidden = form?.querySelectorAll<HTMLInputElement>('input[type="hidden"]') ?? [];
   const subject = [...hidden].flatMap((each) => (SUBJECTS.includes(each.name) ? each.value : []));
   const who = document.querySelector('.who a, .who strong')?.textContent;
-  return JSON.stringify([who, form?.getAttribute('action'), ...subject, labels[0]?.textContent, name]);
+  const box = isBox(field) ? field.value : '';
+  return JSON.stringify([who, form?.getAttribute('action'), ...subject, labels?.[0]?.textContent, name, box]);
 };
 
 document.addEventListener('submit', ({ target }) => {
   // A sign-in comes between a form and its draft.
   if (document.querySelector('toast-stack') === null) return;
   if ((target as HTMLFormElement).method !== 'post') return;
-  const typed = findTexts().filter(
-    ({ form, value, defaultValue, dataset }) =>
-      form === target && value !== defaultValue && value !== dataset.brought,
+  const typed = findFields().filter(
+    (field) =>
+      field.form === target &&
+      chosen(field) !== byDefault(field) &&
+      (isBox(field) || field.value !== field.dataset.brought),
   );
-  sessionStorage.setItem(KEY, JSON.stringify(typed.map((text) => [nameOf(text), text.value])));
+  sessionStorage.setItem(KEY, JSON.stringify(typed.map((field) => [nameOf(field), chosen(field)])));
 });
 
 /** Runs after a page was loaded, and after htmx replaced it. */
 const restore = (): void => {
   const draft = new Map<string, string>(JSON.parse(sessionStorage.getItem(KEY) ?? '[]'));
   if (draft.size === 0) return;
-  for (const text of findTexts())
-    if (text.value === text.defaultValue) text.value = draft.get(nameOf(text)) ?? text.value;
+  for (const field of findFields()) {
+    const value = chosen(field) === byDefault(field) ? draft.get(nameOf(field)) : undefined;
+    if (value === undefined) continue;
+    if (isBox(field)) field.checked = value === 'true';
+    else field.value = value;
+  }
 };
 restore();
 addEventListener('htmx:after:swap', ({ target }) => {
