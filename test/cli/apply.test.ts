@@ -215,3 +215,12 @@ test('app export writes a file that changes nothing', async () => {
   const json = await catalogue('app', 'export', '--json');
   expect((await apply(json.stdout, '--prune')).stdout).toBe('0 changes.\n');
 });
+
+test('warns of an address that workers refuse, as app add does, also in a dry run', async () => {
+  const text = `applications:
+${application('private', '    access_token_file: acme.token').replaceAll('https://private.example', 'http://10.1.2.3')}`;
+  const { exit, stderr } = await apply(text, '--dry-run');
+  expect(exit).toBe(0);
+  expect(stderr).toMatch(/^warning: private: query_game_list_webhook: this address is refused: /m);
+  expect(stderr.match(/is refused/g)).toHaveLength(3);
+});

@@ -83,3 +83,23 @@ export const checkWebhooks = async (
     for (const warning of await egress.explain(text ?? '')) out.note(`warning: ${option}: ${warning}`);
   }
 };
+
+/**
+ * Warns about webhooks of a file that workers with this machine's settings refuse as they are written. Names are not
+ * resolved: a file may have 10,000 applications.
+ */
+export const checkWrittenWebhooks = async (
+  { config, out }: CommandContext,
+  given: readonly { application_id?: string }[],
+): Promise<void> => {
+  const { createEgressPolicy } = await import('#src/egress/egress.ts');
+  const egress = createEgressPolicy(config.webhooks);
+  for (const settings of given) {
+    for (const [field, text] of Object.entries(settings)) {
+      if (!field.endsWith('_webhook') || !URL.canParse(text)) continue;
+      const verdict = egress.checkUrl(text);
+      if (!verdict.ok)
+        out.note(`warning: ${settings.application_id}: ${field}: this address is refused: ${verdict.reason}`);
+    }
+  }
+};

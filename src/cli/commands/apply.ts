@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings';
+import { checkWrittenWebhooks } from '#src/cli/commands/app-settings.ts';
 import { type Change, planChanges } from '#src/cli/commands/apply-plan.ts';
 import { warnOfInstallationKey } from '#src/cli/commands/given-access-token.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
@@ -53,6 +54,10 @@ export const register = (program: Command): void => {
         prune === true,
       );
       for (const change of changes) for (const line of describe(change)) out.line(line);
+      await checkWrittenWebhooks(
+        context,
+        planned.map(({ given }) => given),
+      );
       if (dryRun !== true && changes.length > 0) {
         if (removed.length > 0 && yes !== true) await confirmRemoval(context, removed);
         const [added] = changes.filter(
