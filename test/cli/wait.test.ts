@@ -37,6 +37,17 @@ test('a command that waits says so when the last worker stops', async () => {
   expect(notes).toEqual([expect.stringMatching(/^No worker takes jobs: /)]);
 });
 
+test('a command waits no longer than its limit, also while a read takes longer', async () => {
+  const { fleet, out } = await aWaitingCommand();
+  const [limit, read] = [1_000, 8_000];
+  const poll = async () => void (await fleet.sql`select pg_sleep(${read / 1_000})`);
+  const started = performance.now();
+  await expect(
+    waitForResult(fleet as unknown as Foundation, out, poll, { timeoutMs: limit, hint: 'It goes on.' }),
+  ).rejects.toThrow('No result in time. It goes on.');
+  expect(performance.now() - started).toBeLessThan(read);
+});
+
 test('sync --wait says once what an open run waits for', async () => {
   const { fleet, notes, out } = await aWaitingCommand();
   const { sql } = fleet;

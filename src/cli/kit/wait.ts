@@ -48,10 +48,11 @@ export const waitForResult = async <Result>(
 ): Promise<Result> => {
   const interruption = Promise.withResolvers<never>();
   let interrupted = false;
-  const onSignal = () => {
+  const interrupt = (error: CatalogueError): void => {
     interrupted = true;
-    interruption.reject(new CatalogueError(hint, { exitCode: EXIT.interrupted }));
+    interruption.reject(error);
   };
+  const onSignal = () => interrupt(new CatalogueError(hint, { exitCode: EXIT.interrupted }));
   const wait = async (): Promise<Result> => {
     const started = performance.now();
     let checkedMs = 0;
@@ -62,7 +63,6 @@ export const waitForResult = async <Result>(
       const result = await poll();
       if (result !== undefined) return result;
       const waitedMs = performance.now() - started;
-      if (waitedMs > timeoutMs) throw new CatalogueError(`No result in time. ${hint}`);
       workerSeen ||= await hasWorker(sql);
       if (!workerSeen && waitedMs > WORKER_START_MS) throw new CatalogueError(NO_WORKER);
       if (workerSeen && !hasWarned && waitedMs - checkedMs > WORKER_CHECK_MS) {
@@ -75,10 +75,13 @@ export const waitForResult = async <Result>(
     }
   };
   process.once('SIGINT', onSignal);
+  // Of its own: a read of a slow server does not extend it.
+  const timer = setTimeout(() => interrupt(new CatalogueError(`No result in time. ${hint}`)), timeoutMs);
   try {
     return await Promise.race([wait(), interruption.promise]);
   } finally {
     process.off('SIGINT', onSignal);
+    clearTimeout(timer);
   }
 };
 
