@@ -39,6 +39,8 @@ export type Producer = {
 
 /** Delay between two reads of a job that others are merged into. */
 const LOOK_UP_MS = 10_000;
+/** Most keys whose look-up is remembered, then all are forgotten: pages of pictures that are not seen again keep theirs. */
+const LOOKED_UP_MAX = 100_000;
 
 /** Backoff after this many attempts. */
 const backoffMs = (job: AnySpec, attemptsMade: number): number =>
@@ -117,6 +119,7 @@ export const createProducer = (
    * @returns whether the key was removed
    */
   const freeLostKey = async (merged: Job, key: string): Promise<boolean> => {
+    if (lookedUpAt.size > LOOKED_UP_MAX) lookedUpAt.clear();
     const last = lookedUpAt.get(key) ?? performance.now();
     lookedUpAt.set(key, last);
     if (performance.now() - last < LOOK_UP_MS) return false;
