@@ -2,6 +2,7 @@ import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/
 import { addHelpAfter, wrapsHelp } from '#src/cli/kit/help.ts';
 import { bindInvocation, findInvocation, type Invocation } from '#src/cli/kit/invocation.ts';
 import { describeVersion } from '#src/cli/kit/version.ts';
+import { toPrintable } from '#src/lib/printable.ts';
 
 const loadProcesses = () => import('#src/cli/commands/processes.ts');
 
@@ -75,6 +76,8 @@ export const createProgram = async (
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
+      // It repeats the argument that is wrong.
+      outputError: (text, write) => write(text.split('\n').map(toPrintable).join('\n')),
       // Undefined without a terminal, which commander allows and its types do not.
       getOutHelpWidth: () => stdout.columns as number,
       getErrHelpWidth: () => stderr.columns as number,

@@ -2,6 +2,7 @@ import { CommanderError } from '@commander-js/extra-typings';
 import type { Invocation } from '#src/cli/kit/invocation.ts';
 import { createProgram } from '#src/cli/program.ts';
 import { EXIT, type ExitCode } from '#src/errors.ts';
+import { escapeUnprintable } from '#src/lib/printable.ts';
 
 /** Runs the command that `argv` names. @returns its exit code */
 export const runCli = async (
@@ -19,8 +20,10 @@ export const runCli = async (
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return EXIT.done;
-    if (argv.includes('--json'))
-      invocation.stdio.stdout.write(`${JSON.stringify({ error: error.message.replace(/^error: /, '') })}\n`);
+    if (argv.includes('--json')) {
+      const document = JSON.stringify({ error: error.message.replace(/^error: /, '') });
+      invocation.stdio.stdout.write(`${escapeUnprintable(document)}\n`);
+    }
     return EXIT.usage;
   }
 };

@@ -41,6 +41,19 @@ it.for([
   expect(stdout + stderr).not.toMatch(ACTED_ON);
 });
 
+it.for(['catalogue game show', 'catalogue event retry', 'catalogue game', 'catalogue'])(
+  'a wrong argument of %s is named without its control characters',
+  async (command) => {
+    const args = [...command.split(' ').slice(1), HOSTILE];
+    const text = await runCli(args);
+    const { exit, stdout, stderr } = await runCli([...args, '--json']);
+    expect([text.exit, exit]).toEqual([2, 2]);
+    expect(text.stderr).toContain('Lantern\ufffd]0;owned\ufffd \ufffd2J\ufffdHarbour\ufffd');
+    expect(JSON.parse(stdout).error).toContain(HOSTILE);
+    expect(text.stderr + stdout + stderr).not.toMatch(ACTED_ON);
+  },
+);
+
 it('a JSON document contains the text of an application unchanged, in escapes', async () => {
   const result = await runCli(['game', 'show', game_id, '--json'], env);
   expect(documentOf(result)).toMatchObject({ game_name: HOSTILE, application_game_id: HOSTILE });

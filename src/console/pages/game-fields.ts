@@ -13,9 +13,13 @@ const markPart = ({ type }: TextPart, isCompared: boolean, content: SafeHtml): S
   return type === 'removed' ? html`<del>${content}</del>` : html`<ins>${content}</ins>`;
 };
 
-/** A link to an address of an application, which opens a tab and says where it leads. */
+/**
+ * A link to an address of an application, which opens a tab and says where it leads. A stolen worker could store one that
+ * starts a program: it is a text.
+ */
 const outwardLink = (url: string): SafeHtml => {
-  const host = URL.canParse(url) ? new URL(url).host : 'another server';
+  const { protocol = '', host } = URL.parse(url) ?? {};
+  if (!/^https?:$/.test(protocol)) return html`<p class="mono soft">${url}</p>`;
   return html`<a href="${url}" rel="noreferrer noopener nofollow" target="_blank">Open on ${host}</a>
 <span class="soft">(new tab)</span><br><span class="mono soft">${url}</span>`;
 };

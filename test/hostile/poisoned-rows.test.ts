@@ -1,0 +1,37 @@
+// Rows that a stolen login wrote are shown, and break no page of the others.
+import { beforeAll, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const site = useTestConsole(database);
+let cookie: string;
+
+beforeAll(async () => {
+  const { sql } = database;
+  await addApplication(sql, 'acme');
+  await addTestOperator(sql, 'adam', 'admin', 'reviewer');
+  cookie = await signIn(site.url, 'adam');
+});
+
+const open = (path: string) => fetch(new URL(path, site.url), { headers: { cookie } });
+
+test.each(['javascript:alert(1)', 'ms-msdt:/id', 'file:///etc/passwd'])(
+  'a page links to no address such as %s, which a stolen worker may store',
+  async (address) => {
+    const game = fetchedGame({ game_id: address, game_store_video: address });
+    await upsertGames(database.as('worker'), 'acme', [game]);
+    const page = await (await open(`/games/${game.game_id}`)).text();
+    expect(page).toContain(`<p class="mono soft">${address}</p>`);
+    expect(page).not.toContain(`href="${address}`);
+  },
+);
+
+test('a request about no run, by the stolen login of the operator API, ends no overview', async () => {
+  await database.as('operator_api')`
+    insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
+    values (gen_random_uuid(), 'withdrawals', 'run:none', 'x', 'x', 'adam', now() + interval '1 hour')`;
+  expect((await open('/')).status).toBe(200);
+});
