@@ -9,7 +9,6 @@ import { applicationCaller } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
-import { fillDraft } from '#src/site/drafts.ts';
 import { mayMendAddress } from '#src/site/event-cells.ts';
 import { flawOf, html, input, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { framedPage, type Page, type PlaceCounts } from '#src/site/layout.ts';
@@ -88,7 +87,7 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
     warning: null,
     counts: () => places,
   };
-  return reply.type(HTML).send(fillDraft(reply, String(framedPage({ ...page, notice }, around))));
+  return reply.type(HTML).send(String(framedPage({ ...page, notice }, around)));
 };
 
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */

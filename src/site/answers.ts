@@ -4,7 +4,6 @@ import type { Right } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
-import { fillDraft, keepDraft } from '#src/site/drafts.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 import { type Notice, type Page, plainPage, type SiteFrame, signedInPage } from '#src/site/layout.ts';
 
@@ -86,9 +85,6 @@ export const redirectWith = (
 ): FastifyReply => {
   if (isInBackground(reply.request) && tone !== 'bad') return reply.send({ url, text, tone });
   setCookie(reply, NOTICE, `${tone} ${cutNotice(text)}`, { sameSite: 'strict', maxAge: 60 });
-  // Nothing that is typed at the KYC desk stays in a browser.
-  if (tone === 'bad' && !isInBackground(reply.request) && reply.server.frame.site === 'console')
-    keepDraft(reply);
   return isInBackground(reply.request) ? reply.send({ url, text, tone }) : reply.redirect(url, 303);
 };
 
@@ -122,8 +118,7 @@ export const takeNotice = (reply: FastifyReply): Page['notice'] => {
 /** Sends a page for the signed-in operator. */
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply => {
   const content = isPrefetch(reply.request) ? page : { ...page, notice: takeNotice(reply) };
-  const shown = String(signedInPage(operatorOf(reply.request), content, reply.server.frame));
-  return reply.type(HTML).send(isPrefetch(reply.request) ? shown : fillDraft(reply, shown));
+  return reply.type(HTML).send(String(signedInPage(operatorOf(reply.request), content, reply.server.frame)));
 };
 
 /** Sends a page that needs no sign-in. */

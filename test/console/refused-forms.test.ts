@@ -1,14 +1,14 @@
-// A form that is refused has again what was typed into it, without script too.
+// A form that is refused has again what was typed into it.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, PASSWORD, signIn, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const ODD = '"><b>&\'$& 霓虹';
 
-describe.runIf(hasBrowser()).each([true, false])('in Chromium, with script %s', (javaScriptEnabled) => {
+describe.runIf(hasBrowser())('in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
   const served = useTestConsole(database);
@@ -21,8 +21,7 @@ describe.runIf(hasBrowser()).each([true, false])('in Chromium, with script %s', 
     await upsertGames(database.sql, 'kites', [game]);
   });
   const open = async (path: string) => {
-    const context = await browser.newContext({ javaScriptEnabled });
-    const page = await context.newPage();
+    const page = await browser.newPage();
     await signInPage(page, served.url, 'ada', path);
     return page;
   };
@@ -54,7 +53,7 @@ describe.runIf(hasBrowser()).each([true, false])('in Chromium, with script %s', 
     await page.getByText('Give this link to kim').waitFor();
     await page.goto(`${served.url}/operators`);
     expect(await form.getByLabel('Login').inputValue()).toBe('');
-    await page.context().close();
+    await page.close();
   });
 
   test('settings: what others changed meanwhile is shown, and what was typed stays', async () => {
@@ -70,7 +69,7 @@ describe.runIf(hasBrowser()).each([true, false])('in Chromium, with script %s', 
     const value = (name: string) => page.locator(`#settings [name="${name}"]`).inputValue();
     expect([await value('name'), await value('every'), await value('rate')]).toEqual([ODD, 'soon', '7']);
     expect(await value('review_priority')).toBe('high');
-    await page.context().close();
+    await page.close();
   });
 
   test('a reason, an address and a text', async () => {
@@ -96,44 +95,6 @@ describe.runIf(hasBrowser()).each([true, false])('in Chromium, with script %s', 
     await page.locator('.notice.bad').waitFor();
     expect(await address.inputValue()).toBe('http://10.0.0.1/hook');
     expect(await page.locator('[name="api_token"]').inputValue()).toBe('');
-    await page.context().close();
-  });
-});
-
-describe('by HTTP', () => {
-  const database = useTestDatabase();
-  const served = useTestConsole(database);
-  const game = fetchedGame({ game_id: 'g-1' });
-
-  test('a private note is in no form of a message, and a page that is fetched ahead takes nothing', async () => {
-    await addTestOperator(database.sql, 'olga', 'reviewer');
-    await addApplication(database.sql, 'kites');
-    await upsertGames(database.sql, 'kites', [game]);
-    const cookie = await signIn(served.url, 'olga');
-    const url = `${served.url}/games/${game.game_id}`;
-    const body = new URLSearchParams({ act: 'note', text: ' ', note: 'x', password: 'a secret' });
-    const refused = await fetch(`${url}/thread`, {
-      method: 'POST',
-      headers: { cookie },
-      body,
-      redirect: 'manual',
-    });
-    const kept = refused.headers.getSetCookie().map((each) => each.split(';')[0]);
-    const draft = kept.find((each) => each?.startsWith('catalogue_draft='));
-    expect(decodeURIComponent(draft ?? '')).toContain('"text",[" "]');
-    expect(decodeURIComponent(draft ?? '')).not.toContain('a secret');
-    const fields = draft?.replace(encodeURIComponent('[" "]'), encodeURIComponent('["Private"]'));
-    const page = async (headers: Record<string, string> = {}) => {
-      const answer = await fetch(url, { headers: { cookie: `${cookie}; ${fields}`, ...headers } });
-      return {
-        text: await answer.text(),
-        ends: answer.headers.getSetCookie().some((each) => each.startsWith('catalogue_draft=;')),
-      };
-    };
-    expect((await page({ 'x-prefetch': '1' })).ends).toBe(false);
-    const shown = await page();
-    expect(shown.ends).toBe(true);
-    expect(shown.text.match(/Private/g)).toHaveLength(1);
-    expect(shown.text.split('<form').find((each) => each.includes('Private'))).toContain('value="note"');
+    await page.close();
   });
 });

@@ -1,7 +1,6 @@
 /**
- * What was typed into a form that was refused, or whose session had ended, is in the form again when its page is shown again.
- * The tab keeps what the last form that was sent had, until one succeeds (toast-stack.ts). The server fills a refused form
- * too (src/site/drafts.ts), if that is short.
+ * What was typed or chosen in a form that was refused, or whose session had ended, is in the form again when its page is
+ * shown again. The tab keeps it of the last form that was sent, until one succeeds (toast-stack.ts).
  */
 export {};
 
@@ -11,10 +10,11 @@ const SUBJECTS = ['code', 'id', 'login', 'subject'];
 /** A selection is of games that may be others now. */
 const FIELDS = [
   'textarea',
+  'select',
   'input:not([type="hidden"], [type="password"], [name="game"], [data-select-all])',
 ];
 
-type Field = HTMLTextAreaElement | HTMLInputElement;
+type Field = HTMLTextAreaElement | HTMLSelectElement | HTMLInputElement;
 
 /** Nothing that is typed at the KYC desk is kept in a browser. */
 const findFields = (): Field[] =>
@@ -24,8 +24,12 @@ const findFields = (): Field[] =>
 
 const isBox = (field: Field): field is HTMLInputElement => ['checkbox', 'radio'].includes(field.type);
 const chosen = (field: Field): string => (isBox(field) ? String(field.checked) : field.value);
-const byDefault = (field: Field): string =>
-  isBox(field) ? String(field.defaultChecked) : field.defaultValue;
+const byDefault = (field: Field): string => {
+  if (isBox(field)) return String(field.defaultChecked);
+  if (field instanceof HTMLSelectElement)
+    return ([...field.options].find((each) => each.defaultSelected) ?? field.options[0])?.value ?? '';
+  return field.defaultValue;
+};
 
 /** Tells a field from those of other forms and other people. */
 const nameOf = (field: Field): string => {
@@ -61,6 +65,8 @@ const restore = (): void => {
     else field.value = value;
   }
 };
+// An answer that shows a link or a secret is a success too.
+if (document.querySelector('[data-instead]') !== null) sessionStorage.removeItem(KEY);
 restore();
 addEventListener('htmx:after:swap', ({ target }) => {
   if (target === document.body) restore();
