@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
-import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
+import { findOverflow } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
@@ -64,5 +65,27 @@ describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
     const cards = await page.locator('.game-card').all();
     const [one, other] = await Promise.all(cards.map((card) => card.boundingBox()));
     expect(other?.y).toBe(one?.y);
+  });
+
+  test('the button of a notice is whole beside a long name', async () => {
+    const name = 'Ещё один длинный день в Санкт-Петербурге';
+    await upsertGames(database.sql, 'kites', [fetchedGame({ game_id: 'g-1', game_name: name }, new Date())]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/games/${game.game_id}`);
+    await page.getByRole('button', { name: /^Pass/ }).click();
+    await page.getByText(`${name}: passed.`).waitFor();
+    expect(await findOverflow(page)).toEqual([]);
+  });
+
+  test('the portal of an application with long names is no wider than a phone', async () => {
+    const id = 'an-identifier-of-an-application-that-is-as-long-as-one-can-be-x';
+    await addApplication(database.sql, id, { name: '株式会社とても長い名前のゲームスタジオとその関連会社' });
+    const { token } = await addToken(database.sql, id);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/portal/sign-in`);
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(await findOverflow(page)).toEqual([]);
   });
 });
