@@ -14,7 +14,7 @@ export const reasonList = defineList({
   sorts: REASON_SORTS,
   order: 'position',
   columns: [
-    { key: 'code', kind: 'id', sort: 'code' },
+    { key: 'code', kind: 'word', sort: 'code' },
     { key: 'label', title: 'What the developer reads', sort: 'label' },
     { key: 'text', title: 'Text of a rejection', width: 'medium' },
     {

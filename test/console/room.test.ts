@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { saveReason } from '#db/queries/reasons.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
@@ -75,6 +76,22 @@ describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
     await page.getByRole('button', { name: /^Pass/ }).click();
     await page.getByText(`${name}: passed.`).waitFor();
     expect(await findOverflow(page)).toEqual([]);
+  });
+
+  test('a reason with a long text divides no code, and no code is wider than a phone', async () => {
+    const reason = {
+      code: 'a_code_that_is_as_long_as_a_code_can_b_x',
+      label: 'Ads',
+      text: 'Long. '.repeat(200),
+    };
+    await saveReason(database.sql, reason);
+    for (const width of [1_280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(`${served.url}/reasons`);
+      const code = page.locator('td .mono', { hasText: 'inappropriate' });
+      expect((await code.boundingBox())?.height).toBeLessThan(25);
+      expect(await findOverflow(page)).toEqual([]);
+    }
   });
 
   test('the portal of an application with long names is no wider than a phone', async () => {

@@ -60,6 +60,9 @@ const changeCell = ({ code, retired_at }: ReasonRow): SafeHtml => {
   return html`<div class="actions">${openBelow('Edit', code)}${retire}</div>`;
 };
 
+const textCell = ({ text }: ReasonRow): SafeHtml | null =>
+  text === '' ? null : html`<span class="cut" dir="auto">${text}</span>`;
+
 const CODE = html`<label class="field"><span>Code</span>
 <input name="code" required pattern="[a-z][a-z0-9_]*" maxlength="40"></label>`;
 
@@ -92,7 +95,7 @@ export const addReasons = (app: FastifyInstance, options: ConsoleOptions): void 
     return sendPage(reply, {
       title: 'Reasons',
       at: '/reasons',
-      body: html`${filters}${body({ linkTo, only: COLUMNS, ...change, stacked: 'lines' })}
+      body: html`${filters}${body({ linkTo, only: COLUMNS, cells: { text: textCell }, ...change, stacked: 'lines' })}
 ${mayManage ? section('Add a reason', reasonForm()) : null}`,
       lead: 'Why games are rejected. A retired reason stays on the decisions that name it.',
     });
