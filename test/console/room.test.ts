@@ -91,6 +91,8 @@ describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
       const code = page.locator('td .mono', { hasText: 'inappropriate' });
       expect((await code.boundingBox())?.height).toBeLessThan(25);
       expect(await findOverflow(page)).toEqual([]);
+      const [edit, retire] = [await boxOf('td .opens-below'), await boxOf('td form .button')];
+      expect(retire.y).toBeLessThan(edit.bottom);
     }
   });
 
