@@ -1,4 +1,5 @@
 /** Sessions of operators: sign-in by password or one-time link, and sign-out. Sign-in by OIDC is in oidc.ts. */
+import { setTimeout } from 'node:timers/promises';
 import { normalizeIP } from '@fastify/rate-limit';
 import { type Database, type Queryable, readTime } from '#db/client.ts';
 import { type Actor, operatorActor, recordAudit } from '#db/queries/audit.ts';
@@ -105,6 +106,12 @@ const SIGN_INS_MAX = 100;
 export const countSignIn = (sql: Queryable, login: string): Promise<number> =>
   countAttempt(sql, [`sign-ins:${login}`], SIGN_INS_MAX);
 
+/**
+ * A refusal is answered this long after the password was verified: its entry is written meanwhile, or none is (`refusals.ts`),
+ * so the time does not tell whether an operator exists.
+ */
+const REFUSAL_MS = 100;
+
 /** A login that may exist: visible ASCII. Other texts are neither looked up nor counted. */
 const POSSIBLE_LOGIN = /^[\x21-\x7e]{1,100}$/;
 
@@ -139,16 +146,14 @@ export const signInByPassword = async (
     ? await countAttempt(sql, [browserKey(login)])
     : await countUnknown(sql, address, isPossible ? login : undefined);
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
+  const refuse = async (known: string | null, reason: string): Promise<SignInRefusal> => {
+    await Promise.all([recordRefusedSignIn(sql, known, reason, address), setTimeout(REFUSAL_MS)]);
+    return { kind: 'refused' };
+  };
   const matches = await verifyPassword(typed.password, password_hash);
-  if (operator === undefined) {
-    await recordRefusedSignIn(sql, null, 'unknown login', address);
-    return { kind: 'refused' };
-  }
-  if (!matches || operator.status !== 'active') {
-    const reason = matches ? 'the operator is disabled' : 'wrong password';
-    await recordRefusedSignIn(sql, operator.login, reason, address);
-    return { kind: 'refused' };
-  }
+  if (operator === undefined) return refuse(null, 'unknown login');
+  if (!matches) return refuse(operator.login, 'wrong password');
+  if (operator.status !== 'active') return refuse(operator.login, 'the operator is disabled');
   const signInWaitS = await countSignIn(sql, login);
   if (signInWaitS > 0) return { kind: 'too_many', waitSeconds: signInWaitS };
   const session = await sql.begin(async (tx) => {
