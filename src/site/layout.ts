@@ -50,6 +50,11 @@ export const NAVIGATION: Navigation = [
 /** With a space above them: the fleet, and the administration. */
 const GROUPS: readonly string[] = ['/applications', '/reasons'];
 
+/** The end of every page. A page that arrives in parts is shown when this is there, so nothing of it moves. */
+const END = html`<span id="whole" hidden></span>
+</body>
+</html>`;
+
 const head = (title: string): SafeHtml => html`<!doctype html>
 <html lang="en">
 <head>
@@ -58,6 +63,7 @@ const head = (title: string): SafeHtml => html`<!doctype html>
 <meta name="robots" content="noindex">
 <meta name="htmx-config" content='{"includeIndicatorCSS":false,"history":"reload"}'>
 <title>${title} · Game Catalogue</title>
+<link rel="expect" href="#whole" blocking="render">
 <link rel="icon" href="${ASSETS.logo.url}">
 <link rel="stylesheet" href="${ASSETS.css.url}">
 <script src="${ASSETS.htmx.url}" defer></script>
@@ -77,8 +83,7 @@ export const plainPage = (
 <img src="${ASSETS.logo.url}" alt="" width="44" height="44">
 ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}${body}
 </main>
-</body>
-</html>`;
+${END}`;
 
 /** `undo`: it offers to undo what it reports. */
 export type Notice = { text: string; tone: 'good' | 'info' | 'bad' | 'undo' };
@@ -177,8 +182,7 @@ ${warning === null ? null : html`<p class="notice warn">${warning}</p>`}
 ${headOf(page)}
 ${page.body}
 </main>${after}
-</body>
-</html>`;
+${END}`;
 
 type Shortcuts = readonly (readonly [keys: string, what: string])[];
 

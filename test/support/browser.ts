@@ -44,7 +44,10 @@ export const collectErrors = (page: Page): string[] => {
 export const LIST_SHIFTS = `window.shifts = [];
 new PerformanceObserver((list) => {
   for (const { value, sources } of list.getEntries())
-    shifts.push([value, ...sources.map(({ node }) => node?.outerHTML ?? node?.textContent)].join(' '));
+    shifts.push(
+      [value, ...sources.map(({ node, previousRect: from, currentRect: to }) =>
+        JSON.stringify([from, to]) + (node?.outerHTML ?? node?.textContent))].join(' '),
+    );
 }).observe({ type: 'layout-shift', buffered: true });`;
 
 /** A browser with a profile on disk, as a person has it: history, caches, the back-forward cache. */

@@ -19,7 +19,7 @@ class CopyText extends HTMLElement {
         button.textContent = 'Copy';
       }, COPIED_MS);
     });
-    this.append(' ', button);
+    this.append(button);
   }
 }
 
