@@ -124,9 +124,13 @@ const stop = async (child: ChildProcess): Promise<void> => {
 
 /** @throws Error if it has ended, or recovers for too long */
 const untilListening = async (data: string, port: number, child: ChildProcess): Promise<void> => {
-  for (const deadline = Date.now() + READY_LIMIT_MS; !(await isListening(data, port)); await delay(POLL_MS)) {
+  for (
+    const endMs = performance.now() + READY_LIMIT_MS;
+    !(await isListening(data, port));
+    await delay(POLL_MS)
+  ) {
     if (hasEnded(child)) throw new Error('it has ended');
-    if (Date.now() > deadline) throw new Error('it is not ready in time');
+    if (performance.now() > endMs) throw new Error('it is not ready in time');
   }
 };
 
@@ -176,7 +180,7 @@ const stopOrphan = async (data: string, onProgress: (message: string) => void): 
     ['SIGQUIT', IMMEDIATE_SHUTDOWN_MS],
   ] as const) {
     sendSignal(pid, signal);
-    for (const deadline = Date.now() + limitMs; Date.now() < deadline; await delay(POLL_MS)) {
+    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await delay(POLL_MS)) {
       if (!(await isPostmaster(pid, data))) return;
     }
   }

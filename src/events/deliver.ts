@@ -155,7 +155,8 @@ export const createEventSender = (options: Options): EventSender => {
           throw error;
         });
         const claimed = await outbox.claim(address.failures > 0 ? 1 : outbox.atOnce);
-        if (claimed.length === 0) break;
+        if (claimed === undefined) break;
+        if (claimed.length === 0) continue;
         const sent = await Promise.all(claimed.map((event) => send(event, address, secrets, signal)));
         const attempts = sent.filter((attempt) => attempt !== undefined);
         const done = new Set(attempts.map(({ event_id }) => event_id));

@@ -35,8 +35,11 @@ export type Outbox = {
   /** Most events that are sent at once. */
   atOnce: number;
   findAddress: () => Promise<SendingAddress | undefined>;
-  /** Takes the next events, at most `limit`. @returns the document of each */
-  claim: (limit: number) => Promise<{ event_id: string; document: object }[]>;
+  /**
+   * Takes the next events, at most `limit`.
+   * @returns the document of each, which may be none while more events follow; undefined at the end
+   */
+  claim: (limit: number) => Promise<{ event_id: string; document: object }[] | undefined>;
   /** Releases claimed events whose attempt was cancelled. */
   release: (event_ids: readonly string[]) => Promise<void>;
   /** Records attempts of claimed events. @returns false if the address failed: the next attempt is delayed */
@@ -58,6 +61,7 @@ const createApplicationOutbox = (
     findAddress: () => findSendingAddress(sql, application_id),
     claim: async (limit) => {
       const events = await claimDeliveries(sql, application_id, limit, LEASE_MS);
+      if (events.length === 0) return undefined;
       claimed = new Map(events.map((event) => [event.event_id, event]));
       return events.map((event) => ({
         event_id: event.event_id,
@@ -107,11 +111,8 @@ const createSubscriptionOutbox = (
     },
     claim: async (limit) => {
       const { types = [], position = 0 } = address ?? {};
-      page = { list: [], next: position };
-      for (let after = -1; page.list.length === 0 && page.next !== after; ) {
-        after = page.next;
-        page = beginningOf(await readStream(sql, { after, limit, types }));
-      }
+      page = beginningOf(await readStream(sql, { after: position, limit, types }));
+      if (page.next === position) return undefined;
       // Its position is also past events of other types.
       if (page.list.length === 0) await advanceSubscription(sql, subscription_id, page.next);
       return page.list.map((event) => ({
