@@ -66,6 +66,12 @@ export const findSession = (sql: Queryable, session_hash: Buffer, site: Site, to
     )
     select login, name, roles, started_at, single_keys from session`);
 
+/** Has this session ended: by a sign-out, or because its operator was disabled or has a new password? */
+export const hasSessionEnded = (sql: Queryable, login: string, session_hash: Buffer): Promise<boolean> =>
+  isOneRow(sql`
+    select from operators where login = ${login}
+      and not exists (select from operator_sessions where session_hash = ${session_hash})`);
+
 /** @returns the login of the session that ended */
 export const deleteSession = (sql: Queryable, session_hash: Buffer) =>
   readValue(sql<{ login: string }[]>`

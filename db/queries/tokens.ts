@@ -92,6 +92,12 @@ export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
            coalesce(last_used_at > now() - interval '1 minute', false) as recently_used
     from api_tokens t where token_hash = ${token_hash}`);
 
+/** Has this token been revoked, or expired, by now: later than the transaction began? */
+export const hasTokenEnded = (sql: Queryable, token_id: string): Promise<boolean> =>
+  isOneRow(sql`
+    select from api_tokens
+    where token_id = ${token_id} and (revoked_at is not null or expires_at <= clock_timestamp())`);
+
 /** Writes `last_used_at`, at most once a minute. Of concurrent calls only one writes. */
 export const recordTokenUse = async (sql: Queryable, token_id: string): Promise<void> => {
   await sql`

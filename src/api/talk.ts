@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '#db/client.ts';
-import { callerApplicationId, type Guard } from '#src/api/authenticate.ts';
+import { callerApplicationId, callerOf, type Guard } from '#src/api/authenticate.ts';
 import { toFailure } from '#src/api/operation-errors.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
@@ -11,7 +11,8 @@ import {
   writeResponseSchema,
 } from '#src/contract/talk.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
-import { operateAsApplication } from '#src/operations/operate.ts';
+import { applicationCaller, operateAsApplication } from '#src/operations/operate.ts';
+import type { Caller } from '#src/operations/operation.ts';
 import { messageGame } from '#src/operations/threads.ts';
 
 type Options = { sql: Database; guard: Guard };
@@ -19,7 +20,7 @@ type Written = { game_id: string; written_at: Date };
 
 /** game.message and game.appeal, additions to the interface document, for games of the token's application alone. */
 export const addTalkRoutes = (app: FastifyInstance, { sql, guard }: Options): void => {
-  const add = (path: string, write: (body: WriteRequest, application_id: string) => Promise<Written>) =>
+  const add = (path: string, write: (body: WriteRequest, caller: Caller) => Promise<Written>) =>
     app.post(
       path,
       {
@@ -28,9 +29,9 @@ export const addTalkRoutes = (app: FastifyInstance, { sql, guard }: Options): vo
         schema: { body: writeRequestSchema, response: { 200: writeResponseSchema } },
       },
       async (request: FastifyRequest<{ Body: WriteRequest }>) => {
-        const application_id = callerApplicationId(request);
+        const caller = applicationCaller(callerApplicationId(request), callerOf(request).token_id);
         try {
-          const { game_id, written_at } = await write(request.body, application_id);
+          const { game_id, written_at } = await write(request.body, caller);
           return success({ game_id, written_at: written_at.toISOString() });
         } catch (thrown) {
           throw toFailure(thrown);
@@ -38,9 +39,9 @@ export const addTalkRoutes = (app: FastifyInstance, { sql, guard }: Options): vo
       },
     );
 
-  add(MESSAGE_PATH, (body, application_id) => operateAsApplication(messageGame, body, application_id, sql));
-  add(APPEAL_PATH, async (body, application_id) => {
-    const { game_id, opened_at } = await operateAsApplication(appealRejection, body, application_id, sql);
+  add(MESSAGE_PATH, (body, caller) => operateAsApplication(messageGame, body, caller, sql));
+  add(APPEAL_PATH, async (body, caller) => {
+    const { game_id, opened_at } = await operateAsApplication(appealRejection, body, caller, sql);
     return { game_id, written_at: opened_at };
   });
 };

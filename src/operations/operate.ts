@@ -6,14 +6,17 @@ import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
 import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { lockOperatorState, readOperatorState } from '#db/queries/operators.ts';
+import { hasSessionEnded } from '#db/queries/sign-in.ts';
+import { hasTokenEnded } from '#db/queries/tokens.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordKnownRefusal } from '#src/identity/refusals.ts';
+import { hashSecret } from '#src/identity/secrets.ts';
 import type { AnyOperation, Caller, Context, Given, Operation, Platform } from '#src/operations/operation.ts';
-import { requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
+import { requireOwn, requireRight, requireRightStill, type Standing } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
@@ -27,8 +30,8 @@ export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unkn
 const approvalInput = z.object({ approval_id: z.guid().toLowerCase().optional() });
 
 /** The token by which an operator acts, for the details of an entry. */
-const noteToken = ({ token_id }: Caller): { token_id?: string } =>
-  token_id === undefined ? {} : { token_id };
+const noteToken = ({ actor, token_id }: Caller): { token_id?: string } =>
+  token_id === undefined || actor.actor_kind === 'application' ? {} : { token_id };
 
 const ONE_PERSON = { approval: undefined, entries: [], details: {} };
 
@@ -83,6 +86,20 @@ const runUnlogged = async <Schema extends z.ZodType, Result>(
   return { result, entries: [...used, ...own] };
 };
 
+/** Reads whether the caller may still act, in one round trip. */
+const readStanding = async (
+  tx: Queryable,
+  { actor: { actor, actor_kind }, token_id, session }: Caller,
+  readOperator = readOperatorState,
+): Promise<Standing> => {
+  const [operator, ...ended] = await Promise.all([
+    actor_kind === 'operator' ? readOperator(tx, actor) : undefined,
+    token_id !== undefined && hasTokenEnded(tx, token_id),
+    session !== undefined && hasSessionEnded(tx, actor, hashSecret(session.secret)),
+  ]);
+  return { operator, hasEnded: ended.includes(true) };
+};
+
 /** The transaction of an operation. Entries come last: they lock the audit log until the commit. */
 const runLogged = async <Schema extends z.ZodType, Result>(
   tx: Queryable,
@@ -91,12 +108,11 @@ const runLogged = async <Schema extends z.ZodType, Result>(
   run: Run,
 ): Promise<Result> => {
   const { caller, subject } = run;
-  const { actor, actor_kind } = caller.actor;
-  // What operators do to themselves may end their own right.
-  const isOnSelf = subject === `operator:${actor}`;
+  // What callers do to themselves may end their own right.
+  const isOnSelf = [`operator:${caller.actor.actor}`, `token:${caller.token_id}`].includes(subject);
   const requireStill = async (read: typeof readOperatorState): Promise<void> => {
-    if (actor_kind !== 'operator' || operation.right === 'own') return;
-    requireRightStill(operation as AnyOperation, input, caller, await read(tx, actor));
+    if (operation.right === 'own') return;
+    requireRightStill(operation as AnyOperation, input, caller, await readStanding(tx, caller, read));
   };
   if (isOnSelf) await requireStill(lockOperatorState);
   const { result, entries } = await runUnlogged(tx, operation, input, run);
@@ -167,8 +183,7 @@ export const operateAll = async (
       all.push(...(await runUnlogged(tx, operation, input, run)).entries);
     }
     await recordAudit(tx, all);
-    const { actor, actor_kind } = caller.actor;
-    const now = actor_kind === 'operator' ? await readOperatorState(tx, actor) : undefined;
+    const now = await readStanding(tx, caller);
     for (const { operation, input } of checked) requireRightStill(operation, input, caller, now);
   });
 };
@@ -190,20 +205,20 @@ const systemCaller = (name: string): Caller => ({
   roles: 'all',
 });
 
-/** An application's developer as the caller. */
-export const applicationCaller = (application_id: string): Caller => ({
+/** An application's developer as the caller. @param token_id of the token that the call, or the session, has */
+export const applicationCaller = (application_id: string, token_id?: string): Caller => ({
   actor: { actor: application_id, actor_kind: 'application' },
   roles: [],
+  ...(token_id !== undefined && { token_id }),
 });
 
 /** Runs an operation for an application's developer. */
 export const operateAsApplication = <Schema extends z.ZodType, Result, Final>(
   operation: Operation<Schema, Result, Final>,
   given: z.input<Schema>,
-  application_id: string,
+  caller: Caller,
   sql: Database,
-): Promise<Final> =>
-  operate(operation, given as Given<Schema>, applicationCaller(application_id), { sql, ...DATABASE_ALONE });
+): Promise<Final> => operate(operation, given as Given<Schema>, caller, { sql, ...DATABASE_ALONE });
 
 /** Runs an operation of the platform itself. @param process what the audit log names, such as `worker` */
 export const operateAsSystem = <Schema extends z.ZodType, Result, Final>(

@@ -20,7 +20,7 @@ export type Caller = {
   roles: readonly Role[] | 'all';
   /** An operator at a page: the secret of the session, its site, and the address of the browser. Absent for a token. */
   session?: { secret: string; site: Site; address: string };
-  /** The token by which an operator acts. The audit log names it. */
+  /** The token of the call, or of a session of the portal. The audit log names that of an operator. */
   token_id?: string;
 };
 

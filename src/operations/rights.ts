@@ -38,18 +38,24 @@ export const requireRight = (
   requireRole(title, typeof right === 'function' ? right(input) : right, roles);
 };
 
+/** What holds of a caller now: the operator, if it is one, and whether its token or session has ended. */
+export type Standing = {
+  operator: Pick<OperatorState, 'status' | 'roles'> | undefined;
+  hasEnded: boolean;
+};
+
 /**
- * Refuses an operator who was disabled, or lost the role, since the request was let in. Read after the entries, which make
- * transactions of others wait, it is what holds at the commit.
- * @param now undefined if there is no such operator
+ * Refuses an operator who was disabled, or lost the role, and a token or session that ended, since the request was let in.
+ * Read after the entries, which make transactions of others wait, it is what holds at the commit.
  * @throws ForbiddenError
  */
 export const requireRightStill = (
   operation: AnyOperation,
   input: unknown,
   caller: Caller,
-  now: Pick<OperatorState, 'status' | 'roles'> | undefined,
+  { operator: now, hasEnded }: Standing,
 ): void => {
+  if (hasEnded) throw new ForbiddenError(`${operation.title}: the token or the session has ended.`);
   if (now === undefined) return;
   if (now.status === 'disabled')
     throw new ForbiddenError(`${operation.title}: ${caller.actor.actor} is disabled.`);

@@ -53,8 +53,10 @@ export const holderOf = (request: FastifyRequest): PortalUser => {
 };
 
 /** Returns the developer of a request as the caller of operations. */
-export const callerOfHolder = (request: FastifyRequest): Caller =>
-  applicationCaller(holderOf(request).application_id);
+export const callerOfHolder = (request: FastifyRequest): Caller => {
+  const { application_id, token_id } = holderOf(request);
+  return applicationCaller(application_id, token_id);
+};
 
 const PLACES = [
   ['/portal', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],

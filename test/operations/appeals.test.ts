@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findOpenAppeal } from '#db/queries/appeals.ts';
 import { findGame } from '#db/queries/games.ts';
 import { appealRejection, overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
-import { operateAsApplication } from '#src/operations/operate.ts';
+import { applicationCaller, operateAsApplication } from '#src/operations/operate.ts';
 import { LEE, useDecidedGames } from '#test/operations/decided-games.ts';
 import { KIM } from '#test/support/factories.ts';
 import { decideGame, decideGames, operateAs, undoGameDecisions } from '#test/support/operate.ts';
@@ -13,7 +13,7 @@ const TEXT = 'The icon is ours.';
 const reject = (game_id: string, revision = 1) =>
   decideGame(database.sql, { game_id, revision, audit_status: 'rejected', reason: 'rights', text: 'Whose?' });
 const appeal = (game_id: string, text = TEXT) =>
-  operateAsApplication(appealRejection, { game_id, text }, 'acme', database.sql);
+  operateAsApplication(appealRejection, { game_id, text }, applicationCaller('acme'), database.sql);
 const uphold = (game_id: string, by = LEE, text = 'No.') =>
   operateAs(database.sql, by, upholdRejection, { game_id, text });
 const overturn = (game_id: string, by: { actor: string; actor_kind: 'operator' } = LEE, revision = 1) =>

@@ -10,7 +10,7 @@ import { ApprovalError } from '#src/operations/second-person.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { addApplication, testKeys } from '#test/support/factories.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { KIM, operatorCaller, testPlatform } from '#test/support/operate.ts';
+import { KIM, openSessions, operatorCaller, testPlatform } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -26,6 +26,7 @@ beforeEach(async () => {
   await addTestOperator(sql, 'adam', 'admin');
   for (const login of ['kim', 'kai']) await addTestOperator(sql, login, 'kyc_officer');
   await addTestOperator(sql, 'olga', 'reviewer');
+  await openSessions(sql);
 });
 
 const request = (login: string, asked: object, caller = adam) =>
@@ -92,6 +93,7 @@ test('an officer approves it, and what was approved is done once; the new office
   const wanted = await operate(requestApproval, reveal, officer('kim'), platform());
   await expect(approveIt(wanted.approval_id, 'puppet', 'reveal')).rejects.toThrow('for a day');
   await sql`update operators set counts_at = counts_at - interval '1 day' where login = 'puppet'`;
+  await openSessions(sql);
   expect(await approveIt(wanted.approval_id, 'puppet', 'reveal')).toMatchObject({ approved_by: 'puppet' });
 });
 

@@ -6,7 +6,7 @@ import { placeEvents } from '#src/events/place-events.ts';
 import { readList } from '#src/lists/read.ts';
 import { threadList } from '#src/lists/threads.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
-import { operateAsApplication } from '#src/operations/operate.ts';
+import { applicationCaller, operateAsApplication } from '#src/operations/operate.ts';
 import { messageGame, noteGame } from '#src/operations/threads.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
@@ -29,7 +29,7 @@ const note = (game_id: string, text: string) => operateAs(database.sql, KIM, not
 const message = (game_id: string, text: string) =>
   operateAs(database.sql, KIM, messageGame, { game_id, text });
 const answer = ({ application_id, game_id }: Landed, text: string) =>
-  operateAsApplication(messageGame, { game_id, text }, application_id, database.sql);
+  operateAsApplication(messageGame, { game_id, text }, applicationCaller(application_id), database.sql);
 const read = async (game_id: string, is_public: boolean) => {
   const sources = { sql: database.sql, producer: () => Promise.reject(new Error('none')) };
   const { rows } = await readList(threadList, sources, { game_id, is_public }, { limit: 500 });
@@ -44,7 +44,12 @@ test('operators and a developer talk about one game; the developer reads no note
   await message(game_id, 'Which rating?');
   await answer(landed, 'Twelve.\r\nHere: <b>\u202eevil</b>');
   await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'other' });
-  await operateAsApplication(appealRejection, { game_id, text: 'Why?' }, landed.application_id, sql);
+  await operateAsApplication(
+    appealRejection,
+    { game_id, text: 'Why?' },
+    applicationCaller(landed.application_id),
+    sql,
+  );
   const told = ['message: Which rating?', 'answer: Twelve.\nHere: <b>\u202eevil</b>', 'appeal: Why?'];
   expect(await read(game_id, true)).toEqual(told);
   expect(await read(game_id, false)).toEqual(['note: Ask for the rating.', ...told]);
@@ -77,7 +82,7 @@ test('a game of another application is as one that does not exist', async () => 
     await expect(answer({ ...own, game_id }, 'Hello')).rejects.toThrow(`There is no game "${game_id}".`);
     const appeal = { game_id, text: 'Hello' };
     await expect(
-      operateAsApplication(appealRejection, appeal, own.application_id, database.sql),
+      operateAsApplication(appealRejection, appeal, applicationCaller(own.application_id), database.sql),
     ).rejects.toThrow(`There is no game "${game_id}".`);
   }
   expect(await read(other.game_id, false)).toEqual([]);
@@ -142,7 +147,12 @@ test('the worker and media read and write none of it; the API writes as develope
   const landed = await land();
   const { game_id } = landed;
   await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'other' });
-  await operateAsApplication(appealRejection, { game_id, text: 'Why?' }, landed.application_id, database.sql);
+  await operateAsApplication(
+    appealRejection,
+    { game_id, text: 'Why?' },
+    applicationCaller(landed.application_id),
+    database.sql,
+  );
   const decide = (outcome: string) =>
     `update game_appeals set outcome = '${outcome}', decided_by = 'lee', answer = 'x' where game_id = '${game_id}'`;
   const write = (kind: string) =>

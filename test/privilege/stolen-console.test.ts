@@ -11,7 +11,7 @@ import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { addApplication, addToken, testKeys } from '#test/support/factories.ts';
 import { keyErrorOf } from '#test/support/kyc.ts';
-import { operatorCaller, testPlatform } from '#test/support/operate.ts';
+import { openSessions, operatorCaller, testPlatform } from '#test/support/operate.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 
@@ -25,6 +25,7 @@ beforeEach(async () => {
   await sql`
     insert into operators (login, name, roles, oidc_subject)
     values ('boss', 'Boss', '{admin}', 'issuer boss'), ('kira', 'Kira', '{kyc_officer}', 'issuer kira')`;
+  await openSessions(sql);
 });
 
 const link = (login: string, expires = "now() + interval '15 minutes'") =>

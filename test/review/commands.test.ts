@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { findGame, listAudits, upsertGames } from '#db/queries/games.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
-import { operateAsApplication } from '#src/operations/operate.ts';
+import { applicationCaller, operateAsApplication } from '#src/operations/operate.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
@@ -31,7 +31,7 @@ describe('An appealed game', () => {
     const { game_id } = await add();
     await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'rights', text: 'Whose?' });
     const appeal = { game_id, text: 'The icon is ours.' };
-    await operateAsApplication(appealRejection, appeal, 'acme', database.sql);
+    await operateAsApplication(appealRejection, appeal, applicationCaller('acme'), database.sql);
     return game_id;
   };
 

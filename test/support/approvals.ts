@@ -12,7 +12,7 @@ import {
   requestApproval,
 } from '#src/operations/requests.ts';
 import { TESTS } from '#test/support/console.ts';
-import { addOperator, operatorCaller, testPlatform } from '#test/support/operate.ts';
+import { addOperator, openSessions, operatorCaller, testPlatform } from '#test/support/operate.ts';
 
 /** Adds operators who never sign in: `kim` with these roles, and so on. */
 export const addOperators = async (sql: Database, people: Record<string, Role[]>): Promise<void> => {
@@ -20,6 +20,7 @@ export const addOperators = async (sql: Database, people: Record<string, Role[]>
     await addOperator(sql, TESTS, { login, name: login, roles });
   // All of them count as the second person at once.
   await sql`update operators set counts_at = now()`;
+  await openSessions(sql);
 };
 
 /** An operator who is signed in, with the present roles. */

@@ -6,6 +6,7 @@ import type { PackageUrl } from '#db/queries/package-urls.ts';
 import { FOUR_EYES_BY_DEFAULT, type FourEyes } from '#src/contract/approvals.ts';
 import type { Role } from '#src/contract/roles.ts';
 import type { AuditStatus, Decision } from '#src/contract/words.ts';
+import { hashSecret } from '#src/identity/secrets.ts';
 import { type DecidedBatch, passGames, rejectGames } from '#src/operations/decisions.ts';
 import { engineOperations } from '#src/operations/engine-operations.ts';
 import { acceptCpId as acceptance, eraseKycRecord, revealKycRecord } from '#src/operations/kyc.ts';
@@ -40,12 +41,19 @@ export const testPlatform = (sql: Database, given: Partial<Platform> = {}): Plat
 /** What the end of a run needs, and what switches addresses of events off: as a worker has it. */
 export const runEndings = (sql: Database) => ({ sql, ...engineOperations });
 
-/** An operator who is signed in at a page. */
+/** An operator who is signed in at a page. One who exists needs the session (`openSessions`). */
 export const operatorCaller = (login: string, ...roles: Role[]): Caller => ({
   actor: { actor: login, actor_kind: 'operator' },
   roles,
-  session: { secret: '', site: 'console', address: '192.0.2.1' },
+  session: { secret: login, site: 'console', address: '192.0.2.1' },
 });
+
+/** Opens the session that `operatorCaller` has, of each operator. */
+export const openSessions = async (sql: Database): Promise<void> => {
+  const logins = await sql<{ login: string }[]>`select login from operators`;
+  const rows = logins.map(({ login }) => ({ session_hash: hashSecret(login), login, site: 'console' }));
+  await sql`insert into operator_sessions ${sql(rows)} on conflict do nothing`;
+};
 
 /** Somebody at the command line. */
 export const KIM: Caller = { actor: { actor: 'kim', actor_kind: 'command_line' }, roles: 'all' };
