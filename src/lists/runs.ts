@@ -12,6 +12,7 @@ import {
   RUN_COUNTERS,
   RUN_OUTCOMES,
 } from '#src/contract/words.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 import { APPLICATION, APPLICATION_GAME, countColumn, GAME_NAME } from '#src/lists/columns.ts';
 import { choice, onlyApplication, since, theId } from '#src/lists/filters.ts';
 import { type Column, defineList } from '#src/lists/list.ts';
@@ -77,6 +78,13 @@ const formatCounts = (run: RunRow): string =>
 export const whyOf = ({ reason, finished_at, note }: RunRow): string | null =>
   reason ?? (finished_at === null ? note : null);
 
+/** Says how far an open run has come: runs whose pages grow are long, the others are stuck. */
+const progressOf = ({ finished_at, next_page, total_last, progress_at }: RunRow): string | null => {
+  if (finished_at !== null) return null;
+  const total = total_last === null ? '' : ` of ${total_last} games`;
+  return `page ${next_page}${total} is next, the last progress was at ${formatUtc(progress_at)}`;
+};
+
 export const runList = defineList({
   name: 'run.list',
   nouns: ['run', 'runs'],
@@ -119,7 +127,7 @@ export const runList = defineList({
     },
     ...RUN_COUNTS,
     { key: 'games', value: formatCounts, width: 'narrow' },
-    { key: 'why', value: whyOf },
+    { key: 'why', value: (run) => whyOf(run) ?? progressOf(run) },
     { key: 'run_id', title: 'Run', kind: 'id', on: 'terminal' },
   ],
   empty: 'No application has run yet.',

@@ -36,6 +36,6 @@ export const probeQueue = (backend: Foundation['backend']): Promise<void> =>
   inTime(
     backend.probe(),
     backend.kind === 'redis'
-      ? `Redis ${TAKES_NO_WRITE}. It is frozen, or its writes are paused (CLIENT UNPAUSE ends that).`
+      ? `Redis ${TAKES_NO_WRITE}. It is frozen, its writes are paused (CLIENT UNPAUSE ends that), or no connection is left (maxclients).`
       : `The queue in Postgres does not answer within ${PROBE_MS / 1_000} s. Postgres is frozen.`,
   );

@@ -187,7 +187,7 @@ const explainSilence = (
   const { code } = (last ?? error ?? {}) as NodeJS.ErrnoException;
   const why = typeof code === 'string' ? ` (${code})` : '';
   return new CatalogueError(
-    `Redis does not answer at ${servers}${why}: check REDIS_URL, and that the server runs.`,
+    `Redis does not answer at ${servers}${why}: check REDIS_URL, and that the server runs and has a connection left (maxclients).`,
   );
 };
 

@@ -29,6 +29,16 @@ it('a second sync --wait with other options says that they had no effect, and ex
   expect(stderr).toContain('without the options given here');
 });
 
+it('run list says how far an open run has come, and when', async () => {
+  const run_id = await openRun();
+  const { stdout } = await runCli(['run', 'list', '--outcome', 'open'], world.env);
+  expect(stdout).toMatch(
+    new RegExp(`page 1 is next, the last progress was at \\d{4}-\\d\\d-\\d\\d [\\d:]+ UTC +${run_id}`),
+  );
+  world.gate.release();
+  await world.fleet.ended(run_id);
+});
+
 it('run cancel ends an open run, under any cut of its id, and its jobs leave the queue', async () => {
   const run_id = await openRun();
   const cancelled = await runCli(['run', 'cancel', run_id.slice(0, 20), '--by', 'kim', '--json'], world.env);

@@ -120,6 +120,25 @@ withRedis(
   },
 );
 
+withRedis(
+  'a Redis that has no connection left for this process is not said to be gone or frozen alone',
+  async () => {
+    const { redis, config, read } = await aProcess(database.databaseUrl);
+    const admin = new Redis(redis.url);
+    onTestFinished(() => admin.disconnect());
+    await admin.config('SET', 'maxclients', '1');
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await until('its connection is lost', async () => (await read()).queueUp === 0);
+    for (let look = 0; look < 3; look += 1) expect((await read()).text).toContain('maxclients');
+    const options = { use: 'producer', name: 'test', maxConnections: 1, logger } as const;
+    await using foundation = openFoundation(config, database.databaseUrl, options);
+    const refused = await foundation.producer
+      .add(deliverEvent, { application_id: 'acme' })
+      .catch((thrown: unknown) => explainError(coerceError(thrown)));
+    expect(refused).toContain('maxclients');
+  },
+);
+
 withRedis('a server that is gone is named', async () => {
   const { redis, read } = await aProcess(database.databaseUrl);
   expect(await read()).toMatchObject({ ready: 200 });
@@ -156,7 +175,9 @@ withRedis('a Postgres that is read-only is not up, though it answers', async () 
   url.searchParams.set('default_transaction_read_only', 'on');
   const { read } = await aProcess(url.href);
   expect(await read()).toMatchObject({ queueUp: 1, databaseUp: 0, ready: 503 });
-  expect((await read()).text).toContain('Postgres is read-only (25006)');
+  expect((await read()).text).toMatch(
+    /Postgres is read-only \(25006\).* the database or the server \(alter database/,
+  );
 });
 
 withRedis('a Redis that takes no write is named, though it answers PING', async () => {
@@ -168,7 +189,7 @@ withRedis('a Redis that takes no write is named, though it answers PING', async 
     queueUp: 0,
     databaseUp: 1,
     ready: 503,
-    text: 'worker: not ready: Redis accepts connections, and takes no write within 3 s. It is frozen, or its writes are paused (CLIENT UNPAUSE ends that).\n',
+    text: 'worker: not ready: Redis accepts connections, and takes no write within 3 s. It is frozen, its writes are paused (CLIENT UNPAUSE ends that), or no connection is left (maxclients).\n',
   });
   await admin.client('UNPAUSE');
   expect(await read()).toMatchObject({ queueUp: 1, ready: 200 });
