@@ -46,6 +46,15 @@ const SLOTS_REFRESH_MS = 5_000;
  */
 const SENTINEL_SILENT_MS = 15_000;
 
+// In a cluster, ioredis 6 sends ASKING before a command that a node redirects, and handles no failure of it: a connection
+// that ended there would end the process. The command itself is repeated.
+const { asking } = Redis.prototype;
+Redis.prototype.asking = function (this: Redis) {
+  const reply = asking.call(this);
+  reply.catch(() => {});
+  return reply;
+};
+
 /** Major and minor version of the oldest Redis that the queues work with. */
 export const MINIMUM_VERSION = [6, 2] as const;
 
