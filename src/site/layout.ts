@@ -242,7 +242,7 @@ export const signedInPage = (
   page: Page,
   frame: SiteFrame,
 ): SafeHtml => {
-  const who = html`<a href="/account"${page.at === '/account' ? CURRENT : null}>${name}</a>
+  const who = html`<a href="/account" data-who="${login}"${page.at === '/account' ? CURRENT : null}>${name}</a>
 <span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>${ownCount(frame.decidedToday?.(login) ?? 0)}`;
   const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
   return framedPage(page, { ...frame, base: '', places, who }, shortcuts(single_keys, frame.site));

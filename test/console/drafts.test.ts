@@ -15,6 +15,7 @@ describe.runIf(hasBrowser())('what was typed, in Chromium', () => {
 
   beforeAll(async () => {
     for (const login of ['olga', 'rui']) await addTestOperator(database.sql, login, 'reviewer');
+    await database.sql`update operators set name = 'Kim Lee'`;
     await addApplication(database.sql, 'kites');
     await upsertGames(database.sql, 'kites', [game]);
   });
@@ -45,7 +46,7 @@ describe.runIf(hasBrowser())('what was typed, in Chromium', () => {
     await page.close();
   });
 
-  test('a note is in the form of notes alone, and only for who wrote it', async () => {
+  test('a note is in the form of notes alone, and only for who wrote it, not for another one of that name', async () => {
     const page = await browser.newPage();
     await signInPage(page, served.url, 'olga', `/games/${game.game_id}`);
     await page.getByText('Note for operators…').click();

@@ -36,7 +36,7 @@ const nameOf = (field: Field): string => {
   const { form, name, labels } = field;
   const hidden = form?.querySelectorAll<HTMLInputElement>('input[type="hidden"]') ?? [];
   const subject = [...hidden].flatMap((each) => (SUBJECTS.includes(each.name) ? each.value : []));
-  const who = document.querySelector('.who a, .who strong')?.textContent;
+  const who = document.querySelector<HTMLElement>('[data-who]')?.dataset.who;
   const box = isBox(field) ? field.value : '';
   return JSON.stringify([who, form?.getAttribute('action'), ...subject, labels?.[0]?.textContent, name, box]);
 };
