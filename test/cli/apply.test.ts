@@ -43,7 +43,7 @@ const catalogue = (...args: string[]) =>
     CATALOGUE_HOME: home,
     OTHERS_TOKEN: TOKEN,
   });
-const apply = async (text: string, ...args: string[]) => {
+const apply = async (text: string | Buffer, ...args: string[]) => {
   const file = join(home, 'catalogue.yaml');
   await writeFile(file, text);
   return catalogue('apply', '--file', file, ...args);
@@ -160,6 +160,11 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     `applications:\n${application('acme')}${application('acme')}`,
     'line 7: Map keys must be unique',
   ],
+  [
+    'a file of wrong lines',
+    `applications:\n${Array.from({ length: 100 }, (_, n) => `  a${n}: 1\n`).join('')}`,
+    'line 21: applications.a19 must be a JSON object\nand 80 more\nNothing was changed.',
+  ],
 ];
 test.each(WRONG)('%s changes nothing, and the line and the field are named', async (_what, text, ...says) => {
   const before = await everyRow(database.sql);
@@ -167,6 +172,11 @@ test.each(WRONG)('%s changes nothing, and the line and the field are named', asy
   expect([exit, stdout]).toEqual([2, '']);
   for (const each of says) expect(stderr).toContain(each);
   expect(await everyRow(database.sql)).toEqual(before);
+});
+
+test('a file that is no UTF-8 changes nothing', async () => {
+  const { exit, stderr } = await apply(Buffer.from(FILE.replace('acme Games', '\xff'), 'latin1'));
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('is not text in UTF-8')]);
 });
 
 test('--prune leaves what belongs to a part that the file does not have', async () => {

@@ -1,9 +1,11 @@
 /** The file of `apply`: what applications and reasons should be. */
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { PROBLEMS_SHOWN } from '#src/cli/kit/read-lines.ts';
 import { isOwnSecret } from '#src/config-secrets.ts';
 import { accessToken, applicationId } from '#src/contract/application-settings.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
@@ -83,15 +85,17 @@ const parseFile = (
     }
     return 1;
   };
-  const problems = parsed.error.issues.flatMap((issue) => {
-    const unknown =
-      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-    return unknown.map((fields) => {
-      const what = issue.code === 'unrecognized_keys' ? 'is no field of it' : issue.message;
-      return `${path}, line ${lineOf(fields)}: ${fields.map(String).join('.')} ${what}`;
-    });
-  });
-  throw new UsageError(`${problems.join('\n')}\nNothing was changed.`);
+  const wrong = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ fields: [...issue.path, key], what: 'is no field of it' }))
+      : [{ fields: issue.path, what: issue.message }],
+  );
+  // The line of a field is searched for from the start of its part.
+  const problems = wrong
+    .slice(0, PROBLEMS_SHOWN)
+    .map(({ fields, what }) => `${path}, line ${lineOf(fields)}: ${fields.map(String).join('.')} ${what}`);
+  const more = wrong.length > problems.length ? [`and ${wrong.length - problems.length} more`] : [];
+  throw new UsageError([...problems, ...more, 'Nothing was changed.'].join('\n'));
 };
 
 /** Longer than any access token. */
@@ -141,9 +145,11 @@ const entriesOf = <Value>(part: Record<string, Value> | undefined) => part && Ob
 
 /** Reads a file. @throws UsageError that names each wrong field with its line */
 export const readWanted = async (path: string, env: NodeJS.ProcessEnv, home: string): Promise<Wanted> => {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${path} cannot be read (${error.code}).`, { cause: error });
   });
+  if (!isUtf8(bytes)) throw new UsageError(`${path} is not text in UTF-8. Nothing was changed.`);
+  const text = bytes.toString();
   const { file, plain } = parseFile(path, text);
   const sources = { directory: dirname(path), env, home };
   return {
