@@ -97,7 +97,16 @@ const pullDetails = async (
   const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, await readClock(sql));
   const results = await writeBatches(wanted, batches, answers, (batch) =>
     sql.begin((tx) => writeResults(tx, batch)),
-  );
+  ).catch(async (error: unknown) => {
+    // A write that always fails ends too: otherwise its games would be called for ever.
+    const open = [...byId.keys()];
+    if (!signal.aborted)
+      await sql.begin(async (tx) => {
+        const given = await planRetries(tx, application_id, requests, { open, failures: [] }, 'internal');
+        if (given.length > 0) await writeResults(tx, [], given);
+      });
+    throw error;
+  });
   signal.throwIfAborted();
   if (results === undefined) return undefined;
   const { counts, open } = results;
@@ -121,7 +130,8 @@ const planRetries = async (
   tx: Queryable,
   application_id: string,
   requests: readonly GameRequest[],
-  results: DetailResults,
+  results: Pick<DetailResults, 'open' | 'failures'>,
+  kind?: 'internal',
 ) => {
   const { open, failures } = results;
   const hasProgressed = open.length < requests.length;
@@ -141,8 +151,6 @@ const planRetries = async (
   // A turn without a final result is an attempt of all: otherwise the pulls of a broken webhook would not end.
   const called = new Set(failures.map(({ application_game_id }) => application_game_id));
   const attempted = hasProgressed ? open.filter((id) => called.has(id)) : open;
-  await countAttempts(tx, application_id, attempted);
-  const made = new Map(requests.map((request) => [request.application_game_id, request.attempts]));
-  const ended = attempted.filter((id) => (made.get(id) ?? 0) + 1 >= attempts);
-  return finalFailures({ ...results, open: ended });
+  const ended = await countAttempts(tx, application_id, attempted, attempts);
+  return finalFailures({ ...results, open: ended }, kind);
 };

@@ -150,15 +150,18 @@ export const deleteRefreshesOf = async (tx: Queryable, application_id: string): 
   await tx`delete from refresh_requests where application_id = ${application_id}`;
 };
 
-/** Counts one more attempt of these games. */
+/** Counts one more attempt of these games. @returns those that have had `attemptsMax` */
 export const countAttempts = async (
   tx: Queryable,
   application_id: string,
   application_game_ids: readonly string[],
-): Promise<void> => {
-  await tx`
+  attemptsMax: number,
+): Promise<string[]> => {
+  const rows = await tx<{ application_game_id: string; attempts: number }[]>`
     update refresh_requests set attempts = attempts + 1
-    where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])`;
+    where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])
+    returning application_game_id, attempts`;
+  return rows.filter((row) => row.attempts >= attemptsMax).map((row) => row.application_game_id);
 };
 
 /** Is there a request of one of these games? */

@@ -51,10 +51,12 @@ const toFailure = ({ application_game_id, error }: FailedCall): LastFailure => (
   isAnswered: isAnswered(error),
 });
 
-/** Makes the failures of open games that are not retried: of failed calls, and of calls that did not begin. */
-export const finalFailures = ({ open, failures }: DetailResults): LastFailure[] => {
+/** Makes the failures of open games that are not retried. @param kind of those without a failed call */
+export const finalFailures = (
+  { open, failures }: Pick<DetailResults, 'open' | 'failures'>,
+  kind: 'not_requested' | 'internal' = 'not_requested',
+): LastFailure[] => {
   const failed = new Map(failures.map((failure) => [failure.application_game_id, toFailure(failure)]));
-  const kind = 'not_requested';
   return open.map(
     (application_game_id) =>
       failed.get(application_game_id) ?? { application_game_id, kind, reasons: [{ path: '', code: kind }] },

@@ -4,7 +4,14 @@ import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
-import { goodDetail, idsOf, raw, startHostileApplication } from '#test/support/hostile-application.ts';
+import {
+  goodDetail,
+  idsOf,
+  raw,
+  startHostileApplication,
+  wellBehaved,
+} from '#test/support/hostile-application.ts';
+import { listFailures } from '#test/support/stored-rows.ts';
 import { until } from '#test/support/until.ts';
 
 describe('A pull of more games than its application answers at once', () => {
@@ -72,5 +79,27 @@ describe('A pull of more games than its application answers at once', () => {
       { attempts: 0, games: 3 },
       { attempts: 1, games: 3 },
     ]);
+  });
+
+  test('ends games whose write always fails, and the failures name them', async () => {
+    await using use = new AsyncDisposableStack();
+    const fleet = await startTestFleet(fleetBackend());
+    use.defer(() => fleet.stop());
+    await fleet.sql.unsafe(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
+      create trigger refuse before insert on games for each row execute function refuse()`);
+    const ids = idsOf('g', 3);
+    const { calls } = await startHostileApplication(fleet, 'acme', wellBehaved(ids));
+    await fleet.startWorker();
+    await requestGames(fleet.sql, 'acme', ids);
+    await until('no request is left', async () => {
+      await addUrgentJobs(fleet.sql, fleet.producer);
+      return !(await hasWaitingGames(fleet.sql, 'acme', ids));
+    });
+    expect(calls.detail).toBe(ids.length * pullGameDetail.options.attempts);
+    const failures = await listFailures(fleet.sql, { limit: 10 });
+    expect(failures.map(({ kind, application_game_id }) => [application_game_id, kind]).sort()).toEqual(
+      ids.map((id) => [id, 'internal']),
+    );
   });
 });
