@@ -28,11 +28,18 @@ const ofQueues = {
   log: (queues: readonly Queue[]): AuditNote[] => queues.map(({ name }) => ({ subject: `queue:${name}` })),
 } as const;
 
+/** Changes each queue, also after one failed. @throws the first failure, once all were tried */
+const changeEach = async (queues: readonly Queue[], change: (queue: Queue) => Promise<void>) => {
+  const ended = await Promise.allSettled(queues.map(change));
+  const failed = ended.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+};
+
 const eachQueue = (change: (queue: Queue) => Promise<void>) => ({
   ...ofQueues,
   answer: z.object({ queues: z.array(z.string()) }),
   after: async (queues: readonly Queue[]) => {
-    for (const queue of queues) await change(queue);
+    await changeEach(queues, change);
     return { queues: queues.map(({ name }) => name) };
   },
 });
@@ -57,11 +64,11 @@ export const retryFailedJobs = defineOperation({
   after: async (queues) => {
     /** How many of each queue. */
     const retried: Record<string, number> = {};
-    for (const queue of queues) {
+    await changeEach(queues, async (queue) => {
       const { failed = 0 } = await queue.getJobCounts('failed');
       await queue.retryJobs({ state: 'failed' });
       retried[queue.name] = failed;
-    }
+    });
     return { retried };
   },
 });
