@@ -2,7 +2,6 @@
 export const UNDEFINED_TABLE = '42P01';
 export const DEADLOCK_DETECTED = '40P01';
 export const INTERNAL_ERROR = 'XX000';
-export const CHECK_VIOLATION = '23514';
 export const INSUFFICIENT_PRIVILEGE = '42501';
 export const QUERY_CANCELED = '57014';
 export const LOCK_NOT_AVAILABLE = '55P03';

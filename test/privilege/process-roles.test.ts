@@ -4,9 +4,12 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
-import { CHECK_VIOLATION, INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
+import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
+
+/** SQLSTATE of a broken check. */
+const CHECK_VIOLATION = '23514';
 
 const database = useTestDatabase();
 /** One session, so that `set role` lasts. */

@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, inject, test } from 'vitest';
-import { CHECK_VIOLATION } from '#db/sqlstate.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { deliverEvent, fetchPictures, jobSpecs } from '#src/ingest/specs.ts';
 import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
@@ -15,6 +14,9 @@ import { startTestFleet } from '#test/support/fleet.ts';
 import { startRedisWithUsers } from '#test/support/redis-users.ts';
 import { openAs } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
+
+/** SQLSTATE of a broken check. */
+const CHECK_VIOLATION = '23514';
 
 test.skipIf(inject('redisUrl') === null)(
   'a job that somebody wrote to Redis fails once, with a short reason and short lines in the log',
