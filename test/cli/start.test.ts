@@ -47,6 +47,14 @@ it('no signal opens a debugger: it would give keys and KYC values to every user 
   expect(stderr).toBe('');
 });
 
+/** Writes the variables of a diagnostic report of Node, as a crash does with `--report-on-fatalerror`. */
+const WRITE_REPORT = 'process.stderr.write(String(process.report.getReport().environmentVariables));';
+
+it('a report that Node is told to write at a crash has no variable: everybody on the machine may read the file', async () => {
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(WRITE_REPORT)}`;
+  expect((await startCli(['--version'], { NODE_OPTIONS }).done).stderr).toBe('undefined');
+});
+
 it('after npm 9, which deletes node_modules/.bin/node and copies local packages, npm ci links both', async () => {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
   const copy = await mkdtemp(join(tmpdir(), 'catalogue-start-'));
