@@ -160,6 +160,7 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     `applications:\n${application('acme')}${application('acme')}`,
     'line 7: Map keys must be unique',
   ],
+  ['an id that JavaScript does not take', FILE.replace('  acme:', '  __proto__:'), '__proto__ is no id'],
   [
     'a file of wrong lines',
     `applications:\n${Array.from({ length: 100 }, (_, n) => `  a${n}: 1\n`).join('')}`,

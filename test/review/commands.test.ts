@@ -181,6 +181,7 @@ describe('game pass and game reject', () => {
     ['a sentence', 'All of them, please', 'Line 1 of the input begins with "All"'],
     ['a short word', 'game  application  name\n019@1', 'Line 2 of the input begins with "019@1"'],
     ['an id that no game has', 'ffffffff@1', 'There is no game "ffffffff"'],
+    ['a long word', 'x'.repeat(5_000), `Line 1 of the input begins with "${'x'.repeat(60)}"`],
     ['two revisions', `${randomUUID()}@1@2`, 'Line 1 of the input begins with'],
   ] as const)('refuse %s on stdin', async ([, stdin, says]) => {
     const { exit, stderr } = await catalogue(['game', 'pass', '--by', 'kim'], stdin);

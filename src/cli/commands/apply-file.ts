@@ -60,6 +60,8 @@ const toPlain = (path: string, document: Document): ReturnType<Document['toJS']>
   }
 };
 
+const PARTS = ['applications', 'reasons'] as const;
+
 /** Parses a file. @throws UsageError that names the file, the line and the field */
 const parseFile = (
   path: string,
@@ -73,6 +75,9 @@ const parseFile = (
     throw new UsageError(`${path}, line ${line}: ${broken.message.split('\n')[0]}`);
   }
   const plain = toPlain(path, document) ?? {};
+  // zod leaves such a key of a record out without a word.
+  if (PARTS.some((part) => Object.hasOwn(plain[part] ?? {}, '__proto__')))
+    throw new UsageError(`${path}: __proto__ is no id. Nothing was changed.`);
   const parsed = fileSchema.safeParse(plain, ISSUE_WORDS);
   if (parsed.success) return { file: parsed.data, plain };
   const lineOf = (fields: readonly PropertyKey[]): number => {

@@ -32,6 +32,9 @@ const REST = /^\d+ .*, next: /;
 /** The header of `game list`. */
 const HEADER = /^game\s+application\s/;
 
+/** Longer than a game with its revision. */
+const WORD_SHOWN = 60;
+
 /** Reads games from lines: the first word of each is a game, as `game list` prints them. */
 const readStdin = async (out: Output): Promise<NamedGame[]> => {
   const lines = (await text(out.stdio.stdin)).split('\n').map((line, index) => ({
@@ -48,7 +51,9 @@ const readStdin = async (out: Output): Promise<NamedGame[]> => {
       try {
         return parseNamedGame(word);
       } catch {
-        throw new UsageError(`Line ${number} of the input begins with "${word}". ${GAME_AT_REVISION}`);
+        throw new UsageError(
+          `Line ${number} of the input begins with "${word.slice(0, WORD_SHOWN)}". ${GAME_AT_REVISION}`,
+        );
       }
     });
 };
