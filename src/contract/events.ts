@@ -15,7 +15,7 @@ import { EVENT_TYPES, EVENT_WHYS, type EventWhy } from '#src/contract/words.ts';
 
 export const LIST_EVENTS_PATH = '/open-api/event/list';
 
-export const EVENTS_MAX = 100;
+const EVENTS_MAX = 100;
 
 const eventId = z.string().meta({
   description: 'Id of the event, also the `webhook-id` of its delivery.',

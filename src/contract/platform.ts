@@ -51,7 +51,7 @@ export const listByAuditStatusRequestSchema = z
 export type ListByAuditStatusRequest = z.infer<typeof listByAuditStatusRequestSchema>;
 
 /** Game summary, platform side: element of data.list[] (section 2.2). */
-export const gameSummarySchema = z
+const gameSummarySchema = z
   .object({
     game_id: platformGameId,
     game_name: gameName,
@@ -61,7 +61,7 @@ export const gameSummarySchema = z
   .meta({ id: 'GameSummary' });
 
 /** data of game.listByAuditStatus (section 4.1). */
-export const gameListSchema = z
+const gameListSchema = z
   .object({
     total: z.int().min(0).meta({ description: 'Total number of games matching the filter.' }),
     list: z

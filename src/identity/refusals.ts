@@ -4,7 +4,7 @@ import { type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.t
 import { countRefusal } from '#db/queries/sign-in.ts';
 
 /** Entries of one login and action within the window. Beyond them, only each doubling (60, 120, …) adds one, with the number. */
-export const REFUSALS_MAX = 30;
+const REFUSALS_MAX = 30;
 /** Entries of all unknown callers together within the window. */
 export const UNKNOWN_REFUSALS_MAX = 1_000;
 

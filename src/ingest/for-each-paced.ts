@@ -30,7 +30,7 @@ export const createJobPace = (
 });
 
 /** A job takes at most this much of the rate at once: then other jobs of the application have their turn. */
-export const TURN_MS = 2_000;
+const TURN_MS = 2_000;
 /** A turn's calls may begin until 500 ms after the longest turn ends, because earlier calls may be slow. */
 const USABLE_MS = TURN_MS + 500;
 /** Shorter waits are skipped: timers are not more precise. */

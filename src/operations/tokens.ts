@@ -16,7 +16,7 @@ import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
 
 /** Default lifetimes. A token that acts as an operator ends sooner than one that only reads. */
-export const TOKEN_DAYS = { application: 365, operator: 90 };
+const TOKEN_DAYS = { application: 365, operator: 90 };
 
 const tokenSubject = ({ token_id }: { token_id: string }): string => `token:${token_id}`;
 

@@ -44,7 +44,7 @@ export const style = (format: Parameters<typeof styleText>[0], text: string): st
   text === '' ? '' : styleText(format, text, { stream: process.stdout });
 
 /** Colours the word of a state; other text stays as it is. */
-export const colourState = (header: string, text: string): string => {
+const colourState = (header: string, text: string): string => {
   const colour = STATES.has(header) ? COLOUR_OF.get(text.trim()) : undefined;
   return colour === undefined ? text : style(colour, text);
 };

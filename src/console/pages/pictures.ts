@@ -5,8 +5,7 @@ import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts'
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
 /** The address of a thumbnail of these bytes: at most `width` wide. */
-export const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string =>
-  `/pictures/${sha256}?w=${width}`;
+const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string => `/pictures/${sha256}?w=${width}`;
 
 const firstLetter = (name: string): string => [...name.trim()][0]?.toUpperCase() ?? '?';
 
