@@ -31,9 +31,9 @@ export const createRunHours = (sql: Queryable, refreshMs = REFRESH_MS): (() => P
   };
 
   return () => {
-    if (latest === undefined || Date.now() - latest.at > refreshMs) {
+    if (latest === undefined || performance.now() - latest.at > refreshMs) {
       const rows = read();
-      latest = { at: Date.now(), rows };
+      latest = { at: performance.now(), rows };
       rows.catch(() => {
         latest = undefined;
       });

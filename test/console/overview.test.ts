@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createRunHours } from '#src/console/run-hours.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 import { applicationList } from '#src/lists/applications.ts';
@@ -46,6 +46,14 @@ describe('The runs by hour', { retry: 1 }, () => {
     expect(after[18]).toMatchObject({ succeeded: 1 });
     expect(after[23]?.succeeded).toBe((before[23]?.succeeded ?? 0) + 1);
     expect(after).toHaveLength(24);
+  });
+
+  it('are read again after the clock was set back', async () => {
+    const read = createRunHours(database.sql, 0);
+    const before = await read();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await read()).not.toBe(before);
   });
 
   it('are one read for calls that arrive together, and a failed read is repeated', async () => {
