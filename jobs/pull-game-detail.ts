@@ -10,7 +10,9 @@ import {
   postponeRefreshes,
   readIdleTurns,
 } from '#db/queries/refreshes.ts';
+import { mayPass } from '#db/sqlstate.ts';
 import { DETAIL_COUNTERS, type DetailCounts } from '#src/contract/words.ts';
+import { coerceError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
 import { longestRetryAfter } from '#src/ingest/explain-failures.ts';
 import { type DetailResult, fetchDetails, type WantedGame } from '#src/ingest/fetch-details.ts';
@@ -87,6 +89,15 @@ const pullDetails = async (
     );
     return written;
   };
+  /** After a failed write. One that always fails ends too: otherwise its games would be called for ever. */
+  const planRewrite = async (tx: Queryable, error: Error): Promise<void> => {
+    const unwritten = { open: [...byId.keys()], failures: [] };
+    const given = await planRetries(tx, application_id, requests, unwritten, {
+      kind: 'internal',
+      isAttempt: !mayPass(error),
+    });
+    if (given.length > 0) await writeResults(tx, [], given);
+  };
   const target = await deps.openTarget(application).catch(async (error: unknown) => {
     await postponeRefreshes(sql, application_id, NO_TOKEN_MS);
     throw error;
@@ -97,15 +108,9 @@ const pullDetails = async (
   const batches = fetchDetails(deps.webhooks, target, wanted, pace, answers, await readClock(sql));
   const results = await writeBatches(wanted, batches, answers, (batch) =>
     sql.begin((tx) => writeResults(tx, batch)),
-  ).catch(async (error: unknown) => {
-    // A write that always fails ends too: otherwise its games would be called for ever.
-    const open = [...byId.keys()];
-    if (!signal.aborted)
-      await sql.begin(async (tx) => {
-        const given = await planRetries(tx, application_id, requests, { open, failures: [] }, 'internal');
-        if (given.length > 0) await writeResults(tx, [], given);
-      });
-    throw error;
+  ).catch(async (thrown: unknown) => {
+    if (!signal.aborted) await sql.begin((tx) => planRewrite(tx, coerceError(thrown)));
+    throw thrown;
   });
   signal.throwIfAborted();
   if (results === undefined) return undefined;
@@ -131,7 +136,7 @@ const planRetries = async (
   application_id: string,
   requests: readonly GameRequest[],
   results: Pick<DetailResults, 'open' | 'failures'>,
-  kind?: 'internal',
+  { kind, isAttempt = true }: { kind?: 'internal'; isAttempt?: boolean } = {},
 ) => {
   const { open, failures } = results;
   const hasProgressed = open.length < requests.length;
@@ -148,6 +153,7 @@ const planRetries = async (
   const { attempts, backoffMs } = pullGameDetail.options;
   const waitMs = Math.min(backoffMs * 2 ** idleTurns, WAITING.retryAfterMaxMs);
   await postponeRefreshes(tx, application_id, Math.max(waitMs, requestedMs ?? 0), idleTurns + 1);
+  if (!isAttempt) return [];
   // A turn without a final result is an attempt of all: otherwise the pulls of a broken webhook would not end.
   const called = new Set(failures.map(({ application_game_id }) => application_game_id));
   const attempted = hasProgressed ? open.filter((id) => called.has(id)) : open;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { countPulled, readGamesBefore } from '#db/queries/pulled-games.ts';
 import { hasWaitingGames, requestGames } from '#db/queries/refreshes.ts';
+import { onlyValue } from '#db/rows.ts';
 import { pullGameDetail } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
@@ -79,6 +80,41 @@ describe('A pull of more games than its application answers at once', () => {
       { attempts: 0, games: 3 },
       { attempts: 1, games: 3 },
     ]);
+  });
+
+  test('a write that a lock prevents for longer than the attempts last loses no request', async () => {
+    await using use = new AsyncDisposableStack();
+    const fleet = await startTestFleet(fleetBackend());
+    use.defer(() => fleet.stop());
+    await fleet.sql.unsafe(`
+      create sequence refusals;
+      grant all on sequence refusals to public;
+      create function refuse() returns trigger language plpgsql as $$ begin
+        perform nextval('refusals');
+        raise exception 'locked' using errcode = 'lock_not_available';
+      end $$;
+      create trigger refuse before insert on games for each row execute function refuse()`);
+    const ids = idsOf('g', 1);
+    await startHostileApplication(fleet, 'acme', wellBehaved(ids));
+    await fleet.startWorker();
+    await requestGames(fleet.sql, 'acme', ids);
+    const addPulls = async () => {
+      await fleet.sql`update refresh_turns set next_at = now()`;
+      await addUrgentJobs(fleet.sql, fleet.producer);
+    };
+    await until('more writes failed than a pull has attempts', async () => {
+      await addPulls();
+      const refused = await onlyValue(fleet.sql<{ n: number }[]>`select last_value::int as n from refusals`);
+      return refused > pullGameDetail.options.attempts;
+    });
+    await fleet.sql`drop trigger refuse on games`;
+    await until('the game is stored', async () => {
+      await addPulls();
+      return (
+        (await fleet.sql`select from games where application_game_id = any(${ids})`).length === ids.length
+      );
+    });
+    expect(await listFailures(fleet.sql, { limit: 10 })).toEqual([]);
   });
 
   test('ends games whose write always fails, and the failures name them', async () => {

@@ -61,8 +61,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   jobs: {
     imports: paths(`
-      src/errors.ts src/lib src/contract src/rules db/client.ts db/queries src/sealing src/egress
-      src/kyc src/check src/queue src/pictures src/ingest src/operations`),
+      src/errors.ts src/lib src/contract src/rules db/client.ts db/queries db/sqlstate.ts src/sealing
+      src/egress src/kyc src/check src/queue src/pictures src/ingest src/operations`),
   },
   'src/sample-application': { imports: paths('src/contract') },
   'src/http': { imports: [], packages: paths('fastify node:http node:net') },
