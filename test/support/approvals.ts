@@ -24,8 +24,10 @@ export const addOperators = async (sql: Database, people: Record<string, Role[]>
 };
 
 /** An operator who is signed in, with the present roles. */
-const signedIn = async (sql: Database, login: string): Promise<Caller> =>
-  operatorCaller(login, ...((await findOperator(sql, login))?.roles ?? []));
+const signedIn = async (sql: Database, login: string): Promise<Caller> => {
+  await openSessions(sql);
+  return operatorCaller(login, ...((await findOperator(sql, login))?.roles ?? []));
+};
 
 export const askBy = async (sql: Database, login: string, request: Given<typeof requestApproval.input>) =>
   operate(requestApproval, request, await signedIn(sql, login), testPlatform(sql));
