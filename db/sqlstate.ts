@@ -22,5 +22,5 @@ export const isInvalidValue = (error: Error): boolean =>
   isPostgresError(error) && error.code.startsWith('22');
 
 /** May what failed succeed later: a lost connection, a lock, a full disk, a server that stops or is read-only? */
-export const mayPass = (error: Error): boolean =>
+export const maySucceedLater = (error: Error): boolean =>
   isPostgresError(error) ? /^(08|25|40|53|55|57|58)/.test(error.code) : 'code' in error;

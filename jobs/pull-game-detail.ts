@@ -10,7 +10,7 @@ import {
   postponeRefreshes,
   readIdleTurns,
 } from '#db/queries/refreshes.ts';
-import { mayPass } from '#db/sqlstate.ts';
+import { maySucceedLater } from '#db/sqlstate.ts';
 import { DETAIL_COUNTERS, type DetailCounts } from '#src/contract/words.ts';
 import { coerceError } from '#src/errors.ts';
 import type { JobContext } from '#src/ingest/dependencies.ts';
@@ -94,7 +94,7 @@ const pullDetails = async (
     const unwritten = { open: [...byId.keys()], failures: [] };
     const given = await planRetries(tx, application_id, requests, unwritten, {
       kind: 'internal',
-      isAttempt: !mayPass(error),
+      isAttempt: !maySucceedLater(error),
     });
     if (given.length > 0) await writeResults(tx, [], given);
   };

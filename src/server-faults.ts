@@ -6,11 +6,17 @@ type Words = readonly [what: string, next: string];
 const CHECK_REDIS =
   'Check REDIS_URL, that the server runs and has a connection left (maxclients), and the network to it.';
 
+/** Whose setting makes Postgres read-only, and what resets it. */
+const READ_ONLY_SETTING = [
+  'default_transaction_read_only is on:',
+  'of the role (catalogue migrate resets it), or of the database or the server (alter database, alter system … reset)',
+].join(' ');
+
 /** By SQLSTATE. */
 const POSTGRES: Readonly<Record<string, Words>> = {
   '25006': [
     'Postgres is read-only',
-    'This server is a replica: point the URL to the primary. Or default_transaction_read_only is on: of the role (catalogue migrate resets it), or of the database or the server (alter database, alter system … reset). Then restart the process.',
+    `This server is a replica: point the URL to the primary. Or ${READ_ONLY_SETTING}. Then restart the process.`,
   ],
   '28000': [
     'Postgres refuses the role from this address',

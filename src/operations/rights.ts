@@ -46,7 +46,7 @@ export type Standing = {
 
 /**
  * Refuses an operator who was disabled, or lost the role, and a token or session that ended, since the request was let in.
- * Read after the entries, which make transactions of others wait, it is what holds at the commit.
+ * Its caller reads the standing after the entries, which make transactions of others wait, so it holds at the commit.
  * @throws ForbiddenError
  */
 export const requireRightStill = (

@@ -18,7 +18,7 @@ const entries = async () => (await database.sql`select from audit_log where acti
 test.each([
   ['of an operator whose refusals are written', 'opal', 1],
   ['of an operator whose refusals are counted alone', 'olga', 0],
-  ['of no operator', 'nobody', 1],
+  ['of no operator', 'stranger', 1],
 ])('the time of a refusal %s does not tell what was written', async (_, login, written) => {
   const before = await entries();
   const from = performance.now();
