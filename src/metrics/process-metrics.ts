@@ -1,5 +1,5 @@
 import { metrics } from '@opentelemetry/api';
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { REFUSALS, tokenRefused } from '#src/api/refusals.ts';
 import { PICTURE_OUTCOMES } from '#src/contract/pictures.ts';
 import { DETAIL_COUNTERS, RUN_OUTCOMES } from '#src/contract/words.ts';
@@ -23,8 +23,12 @@ const CHANGES = [...DETAIL_COUNTERS, 'withdrawn'] as const;
 /**
  * Creates the metrics of this process: Node's, its webhook calls, and the runs that it ended. No label contains a secret
  * or text of an application. `application_id` comes from the operator, and application-labels.ts bounds its values.
+ * @param fault why the process is not ready; undefined if it is
  */
-export const createProcessMetrics = (name: string): Disposable & { registry: Registry } => {
+export const createProcessMetrics = (
+  name: string,
+  fault: () => string | undefined = () => undefined,
+): Disposable & { registry: Registry } => {
   const registry = new Registry();
   registry.setDefaultLabels({ process: name });
   collectDefaultMetrics({ register: registry });
@@ -49,6 +53,14 @@ export const createProcessMetrics = (name: string): Disposable & { registry: Reg
     };
   };
 
+  new Gauge({
+    name: 'catalogue_process_ready',
+    help: 'Whether this process can do its work (1) or not (0): `/readyz` says why not.',
+    registers,
+    collect() {
+      this.set(fault() === undefined ? 1 : 0);
+    },
+  });
   const calls = counter(
     'catalogue_webhook_calls_total',
     'Webhook calls by application, operation and outcome: ok or the code of the error.',

@@ -48,7 +48,7 @@ export const startMetrics = async (
       logger,
     }),
   );
-  const { registry } = started.use(createProcessMetrics(name));
+  const { registry } = started.use(createProcessMetrics(name, fault));
   addFleetMetrics(registry, sql);
   addQueueMetrics(registry, producer.queues(), backend);
   sendMetrics(registry);

@@ -40,6 +40,7 @@ const sample = (isWrong: boolean, scrapes: number): string => {
     ['catalogue_queue_up{process="worker"}', pick(0, 1)],
     ['catalogue_database_blocking_seconds{blocker="catalogue_api"}', pick(60, 0)],
     ['catalogue_database_up{process="worker"}', pick(0, 1)],
+    ['catalogue_process_ready{process="worker"}', pick(0, 1)],
     ['catalogue_workers', pick(0, 2)],
     ['catalogue_fleet_cut_off', pick(1, 0)],
     ['bullmq_job_count{state="waiting",queue="query-game-list"}', pick(1_001, 3)],

@@ -1,10 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { DASHBOARDS } from '#test/ops/reference/panels.ts';
 import { scrape } from '#test/support/fleet-process.ts';
 import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
+
+const CLOCK = fileURLToPath(new URL('../fleet/wrong-clock.ts', import.meta.url));
 
 const namesOf = (expression: string): string[] =>
   expression.match(/\b(?:catalogue|bullmq|nodejs|process)_[a-z0-9_]+/g) ?? [];
@@ -118,5 +121,20 @@ test.skipIf(withoutRedis())(
     expect(second.metrics).not.toBe(first.metrics);
     expect(second.log()).toContain('METRICS_PORT is in use');
     expect((await scrape(second.metrics)).size).toBeGreaterThan(0);
+  },
+);
+
+test.skipIf(withoutRedis())(
+  'a worker whose clock is wrong beside a good one says in its metrics that it is not ready',
+  async () => {
+    await using fleet = await createSmallFleet();
+    const isReady = async (env: Record<string, string>, said: string) => {
+      const { metrics } = await fleet.start('worker', env);
+      const readiness = async () => (await fetch(new URL('/readyz', metrics))).text();
+      await until(`it says ${said}`, async () => (await readiness()).includes(said));
+      return (await scrape(metrics)).get('catalogue_process_ready{process="worker"}');
+    };
+    expect(await isReady({}, 'worker: ready')).toBe(1);
+    expect(await isReady({ NODE_OPTIONS: `--import=${CLOCK}?1` }, 'the clock of this machine')).toBe(0);
   },
 );
