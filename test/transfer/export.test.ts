@@ -39,7 +39,7 @@ it('export, import into an empty database, export: equal bytes', async () => {
     const file = await fileOf([exported.stdout.trimEnd()]);
     const imported = await run(importArgs('taken', file), empty.databaseUrl);
     expect(imported.stdout).toBe(
-      '41 imported: 20 decided, 1 wait for their first pull. 0 were stored already.\n',
+      '41 imported: 20 decided, 20 pending, 1 wait for their first pull. 0 were stored already.\n',
     );
     expect((await run(['game', 'export'], empty.databaseUrl)).stdout).toBe(exported.stdout);
     const rejected = await run(['game', 'export', '--status', 'rejected'], empty.databaseUrl);

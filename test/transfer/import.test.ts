@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { randomUUIDv7 } from 'node:crypto';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
@@ -43,7 +45,7 @@ it('the first pull leaves decided games with equal content decided; differing co
     return { application_game_id, ...content, audit_status: 'pending' };
   });
   const result = await importLines('adopted', lines);
-  expect(result.stdout).toContain('30 imported: 16 decided, 10 wait for their first pull.');
+  expect(result.stdout).toContain('30 imported: 16 decided, 4 pending, 10 wait for their first pull.');
   expect(await statuses('adopted')).toEqual({ passed: 16, pending: 4 });
 
   const synced = await fleet.sync('adopted');
@@ -148,6 +150,32 @@ it('a file with wrong lines changes nothing and names each line and field', asyn
   expect((await run(importArgs('strict', '/no/such/file'))).stderr).toContain('cannot be read');
   expect((await run(importArgs('nobody', file))).stderr).toContain('There is no application');
 });
+
+it.for(['-', '/dev/stdin'])(
+  'a file from a pipe is read as a whole, as in a container: --file %s',
+  async (name) => {
+    const application_id = name === '-' ? 'piped' : 'device';
+    await addApplication(fleet.sql, application_id);
+    const lines = Array.from({ length: 3_000 }, (_, n) => ({
+      application_game_id: `${application_id}-${n}`,
+      ...CONTENT,
+      ...DECIDED,
+    }));
+    const file = await fileOf(lines);
+    const args = importArgs(application_id, name).join(' ');
+    const { stdout } = await promisify(execFile)(
+      'sh',
+      ['-c', `cat ${file} | src/cli/bin/catalogue ${args}`],
+      {
+        env: { ...process.env, ...asOperator(fleet.databaseUrl) },
+      },
+    );
+    expect(stdout).toBe(
+      '3000 imported: 3000 decided, 0 pending, 0 wait for their first pull. 0 were stored already.\n',
+    );
+    expect(await statuses(application_id)).toEqual({ passed: 3_000 });
+  },
+);
 
 it('an import that is killed continues when it runs again; stored games stay as they are', async () => {
   await addApplication(fleet.sql, 'killed');

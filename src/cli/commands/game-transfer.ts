@@ -11,7 +11,9 @@ import { formatCount } from '#src/cli/kit/format.ts';
 import { APPLICATION, parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import {
+  type LinesFile,
   type NumberedLine,
+  openLines,
   PROBLEMS_SHOWN,
   readLines,
   refuseLines,
@@ -70,7 +72,7 @@ async function* inBatches<Item>(
 const checkFile = async (
   sql: Database,
   application_id: string,
-  path: string,
+  file: LinesFile,
 ): Promise<{ games: number; existing: number }> => {
   const reasons = new Set((await listReasons(sql)).map(({ code }) => code));
   const lines = new Map<string, number>();
@@ -82,7 +84,7 @@ const checkFile = async (
     wrong += 1;
     if (problems.length < PROBLEMS_SHOWN) problems.push(problem);
   };
-  for await (const batch of inBatches(readLines(path), IMPORT_MAX)) {
+  for await (const batch of inBatches(readLines(file), IMPORT_MAX)) {
     const named: { line: number; game_id: string; application_game_id: string }[] = [];
     const own: string[] = [];
     for (const text of batch) {
@@ -110,7 +112,7 @@ const checkFile = async (
       if (taken.has(game_id)) refuse({ line, problem: `game_id ${game_id} is of another game` });
     existing += (await listImported(sql, application_id, own)).length;
   }
-  if (wrong > 0) throw refuseLines(`${path} was not imported, nothing was changed.`, problems, wrong);
+  if (wrong > 0) throw refuseLines(`${file.name} was not imported, nothing was changed.`, problems, wrong);
   return { games: lines.size, existing };
 };
 
@@ -118,27 +120,27 @@ const checkFile = async (
 const importFile = async (
   { operate, out }: CommandContext,
   application_id: string,
-  path: string,
+  file: LinesFile,
   by: string,
   total: number,
 ) => {
   const sums = { imported: 0, decided: 0, waiting: 0, existing: 0 };
-  const progress = openProgress(out, [path], 'games');
+  const progress = openProgress(out, [file.name], 'games');
   let done = 0;
   const importBatch = async (games: GameLine[]): Promise<void> => {
     const result = await operate(importGames, { application_id, games }, { by });
     for (const key of Object.keys(sums) as (keyof typeof sums)[]) sums[key] += result[key];
     done += games.length;
-    progress?.update(path, done, total);
+    progress?.update(file.name, done, total);
   };
   // One batch is checked and hashed while Postgres writes the other.
   let writing: Promise<void> = Promise.resolve();
   try {
-    for await (const batch of inBatches(readLines(path), IMPORT_MAX)) {
+    for await (const batch of inBatches(readLines(file), IMPORT_MAX)) {
       const games = batch.map((text) => {
         const read = parseLine(text, application_id);
         if ('problem' in read)
-          throw new UsageError(`${path} was changed meanwhile: line ${read.line} ${read.problem}`);
+          throw new UsageError(`${file.name} was changed meanwhile: line ${read.line} ${read.problem}`);
         return read.game;
       });
       const next = importBatch(games);
@@ -175,7 +177,7 @@ async function* exportPages(
   }
 }
 
-const FILE = ['--file <path>', 'one JSON object a line', parseNonEmpty] as const;
+const FILE = ['--file <path>', 'one JSON object a line ("-": stdin)', parseNonEmpty] as const;
 
 /** Defines `game import` and `game export`. */
 export const registerTransfer = (game: CommandUnknownOpts): void => {
@@ -193,10 +195,11 @@ export const registerTransfer = (game: CommandUnknownOpts): void => {
         .requiredOption(...FILE)
         .requiredOption('--by <who>', 'name of the operator', parseNonEmpty)
         .option('--dry-run', 'check the file and change nothing'),
-    run: async (context, { application, file, by, dryRun }) => {
+    run: async (context, { application, file: path, by, dryRun }) => {
       const { openDatabase, out } = context;
       const sql = await openDatabase();
       await requireApplication(sql, application);
+      await using file = await openLines(path, out.stdio.stdin);
       const { games, existing } = await checkFile(sql, application, file);
       if (dryRun) {
         const checked = { games, existing, would_import: games - existing };
@@ -207,9 +210,10 @@ export const registerTransfer = (game: CommandUnknownOpts): void => {
         return;
       }
       const result = await importFile(context, application, file, by, games);
+      const pending = result.imported - result.decided - result.waiting;
       out.answer(
         result,
-        `${result.imported} imported: ${result.decided} decided, ${result.waiting} wait for their first pull. ${result.existing} were stored already.`,
+        `${result.imported} imported: ${result.decided} decided, ${pending} pending, ${result.waiting} wait for their first pull. ${result.existing} were stored already.`,
       );
     },
   });

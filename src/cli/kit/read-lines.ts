@@ -1,4 +1,9 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { type FileHandle, mkdtemp, open, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { UsageError } from '#src/errors.ts';
 
 /** Longer than the line of any game: a description has up to 64 Ki characters, the addresses 400 KiB. */
@@ -21,17 +26,48 @@ export const refuseLines = (
   return new UsageError([what, ...shown, ...more].join('\n'));
 };
 
+/** A file whose lines are read as often as wanted. `name` is how errors name it. */
+export type LinesFile = { name: string; handle: FileHandle };
+
+/** A file without a name: it is gone when its handle is closed. */
+const copyOf = async (input: Readable): Promise<FileHandle> => {
+  const directory = await mkdtemp(join(tmpdir(), 'catalogue-lines-'));
+  const copy = await open(join(directory, 'lines'), 'wx+', 0o600);
+  await rm(directory, { recursive: true });
+  await pipeline(input, createWriteStream('', { fd: copy.fd, autoClose: false }));
+  return copy;
+};
+
+/**
+ * Opens a file of lines. Stdin (`-`) and a pipe can be read once only, so they are copied.
+ * @throws UsageError if it cannot be opened
+ */
+export const openLines = async (name: string, stdin: Readable): Promise<LinesFile & AsyncDisposable> => {
+  const openInput = async (): Promise<FileHandle> => {
+    if (name === '-') return copyOf(stdin);
+    const isOnce = !(await stat(name)).isFile();
+    const handle = await open(name);
+    return isOnce ? copyOf(handle.createReadStream()) : handle;
+  };
+  const handle = await openInput().catch((error: Error) => {
+    throw new UsageError(`${name} cannot be read: ${error.message}`);
+  });
+  return { name, handle, [Symbol.asyncDispose]: () => handle.close() };
+};
+
 /**
  * Reads the lines of a file one after another, without those that are empty. `readline` would also split at U+2028, which
  * JSON allows in a text.
  * @throws UsageError if the file cannot be read, or is not text in UTF-8
  */
-export async function* readLines(path: string): AsyncGenerator<NumberedLine, void, void> {
+export async function* readLines({ name, handle }: LinesFile): AsyncGenerator<NumberedLine, void, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 0;
   let rest = '';
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    const options = { fd: handle.fd, start: 0, autoClose: false, highWaterMark: 1024 * 1024 };
+    const chunks = createReadStream('', options);
+    for await (const chunk of chunks) {
       const lines = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\n');
       rest = lines.pop() ?? '';
       for (const text of lines) {
@@ -42,7 +78,7 @@ export async function* readLines(path: string): AsyncGenerator<NumberedLine, voi
     }
     rest += decoder.decode();
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`${name} cannot be read: ${(error as Error).message}`);
   }
   if (rest.trim() !== '') yield { line: line + 1, text: rest };
 }
