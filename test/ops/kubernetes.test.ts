@@ -83,6 +83,14 @@ test('anyone may call the sites and the API, and only the programs of operators 
   ]);
 });
 
+test('a command in the pod of the operator has a place for what it reads from stdin', () => {
+  const [pod] = ofKind('Deployment').filter(({ metadata }) => metadata.name === 'catalogue-operator');
+  expect(pod?.spec.template.spec).toMatchObject({
+    containers: [{ volumeMounts: [{ name: 'tmp', mountPath: '/tmp' }] }],
+    volumes: [{ name: 'tmp', emptyDir: {} }],
+  });
+});
+
 test('every budget and selector finds the pods of a deployment', () => {
   const pods = ofKind('Deployment').map(({ spec }) => spec.template.metadata?.labels);
   for (const { spec } of [...ofKind('PodDisruptionBudget'), ...ofKind('Deployment')]) {
