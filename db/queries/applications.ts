@@ -37,16 +37,20 @@ export const applicationName = (sql: Queryable, from: string) =>
 export const insertApplication = (
   sql: Queryable,
   application_id: string,
-  settings: ApplicationSettings,
+  settings: ApplicationSettings & Partial<Pick<ApplicationRow, 'status'>>,
   token: SealedAccessToken,
   again = false,
 ): Promise<boolean> => {
-  const columns = { ...settings, access_token: token.access_token as Uint8Array };
+  const columns = {
+    status: 'active' as const,
+    ...settings,
+    access_token: token.access_token as Uint8Array,
+  };
   const keys = sql.json(token.access_token_keys);
   return isOneRow(sql`
-    insert into applications ${sql({ application_id, ...columns, access_token_keys: keys, status: 'active' })}
+    insert into applications ${sql({ application_id, ...columns, access_token_keys: keys })}
     on conflict (application_id) do update
-      set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys, status: 'active' })}, details_due_at = null,
+      set ${sql({ ...columns, ...NO_BACKOFF, access_token_keys: keys })}, details_due_at = null,
         updated_at = now()
       where applications.status = 'removed' and ${again}`);
 };

@@ -121,22 +121,34 @@ export const addApplication = defineOperation({
     ...eventsWebhook,
     /** The former owner of a removed application's id gets it again: its games, decisions and events return. */
     same_owner: z.boolean().default(false),
+    /** Nothing is pulled by its schedules until it is resumed. */
+    paused: z.boolean().default(false),
   }),
   subject: applicationSubject,
   run: async (
     tx,
-    { application_id, access_token, events_webhook, same_owner, ...settings },
+    { application_id, access_token, events_webhook, same_owner, paused, ...settings },
     context,
   ): Promise<Changed> => {
     const sealed = await sealAccessToken(await context.keys(), { application_id, ...settings }, access_token);
     // Complete: each setting is required or has a default.
     const columns = toColumns(settings) as ApplicationSettings;
-    if (!(await insertApplication(tx, application_id, columns, sealed, same_owner)))
+    const status = paused ? 'paused' : 'active';
+    if (!(await insertApplication(tx, application_id, { ...columns, status }, sealed, same_owner)))
       throw new StateError(await explainTakenId(tx, application_id));
     return events_webhook ? setEventWebhook(tx, application_id, events_webhook, context) : {};
   },
-  log: (_, { application_id: _id, access_token: _token, events_webhook, same_owner, ...settings }) => [
-    { details: { ...describeSettings(toColumns(settings)), ...(same_owner && { same_owner }) } },
+  log: (
+    _,
+    { application_id: _id, access_token: _token, events_webhook, same_owner, paused, ...settings },
+  ) => [
+    {
+      details: {
+        ...describeSettings(toColumns(settings)),
+        ...(same_owner && { same_owner }),
+        ...(paused && { paused }),
+      },
+    },
     ...noteEventWebhook(events_webhook ?? undefined),
   ],
 });

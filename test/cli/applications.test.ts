@@ -39,6 +39,21 @@ describe('Commands on applications, without a worker', () => {
       expect((await ask('app', 'remove', id, '--yes')).exit).toBe(0);
   });
 
+  it('app add --paused lets no schedule pull from it until app resume', async () => {
+    expect(await add('adopted', '--paused')).toMatchObject({ exit: 0 });
+    const status = async () => (await ask('app', 'show', 'adopted')).answer.status;
+    expect(await status()).toBe('paused');
+    const [entry] = await world.fleet.sql<{ details: object }[]>`
+      select details from audit_log where action = 'application.add' order by entry_id desc limit 1`;
+    expect(entry?.details).toMatchObject({ paused: true });
+    await ask('app', 'resume', 'adopted');
+    expect(await status()).toBe('active');
+    await ask('app', 'remove', 'adopted', '--yes');
+    expect(await add('adopted', '--paused', '--same-owner')).toMatchObject({ exit: 0 });
+    expect(await status()).toBe('paused');
+    await ask('app', 'remove', 'adopted', '--yes');
+  });
+
   it('the id of a removed application is given to its former owner only', async () => {
     await add('returning');
     const game = fetchedGame();

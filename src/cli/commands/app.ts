@@ -72,7 +72,7 @@ export const register = (program: Command): void => {
   defineCommand(app, 'add', {
     summary: 'register an application',
     details:
-      'Its schedule starts its first run. To start a run now, use sync. The id of a removed application is given again to the same owner only: its games return with their decisions, and its events are still there.',
+      'Its schedule starts its first run. To start a run now, use sync. With --paused its schedules wait for app resume, so that game import comes first. The id of a removed application is given again to the same owner only: its games return with their decisions, and its events are still there.',
     examples: [
       'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc --access-token-file acme.token',
     ],
@@ -84,6 +84,7 @@ export const register = (program: Command): void => {
           '--same-owner',
           'the owner of a removed application gets its id again, with what came under it',
         )
+        .option('--paused', 'no schedule pulls from it until app resume')
         .option(...EVENTS_WEBHOOK)
         .option(...TOKEN_FILE)
         .option(...TOKEN_ENV);
@@ -104,6 +105,7 @@ export const register = (program: Command): void => {
         access_token,
         events_webhook,
         same_owner,
+        paused: options.paused === true,
         ...settings,
       });
       const done = `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`;
