@@ -32,14 +32,17 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}, callMs = CA
   });
   const requireBytes = async (response: Promise<Uint8Array | undefined>, record: SealedRecord) => {
     const bytes = await response.catch((thrown) => {
-      // The name alone: a message of KMS may quote the request.
-      const { name } = coerceError(thrown);
+      // The code or the name alone: a message of KMS may quote the request.
+      const { name, code } = coerceError(thrown) as { name: string; code?: unknown };
       throw DOES_NOT_OPEN.has(name)
         ? new KeyError(
             'does_not_open',
             `The data key of the ${nameRecord(record)} does not open under ${arn}.`,
           )
-        : new KeyError('key_service', `AWS KMS did not serve ${arn} for the ${nameRecord(record)}: ${name}.`);
+        : new KeyError(
+            'key_service',
+            `AWS KMS did not serve ${arn} for the ${nameRecord(record)}: ${typeof code === 'string' ? code : name}.`,
+          );
     });
     if (bytes !== undefined) return bytes;
     throw new KeyError(

@@ -169,7 +169,10 @@ describe('a key in AWS KMS', () => {
       (await keyErrorOf(() => during('silence', () => kmsKey().wrap(keyBytes('data'), RECORD)))).code,
     ).toBe('key_service');
     const nowhere = awsKmsKey(ARN, { ...CONFIG, endpoint: 'http://127.0.0.1:1', maxAttempts: 1 });
-    expect((await keyErrorOf(() => nowhere.wrap(keyBytes('data'), RECORD))).code).toBe('key_service');
+    expect(await keyErrorOf(() => nowhere.wrap(keyBytes('data'), RECORD))).toEqual({
+      code: 'key_service',
+      message: `AWS KMS did not serve ${ARN} for the row acme/r1 of kyc_records: ECONNREFUSED.`,
+    });
   });
 
   it('whose response never ends fails in time', async () => {
