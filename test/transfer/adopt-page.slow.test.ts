@@ -71,7 +71,7 @@ test('a reader adopts it beside an existing catalogue: rehearses, switches, and 
   await until('the worker has a heartbeat', async () => (await database.sql`select from workers`).length > 0);
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
   expect(stdout).toContain('3 games, every line is right.');
-  expect(stdout).toContain('3 imported: 2 decided, 1 wait for their first pull.');
+  expect(stdout).toContain('3 imported: 2 decided, 0 pending, 1 wait for their first pull.');
   const statuses = await database.sql`
     select audit_status, count(*)::int as games from games group by 1 order by 1`;
   expect(statuses).toEqual([
