@@ -104,6 +104,6 @@ export const startMedia: StartPart = async (config, databaseUrl, logger) => {
     await Promise.all([checking.ended, tidying?.ended]);
   });
   const all = started.move();
-  const fault = () => liveness.fault() ?? checking.fault();
+  const fault = () => liveness.fault() ?? runner.fault() ?? checking.fault();
   return { name: 'media', address: null, sql, fault, stop: () => all.disposeAsync() };
 };

@@ -173,7 +173,7 @@ export const startWorker = async (
     name: 'worker',
     address: null,
     sql,
-    fault: () => liveness.fault() ?? addingUrgentJobs.fault() ?? reconciling.fault(),
+    fault: () => liveness.fault() ?? runner.fault() ?? addingUrgentJobs.fault() ?? reconciling.fault(),
     stop: () => all.disposeAsync(),
   };
 };

@@ -6,6 +6,7 @@ import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
 import { LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
+import { createRefusals } from '#src/queue/refusals.ts';
 import { delayUntilPlanned, removeForgedScheduler } from '#src/queue/scheduled-jobs.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts';
@@ -50,6 +51,8 @@ export type Runner = {
    */
   stop: (drainMs: number) => Promise<void>;
   loads: () => Load[];
+  /** Which queue takes no jobs because Redis refuses its commands, and has for as long as a lock lasts. */
+  fault: () => string | undefined;
   /** Takes no further job while the clock of this process is wrong, and takes jobs again once it is right. */
   followClock: () => Promise<void>;
 };
@@ -85,6 +88,7 @@ export const startRunner = <Deps>(
   const report = (error: Error): void => {
     if (!isStopped) onError(error);
   };
+  const refusals = createRefusals(lockMs);
   let isPaused = false;
   const followClock = async (): Promise<void> => {
     const fault = clock.fault();
@@ -131,7 +135,10 @@ export const startRunner = <Deps>(
         runRetryDelay: FETCH_AGAIN_MS,
       },
     );
-    worker.on('error', report);
+    worker.on('error', (error) => {
+      refusals.note(name, error);
+      report(error);
+    });
     refuseLargeJobs(worker);
     const logLarge = (job_id = ''): void =>
       logger.error({ job: name, job_id: job_id.slice(0, FIELD_SHOWN) }, LARGE_JOB);
@@ -166,6 +173,7 @@ export const startRunner = <Deps>(
       isStopped = true;
     },
     loads: () => loads.map((load) => ({ ...load })),
+    fault: refusals.fault,
     followClock,
   };
 };

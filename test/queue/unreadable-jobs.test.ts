@@ -62,4 +62,19 @@ describe.skipIf(inject('redisUrl') === null)('A job that cannot be read', () => 
     await until('the job after it runs', async () => ran > 0, 20_000);
     await runner.stop(1_000);
   });
+
+  test('a key of another type, by which a worker takes no job, is named, and no longer once it is gone', async () => {
+    const job = defineJob(fetchPictures, async () => ({}));
+    const marker = `${fleet.prefix}:${fetchPictures.name}:marker`;
+    await fleet.backend.redis?.del(marker);
+    await fleet.backend.redis?.set(marker, 'no set');
+    const runner = startRunner(fleet.backend, [job], undefined, localClock, logger, () => {}, {
+      lockMs: 3_000,
+    });
+    await until('it is named', () => runner.fault() !== undefined, 20_000);
+    expect(runner.fault()).toBe(`jobs of ${fetchPictures.name} are not taken: Redis WRONGTYPE`);
+    await fleet.backend.redis?.del(marker);
+    await until('it is right again', () => runner.fault() === undefined, 20_000);
+    await runner.stop(1_000);
+  });
 });
