@@ -66,6 +66,11 @@ export const findSession = (sql: Queryable, session_hash: Buffer, site: Site, to
     )
     select login, name, roles, started_at, single_keys from session`);
 
+/** Has who ends this session wait until the transaction ends. */
+export const lockSession = async (tx: Queryable, session_hash: Buffer): Promise<void> => {
+  await tx`select from operator_sessions where session_hash = ${session_hash} for update`;
+};
+
 /** Has this session ended: by a sign-out, or because its operator was disabled or has a new password? */
 export const hasSessionEnded = (sql: Queryable, login: string, session_hash: Buffer): Promise<boolean> =>
   isOneRow(sql`

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { findPosition, listEventsAfter } from '#db/queries/events.ts';
-import { insertRefreshes } from '#db/queries/refreshes.ts';
 import { ApiError } from '#src/api/api-error.ts';
-import { callerApplicationId, type Guard } from '#src/api/authenticate.ts';
+import { callerApplicationId, callerOf, type Guard } from '#src/api/authenticate.ts';
+import { toFailure } from '#src/api/operation-errors.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   LIST_EVENTS_PATH,
@@ -17,6 +17,7 @@ import {
 } from '#src/contract/events.ts';
 import { toEventDocument } from '#src/events/document.ts';
 import { placeEvents } from '#src/events/place-events.ts';
+import { refreshGames } from '#src/operations/refresh-games.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
 type EventRouteOptions = { sql: Database; auditTimeZone: string; guard: Guard };
@@ -55,7 +56,10 @@ export const addEventRoutes = (
       schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } },
     },
     async (request) => {
-      const accepted = await insertRefreshes(sql, callerApplicationId(request), request.body.game_ids);
+      const caller = { application_id: callerApplicationId(request), token_id: callerOf(request).token_id };
+      const accepted = await refreshGames(sql, caller, request.body.game_ids).catch((thrown: unknown) => {
+        throw toFailure(thrown);
+      });
       if (accepted === undefined)
         throw new ApiError('tooManyRefreshes', undefined, { headers: { 'retry-after': '60' } });
       return success({ accepted });

@@ -7,6 +7,7 @@ import {
   deleteOtherSessions,
   deleteSessionById,
   findSession,
+  lockSession,
   replaceSessionHash,
 } from '#db/queries/sign-in.ts';
 import { CatalogueError } from '#src/errors.ts';
@@ -19,9 +20,10 @@ import { operatorSubject } from '#src/operations/operators.ts';
 
 type Own = { operator: OperatorRow; session: NonNullable<Context['caller']['session']> };
 
-/** Locks the operator of a session. @throws CatalogueError if the session has ended */
+/** Locks the operator of a session, and the session: it ends before the act, or after it. @throws CatalogueError if the session has ended */
 const lockOwn = async (tx: Queryable, { actor, session }: Context['caller']): Promise<Own> => {
   const operator = await lockOperator(tx, actor.actor);
+  if (session !== undefined) await lockSession(tx, hashSecret(session.secret));
   const open = session && (await findSession(tx, hashSecret(session.secret), session.site, false));
   if (operator === undefined || session === undefined || open?.login !== operator.login)
     throw new CatalogueError('This session has ended: sign in again.');

@@ -1,8 +1,11 @@
 // A token or session that ends while an act waits in its transaction: the act is not done.
 import { expect, test } from 'vitest';
+import type { Queryable } from '#db/client.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { REFRESH_PATH } from '#src/contract/events.ts';
 import { MESSAGE_PATH } from '#src/contract/talk.ts';
+import { hashSecret } from '#src/identity/secrets.ts';
 import { addTestOperator, signIn, TESTS } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
@@ -18,14 +21,18 @@ const waiting = async () =>
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
   ).count;
 
-/** Begins an act, ends its caller while the act waits for the audit log, and lets it go on. @returns the status */
+const keepAuditLog = (tx: Queryable): PromiseLike<unknown> =>
+  recordAudit(tx, [{ ...TESTS, action: 'operator.add', subject: 'operator:tess' }]);
+
+/** Begins an act, ends its caller while the act waits for what `keep` locks, and lets it go on. @returns the status */
 const endWhileWaiting = async (
   act: () => Promise<{ status: number }>,
   end: () => PromiseLike<unknown>,
+  keep: (tx: Queryable) => PromiseLike<unknown> = keepAuditLog,
 ): Promise<number> => {
   let answer: ReturnType<typeof act> | undefined;
   await api.database.sql.begin(async (tx) => {
-    await recordAudit(tx, [{ ...TESTS, action: 'operator.add', subject: 'operator:tess' }]);
+    await keep(tx);
     answer = act();
     await until('the act waits', async () => (await waiting()) === 1);
     await end();
@@ -88,6 +95,64 @@ test('what a developer writes by a token that is revoked meanwhile is not writte
   ];
   expect(await sql`select from game_messages`).toHaveLength(0);
   expect(statuses).toEqual([403, 403]);
+});
+
+test('games that are requested by a token that is revoked meanwhile are not pulled, at the API and at the portal', async () => {
+  const { sql } = api.database;
+  await addApplication(sql, 'globex');
+  const game = fetchedGame();
+  await upsertGames(sql, 'globex', [game]);
+  const { token, token_id } = await addToken(sql, 'globex');
+  const signedIn = await send(`${api.served.url}/portal/sign-in`, {}, new URLSearchParams({ token }));
+  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const id = game.application_game_id;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const waitForRequest = (act: () => Promise<{ status: number }>): Promise<number> =>
+    endWhileWaiting(
+      act,
+      () => revoke(token_id),
+      // Of an operator, long ago; the act waits for it, because it is of the same game.
+      (tx) => tx`
+        insert into refresh_requests (application_id, application_game_id, requested_at, by_operator)
+        values ('globex', ${id}, '2026-01-01', true)`,
+    );
+  const requested = () => sql`delete from refresh_requests where requested_at > '2026-01-02' returning 1`;
+  const forget = () => sql`delete from refresh_requests`;
+  const byToken = await waitForRequest(() =>
+    send(`${api.url}${REFRESH_PATH}`, headers, JSON.stringify({ game_ids: [id] })),
+  );
+  expect([byToken, (await requested()).length]).toEqual([403, 0]);
+  await forget();
+  await sql`update api_tokens set revoked_at = null where token_id = ${token_id}`;
+  const bySession = await waitForRequest(() =>
+    send(`${api.served.url}/portal/game`, { cookie }, new URLSearchParams({ id })),
+  );
+  expect([bySession, (await requested()).length]).toEqual([403, 0]);
+});
+
+test('a session ends before what its operator does to the own sessions, or after it', async () => {
+  const { sql } = api.database;
+  await addTestOperator(sql, 'wim', 'viewer');
+  const [cookie = '', other = ''] = [
+    await signIn(api.served.url, 'wim'),
+    await signIn(api.served.url, 'wim'),
+  ];
+  const session = (of: string) => sql`session_hash = ${hashSecret(of.split('=')[1] ?? '')}`;
+  let ended = false;
+  let act: Promise<Response> | undefined;
+  let end: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from operator_sessions where ${session(other)} for update`;
+    act = send(`${api.served.url}/account/sessions`, { cookie }, new URLSearchParams({ session: 'others' }));
+    await until('the act waits', async () => (await waiting()) === 1);
+    end = sql`delete from operator_sessions where ${session(cookie)}`.then(() => {
+      ended = true;
+    });
+    await until('the end waits, or has come', async () => ended || (await waiting()) === 2);
+    expect(ended).toBe(false);
+  });
+  await Promise.all([act, end]);
+  expect(await sql`select from operator_sessions where login = 'wim'`).toHaveLength(0);
 });
 
 test('a token revokes itself, and an administrator signs herself out everywhere', async () => {
