@@ -22,6 +22,7 @@ import {
 } from '#src/rules/budgets.ts';
 import { DELIVERY } from '#src/rules/deliveries.ts';
 import { WAITING } from '#src/rules/waiting.ts';
+import { readCompose } from '#test/ops/compose.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -87,4 +88,9 @@ test('the connections of each process are those of its pools', async () => {
   ];
   expect(await readFile('docs/operate.md', 'utf8')).toContain(connections.join(', '));
   expect([api, console]).toEqual([worker, media]);
+  const { services } = await readCompose();
+  const workers = services.worker?.deploy?.replicas ?? 1;
+  const sum = workers * worker + 2 * api + operator + console + media + desk + (workers + 5) * metrics;
+  const max = /^max_connections=(\d+)$/.exec(services.postgres?.command?.at(-1) ?? '')?.[1];
+  expect(Number(max), 'docker-compose.yml').toBeGreaterThanOrEqual(2 * sum);
 });
