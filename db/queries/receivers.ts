@@ -11,13 +11,13 @@ const rowOf = (sql: Queryable, receiver: Receiver) =>
     ? { table: sql`event_webhooks`, is: sql`application_id = ${receiver.application_id}` }
     : { table: sql`event_subscriptions`, is: sql`subscription_id = ${receiver.subscription_id}` };
 
-/** Records that the address responded. Writes at most once a minute if nothing changed. */
-export const recordAddressSuccess = async (tx: Queryable, receiver: Receiver): Promise<void> => {
+/** Records that the address responded, unless it was replaced meanwhile. Writes at most once a minute if nothing changed. */
+export const recordAddressSuccess = async (tx: Queryable, receiver: Receiver, url: string): Promise<void> => {
   const { table, is } = rowOf(tx, receiver);
   await tx`
     update ${table}
     set failures = 0, failing_since = null, last_error = null, last_attempt_at = now(), last_success_at = now()
-    where ${is}
+    where ${is} and url = ${url}
       and (failures > 0 or failing_since is not null or last_error is not null or last_success_at is null
            or last_success_at < now() - interval '1 minute')`;
 };

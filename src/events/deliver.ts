@@ -117,7 +117,7 @@ export const createEventSender = (options: Options): EventSender => {
       const hasDelivered = await outbox.record(tx, attempts);
       const gone = attempts.some(({ status }) => status === GONE);
       if (!gone && hasDelivered) {
-        await recordAddressSuccess(tx, receiver);
+        await recordAddressSuccess(tx, receiver, url);
         return undefined;
       }
       const retryAfterMs = Math.max(...attempts.map((each) => each.retryAfterMs ?? 0));
