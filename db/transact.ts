@@ -4,20 +4,23 @@ import { coerceError } from '#src/errors.ts';
 
 const ATTEMPTS = 3;
 
-/** Thrown by the work of a transaction that must begin again, because another one was faster. */
+/** Thrown by the work of a transaction that must begin again, because another one changed what it began with. */
 export class TransactionRestart extends Error {}
 
 /**
  * Runs a transaction. It runs again after a TransactionRestart, after a deadlock (a run that withdraws games locks in another
  * order), and if a verdict or a hold came between the reading of a game and its pass.
+ * @param prepare runs before each attempt, while no connection is occupied
  */
-export const transact = async <Result>(
+export const transact = async <Result, Prepared = undefined>(
   sql: Database,
-  work: (tx: Queryable) => Promise<Result>,
+  work: (tx: Queryable, prepared: Prepared) => Promise<Result>,
+  prepare?: () => Promise<Prepared>,
 ): Promise<Result> => {
   for (let failures = 0; ; ) {
+    const prepared = (await prepare?.()) as Prepared;
     try {
-      return await sql.begin(work);
+      return (await sql.begin((tx) => work(tx, prepared))) as Result;
     } catch (thrown) {
       const error = coerceError(thrown);
       if (error instanceof TransactionRestart) continue;

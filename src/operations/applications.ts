@@ -1,19 +1,24 @@
 /** Applications: register, change, pause, resume, remove. */
+
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import {
   type ApplicationRow,
   type ApplicationSettings,
+  findApplication,
   insertApplication,
   isRegistered,
   lockActiveApplication,
   lockApplication,
+  type SealedAccessToken,
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
 import { countUndelivered } from '#db/queries/event-deliveries.ts';
 import { deleteEventWebhook, upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { lockOpenRun } from '#db/queries/runs.ts';
+import { TransactionRestart } from '#db/transact.ts';
 import {
   accessToken,
   applicationId,
@@ -25,14 +30,14 @@ import { count } from '#src/contract/documents.ts';
 import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
 import { moveRun } from '#src/operations/open-run.ts';
-import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
+import { type AuditNote, defineOperation, type Outside } from '#src/operations/operation.ts';
 import {
   type AddressedApplication,
   openAccessToken,
   originsOf,
   sealAccessToken,
 } from '#src/sealing/access-token.ts';
-import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
+import { type NewEventSecret, sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 export const applicationSubject = ({ application_id }: { application_id: string }): string =>
   `application:${application_id}`;
@@ -77,14 +82,10 @@ type Changed = z.infer<typeof changed>;
 /** Sets the address of an application's events. */
 export const setEventWebhook = async (
   tx: Queryable,
-  application_id: string,
-  url: string,
-  { keys }: Context,
+  { address, secret, sealed }: NewEventSecret<{ application_id: string; url: string }>,
 ): Promise<Changed> => {
-  const address = { application_id, url };
-  const { secret, sealed } = await sealNewEventSecret(await keys(), address);
   await upsertEventWebhook(tx, { ...address, ...sealed });
-  return { secret, undelivered: await countUndelivered(tx, application_id) };
+  return { secret, undelivered: await countUndelivered(tx, address.application_id) };
 };
 
 export const noteEventWebhook = (url: string | null | undefined): AuditNote[] => {
@@ -125,18 +126,21 @@ export const addApplication = defineOperation({
     paused: z.boolean().default(false),
   }),
   subject: applicationSubject,
+  prepare: async ({ application_id, access_token, events_webhook: url, ...settings }, { keys }) => ({
+    token: await sealAccessToken(await keys(), { application_id, ...settings }, access_token),
+    webhook: url ? await sealNewEventSecret(await keys(), { application_id, url }) : undefined,
+  }),
   run: async (
     tx,
-    { application_id, access_token, events_webhook, same_owner, paused, ...settings },
-    context,
+    { application_id, access_token: _token, events_webhook: _url, same_owner, paused, ...settings },
+    { prepared: { token, webhook } },
   ): Promise<Changed> => {
-    const sealed = await sealAccessToken(await context.keys(), { application_id, ...settings }, access_token);
     // Complete: each setting is required or has a default.
     const columns = toColumns(settings) as ApplicationSettings;
     const status = paused ? 'paused' : 'active';
-    if (!(await insertApplication(tx, application_id, { ...columns, status }, sealed, same_owner)))
+    if (!(await insertApplication(tx, application_id, { ...columns, status }, token, same_owner)))
       throw new StateError(await explainTakenId(tx, application_id));
-    return events_webhook ? setEventWebhook(tx, application_id, events_webhook, context) : {};
+    return webhook === undefined ? {} : setEventWebhook(tx, webhook);
   },
   log: (
     _,
@@ -157,7 +161,7 @@ export const addApplication = defineOperation({
  * The token that an application keeps when its webhooks change, sealed again if it is sent to fewer origins.
  * @throws UsageError when there is a new origin: its token is sent only where it was given for
  */
-const resealKeptToken = async (before: ApplicationRow, after: AddressedApplication, { keys }: Context) => {
+const resealKeptToken = async (before: ApplicationRow, after: AddressedApplication, { keys }: Outside) => {
   const [had, has] = [originsOf(before), originsOf(after)];
   const added = has.filter((origin) => !had.includes(origin));
   if (added.length > 0)
@@ -171,6 +175,28 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
 
 /** The webhooks that a run calls. */
 const RUN_WEBHOOKS = ['query_game_list_webhook', 'query_game_detail_webhook'] as const;
+const WEBHOOKS = [...RUN_WEBHOOKS, 'query_cp_kyc_webhook'] as const;
+
+/** What a sealed token depends on: another update may change it before the transaction begins. */
+const sealedFor = (row: ApplicationRow | undefined) =>
+  row && [...WEBHOOKS.map((column) => row[column]), row.access_token];
+
+/** Seals the token of an application as these changes require it. @returns `seen`: the application as it is now */
+const prepareToken = async (
+  application_id: string,
+  changes: Partial<ApplicationSettings>,
+  access_token: string | undefined,
+  outside: Outside,
+): Promise<{ seen?: ApplicationRow | undefined; token: Partial<SealedAccessToken> }> => {
+  const seen = await findApplication(outside.sql, application_id);
+  if (seen === undefined) return { seen, token: {} };
+  const after = { ...seen, ...changes };
+  const token =
+    access_token === undefined
+      ? await resealKeptToken(seen, after, outside)
+      : await sealAccessToken(await outside.keys(), after, access_token);
+  return { seen, token };
+};
 
 export const changeApplication = defineOperation({
   name: 'application.update',
@@ -191,10 +217,14 @@ export const changeApplication = defineOperation({
       'Give at least one setting',
     ),
   subject: applicationSubject,
+  prepare: async ({ application_id, access_token, events_webhook: url, ...settings }, outside) => ({
+    ...(await prepareToken(application_id, toColumns(settings), access_token, outside)),
+    webhook: url ? await sealNewEventSecret(await outside.keys(), { application_id, url }) : undefined,
+  }),
   run: async (
     tx,
     { application_id, access_token, events_webhook, ...settings },
-    context,
+    { prepared: { seen, token, webhook } },
   ): Promise<Changed & { former: Record<string, unknown> }> => {
     const changes = toColumns(settings);
     const isAddressed = RUN_WEBHOOKS.some((column) => changes[column] !== undefined);
@@ -202,22 +232,19 @@ export const changeApplication = defineOperation({
     const open = isAddressed ? await lockOpenRun(tx, application_id) : undefined;
     const before = await lockApplication(tx, application_id);
     if (before === undefined) throw new NotFoundError('application', application_id);
+    if (!isDeepStrictEqual(sealedFor(before), sealedFor(seen))) throw new TransactionRestart();
     const after = { ...before, ...changes };
     if (RUN_WEBHOOKS.some((column) => after[column] !== before[column])) await moveRun(tx, before, open);
-    const sealed =
-      access_token === undefined
-        ? await resealKeptToken(before, after, context)
-        : await sealAccessToken(await context.keys(), after, access_token);
-    if (Object.keys({ ...changes, ...sealed }).length > 0)
-      await updateApplication(tx, application_id, { ...changes, ...sealed });
+    if (Object.keys({ ...changes, ...token }).length > 0)
+      await updateApplication(tx, application_id, { ...changes, ...token });
     if (events_webhook === null) await deleteEventWebhook(tx, application_id);
-    const address = events_webhook ? await setEventWebhook(tx, application_id, events_webhook, context) : {};
+    const secret = webhook === undefined ? {} : await setEventWebhook(tx, webhook);
     const differing = Object.keys(changes).filter(
       (column) =>
         JSON.stringify(before[column as keyof object]) !== JSON.stringify(changes[column as keyof object]),
     );
     const former = differing.map((column) => [column, before[column as keyof object]]);
-    return { ...address, former: describeSettings(Object.fromEntries(former)) };
+    return { ...secret, former: describeSettings(Object.fromEntries(former)) };
   },
   log: ({ former }, { application_id: _id, events_webhook, ...settings }) => {
     const details = {

@@ -15,6 +15,7 @@ import {
 } from '#src/operations/applications.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { hashApiToken, isApiToken, proveApiToken } from '#src/rules/api-token.ts';
+import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 /** @throws UsageError unless the token is a valid one of the application */
 const requireTokenOf = async (tx: Queryable, application_id: string, token: string): Promise<void> => {
@@ -39,14 +40,16 @@ export const setEventAddress = defineOperation({
       .describe('An API token of the application, for an origin that it has not given.'),
   }),
   subject: applicationSubject,
-  run: async (tx, { application_id, url, api_token }, context) => {
+  prepare: async ({ application_id, url }, { keys }) =>
+    sealNewEventSecret(await keys(), { application_id, url }),
+  run: async (tx, { application_id, url, api_token }, { prepared }) => {
     await requireActiveApplication(tx, application_id);
     if (api_token !== undefined) await requireTokenOf(tx, application_id, api_token);
     else if (!(await isKnownOrigin(tx, application_id, url)))
       throw new UsageError(
         'The origin of this address is new: give an API token of the application too, so that events go nowhere else.',
       );
-    return setEventWebhook(tx, application_id, url, context);
+    return setEventWebhook(tx, prepared);
   },
   log: (_, { url }) => noteEventWebhook(url),
 });

@@ -12,6 +12,7 @@ import {
 import { endAddressDelay, findEventWebhook, switchEventWebhookOn } from '#db/queries/event-webhooks.ts';
 import { type Receiver, replaceEventSecret, switchAddressOff } from '#db/queries/receivers.ts';
 import { findSubscription } from '#db/queries/subscriptions.ts';
+import { TransactionRestart } from '#db/transact.ts';
 import { LOGGED_IDS_MAX } from '#src/contract/audit.ts';
 import { count, time } from '#src/contract/documents.ts';
 import { sinceTime } from '#src/contract/since.ts';
@@ -22,9 +23,9 @@ import {
   oneApplication,
   requireActiveApplication,
 } from '#src/operations/applications.ts';
-import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
+import { type AuditNote, defineOperation, type Outside } from '#src/operations/operation.ts';
 import { oneSubscription, subscriptionSubject } from '#src/operations/subscriptions.ts';
-import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
+import { type EventAddress, type NewEventSecret, sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 /** For this time after a rotation, events are signed with both secrets. */
 const BOTH_SECRETS_MS = DAY_MS;
@@ -41,6 +42,14 @@ const formerUntil = z.iso
     'When the former secret ends, as the caller has read it. If absent, the call is refused while a former secret still signs, so a repeated call replaces nothing.',
   );
 
+/** Creates a secret for the address as it is now. */
+const prepareSecret = async (
+  receiver: Receiver,
+  address: { url: string } | undefined,
+  { keys }: Outside,
+): Promise<NewEventSecret<EventAddress> | undefined> =>
+  address && sealNewEventSecret(await keys(), { ...receiver, url: address.url });
+
 /**
  * Replaces the secret of an address. The new one is shown only now; the former one signs too until `former_until`.
  * @param seen `former_until` as the caller has read it: the secret that signs until then ends now
@@ -50,14 +59,16 @@ const rotate = async (
   receiver: Receiver,
   { url, former_until: ends }: { url: string; former_until: Date | null },
   seen: Date | null | undefined,
-  { keys }: Context,
+  prepared: NewEventSecret<EventAddress> | undefined,
 ) => {
   if (seen === undefined && ends !== null && ends > (await readTime(tx)))
     throw new StateError(
       `The former secret signs until ${ends.toISOString()}, and would end now. Wait, or give this time as former_until (--former-until).`,
     );
   const expected = seen === undefined ? ends : seen;
-  const { secret, sealed } = await sealNewEventSecret(await keys(), { ...receiver, url });
+  // A secret opens for the address that it was sealed for alone.
+  if (prepared?.address.url !== url) throw new TransactionRestart();
+  const { secret, sealed } = prepared;
   const former_until = await replaceEventSecret(tx, receiver, sealed, { expected, both_ms: BOTH_SECRETS_MS });
   if (former_until === undefined)
     throw new CatalogueError('The secret was changed meanwhile: nothing was changed here.');
@@ -74,11 +85,13 @@ export const rotateEventSecret = defineOperation({
   byApplication: true,
   input: oneApplication.extend({ former_until: formerUntil }),
   subject: applicationSubject,
-  run: async (tx, { application_id, former_until }, context) => {
+  prepare: async ({ application_id }, outside) =>
+    prepareSecret({ application_id }, await findEventWebhook(outside.sql, application_id), outside),
+  run: async (tx, { application_id, former_until }, { prepared }) => {
     await requireActiveApplication(tx, application_id);
     const address = await findEventWebhook(tx, application_id);
     if (address === undefined) throw noAddress(application_id);
-    return { application_id, ...(await rotate(tx, { application_id }, address, former_until, context)) };
+    return { application_id, ...(await rotate(tx, { application_id }, address, former_until, prepared)) };
   },
 });
 
@@ -89,12 +102,14 @@ export const rotateSubscriptionSecret = defineOperation({
   right: 'manage_applications',
   input: oneSubscription.extend({ former_until: formerUntil }),
   subject: subscriptionSubject,
-  run: async (tx, { subscription_id, former_until }, context) => {
+  prepare: async ({ subscription_id }, outside) =>
+    prepareSecret({ subscription_id }, await findSubscription(outside.sql, subscription_id), outside),
+  run: async (tx, { subscription_id, former_until }, { prepared }) => {
     const subscription = await findSubscription(tx, subscription_id);
     if (subscription === undefined) throw new NotFoundError('subscription', subscription_id);
     return {
       subscription_id,
-      ...(await rotate(tx, { subscription_id }, subscription, former_until, context)),
+      ...(await rotate(tx, { subscription_id }, subscription, former_until, prepared)),
     };
   },
 });

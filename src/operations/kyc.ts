@@ -91,11 +91,11 @@ export const revealKycRecord = defineOperation({
       return (await findKycRecord(tx, application_id))?.record_id ?? null;
     },
   },
+  /** In a process without keys, nothing is written. */
+  prepare: (_, { keys }) => keys(),
   run: async (tx, input, context) => {
     const { application_id } = input;
     const reason = requireReason(input, context);
-    // In a process without keys, nothing is written.
-    const keys = await context.keys();
     const overview = await findDeveloper(tx, application_id);
     if (overview === undefined) throw new NotFoundError('application', application_id);
     const row = await findKycRecord(tx, application_id);
@@ -104,7 +104,7 @@ export const revealKycRecord = defineOperation({
       const access = { application_id, record_id, action: 'reveal', reason } as const;
       await insertKycAccess(tx, { ...access, accessed_by: context.caller.actor.actor });
     }
-    return { overview, row, keys, reason };
+    return { overview, row, keys: context.prepared, reason };
   },
   log: ({ row, reason }) => (row === undefined ? [] : { reason, details: { record_id: row.record_id } }),
   /** `record` is null if none is stored. @throws KeyError if the record cannot be decrypted */

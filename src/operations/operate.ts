@@ -1,6 +1,6 @@
 /**
- * Runs operations. A run passes, in this order: the form of the input, the right of the caller, one transaction (the
- * second person, the change, the entries of the audit log), and then what follows the commit.
+ * Runs operations. A run passes, in this order: the form of the input, the right of the caller, the calls to the key
+ * service, one transaction (the second person, the change, the entries of the audit log), and then what follows the commit.
  */
 import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
@@ -15,7 +15,7 @@ import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordKnownRefusal } from '#src/identity/refusals.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
-import type { AnyOperation, Caller, Context, Given, Operation, Platform } from '#src/operations/operation.ts';
+import type { AnyOperation, Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
 import { requireOwn, requireRight, requireRightStill, type Standing } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
 
@@ -36,7 +36,12 @@ const noteToken = ({ actor, token_id }: Caller): { token_id?: string } =>
 const ONE_PERSON = { approval: undefined, entries: [], details: {} };
 
 /** What a run knows before its transaction begins. */
-type Run = Omit<Platform, 'sql'> & { caller: Caller; subject: string; approval_id: string | undefined };
+type Run = Omit<Platform, 'sql' | 'keys'> & {
+  caller: Caller;
+  subject: string;
+  approval_id: string | undefined;
+  prepared: unknown;
+};
 
 /** Requires the second person, if there is something to do. */
 const approve = async <Schema extends z.ZodType>(
@@ -65,7 +70,7 @@ const runUnlogged = async <Schema extends z.ZodType, Result>(
 ): Promise<{ result: Result; entries: AuditEntry[] }> => {
   if (operation.isLong) await allowLongStatements(tx);
   const { approval, entries, details } = await approve(tx, operation, input, run);
-  const context: Context = { ...run, approval };
+  const context = { ...run, approval };
   const result = await operation.run(tx, input, context);
   const own = [operation.log?.(result, input, context) ?? {}].flat().map((note) => ({
     ...run.caller.actor,
@@ -132,18 +137,22 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
   operation: Operation<Schema, Result, Final>,
   given: Given<Schema>,
   caller: Caller,
-  { sql, ...platform }: Platform,
+  { sql, keys, ...platform }: Platform,
 ): Promise<Final> => {
   const input = checkInput(operation.input, given);
   const { approval_id } = checkInput(approvalInput, given);
   requireRight(operation as AnyOperation, input, caller);
   const subject = await operation.subject(input, { sql, caller });
   requireOwn(operation as AnyOperation, subject, caller);
-  const run: Run = { ...platform, caller, subject, approval_id };
+  const run = { ...platform, caller, subject, approval_id };
   try {
-    const result = await transact(sql, (tx) => runLogged(tx, operation, input, run));
+    const result = await transact(
+      sql,
+      (tx, prepared) => runLogged(tx, operation, input, { ...run, prepared }),
+      async () => operation.prepare?.(input, { sql, keys }),
+    );
     if (operation.after === undefined) return result as unknown as Final;
-    return await operation.after(result, input, { ...run, sql, approval: undefined });
+    return await operation.after(result, input, { ...run, sql, keys, approval: undefined });
   } catch (thrown) {
     const error = coerceError(thrown);
     if (error instanceof ApprovalError) {
@@ -165,7 +174,7 @@ export type Planned = { operation: AnyOperation; given: object };
 export const operateAll = async (
   planned: readonly Planned[],
   caller: Caller,
-  { sql, ...platform }: Platform,
+  { sql, keys, ...platform }: Platform,
 ): Promise<void> => {
   const checked = planned.map(({ operation, given }) => {
     const { name, after, secondPerson } = operation;
@@ -174,18 +183,24 @@ export const operateAll = async (
     requireRight(operation, input, caller);
     return { operation, input };
   });
-  await transact(sql, async (tx) => {
+  const prepareAll = async (): Promise<unknown[]> => {
+    const all: unknown[] = [];
+    for (const { operation, input } of checked) all.push(await operation.prepare?.(input, { sql, keys }));
+    return all;
+  };
+  const runAll = async (tx: Queryable, prepared: readonly unknown[]): Promise<void> => {
     const all: AuditEntry[] = [];
-    for (const { operation, input } of checked) {
+    for (const [index, { operation, input }] of checked.entries()) {
       const subject = await operation.subject(input, { sql: tx, caller });
       requireOwn(operation, subject, caller);
-      const run: Run = { ...platform, caller, subject, approval_id: undefined };
+      const run = { ...platform, caller, subject, approval_id: undefined, prepared: prepared[index] };
       all.push(...(await runUnlogged(tx, operation, input, run)).entries);
     }
     await recordAudit(tx, all);
     const now = await readStanding(tx, caller);
     for (const { operation, input } of checked) requireRightStill(operation, input, caller, now);
-  });
+  };
+  await transact(sql, runAll, prepareAll);
 };
 
 const needsNothing = (): Promise<never> =>
@@ -242,5 +257,6 @@ export const operateWithin = async <Schema extends z.ZodType, Result>(
   const input = checkInput(operation.input, given);
   requireRight(operation as AnyOperation, input, caller);
   const subject = await operation.subject(input, { sql: tx, caller });
-  return runLogged(tx, operation, input, { ...DATABASE_ALONE, caller, subject, approval_id: undefined });
+  const run = { ...DATABASE_ALONE, caller, subject, approval_id: undefined, prepared: undefined };
+  return runLogged(tx, operation, input, run);
 };

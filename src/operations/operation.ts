@@ -42,14 +42,17 @@ export type Platform = {
 };
 
 /**
- * What an operation is given beside its input. The database is not part of it: within the transaction, a second
- * connection of the same pool could wait for the first one for ever.
+ * What an operation is given beside its input. Within the transaction, a second connection of the same pool could wait for
+ * the first one for ever, and a slow key service would keep locks and a connection: `prepare` and `after` have both.
  */
-export type Context = Omit<Platform, 'sql'> & {
+export type Context = Omit<Platform, 'sql' | 'keys'> & {
   caller: Caller;
   /** The approval that this run uses up. */
   approval: ApprovalRow | undefined;
 };
+
+/** What an operation uses outside its transaction alone. */
+export type Outside = Pick<Platform, 'sql' | 'keys'>;
 
 /** What a caller gives an operation: its input, and the approval that it uses. */
 export type Given<Schema extends z.ZodType> = z.input<Schema> & { approval_id?: string | undefined };
@@ -60,7 +63,7 @@ export type AuditNote = Partial<AuditEntry>;
 /** The type of a method: operations of different inputs stand in one list (`AnyOperation`). */
 type RightOf<Input> = { of(input: Input): Right }['of'];
 
-export type Operation<Schema extends z.ZodType, Result, Final> = {
+export type Operation<Schema extends z.ZodType, Result, Final, Prepared = unknown> = {
   /** `<subject>.<verb>`. The action in the audit log, unless `SHARED_ACTIONS` has another one. */
   name: OperationName;
   title: string;
@@ -89,12 +92,15 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
   };
   /** One of its statements may take minutes, because it withdraws millions of games. */
   isLong?: true;
+  /** Calls the key service, before each attempt of the transaction. `run` throws a TransactionRestart if `prepared` is
+   * outdated. */
+  prepare?(input: z.infer<Schema>, outside: Outside): Promise<Prepared>;
   /** Makes the change. Runs again if Postgres ended the transaction for a deadlock. */
-  run(tx: Queryable, input: z.infer<Schema>, context: Context): Promise<Result>;
+  run(tx: Queryable, input: z.infer<Schema>, context: Context & { prepared: Prepared }): Promise<Result>;
   /** The entries of the audit log. Default: one, without reason and details. None: nothing was changed. */
   log?(result: Result, input: z.infer<Schema>, context: Context): AuditNote | readonly AuditNote[];
   /** What follows the commit, such as jobs. If it throws, the change and its entries stay. */
-  after?(result: Result, input: z.infer<Schema>, context: Context & { sql: Database }): Promise<Final>;
+  after?(result: Result, input: z.infer<Schema>, context: Context & Outside): Promise<Final>;
   /** What the operator API answers with. Absent: no token may do it. */
   answer?: z.ZodType;
   /** Why nothing was done, although nothing failed. */
@@ -104,8 +110,8 @@ export type Operation<Schema extends z.ZodType, Result, Final> = {
 export type AnyOperation = Operation<z.ZodType, unknown, unknown>;
 
 /** Defines an operation. Its types come from its parts. */
-export const defineOperation = <Schema extends z.ZodType, Result, Final = Result>(
-  operation: Operation<Schema, Result, Final>,
+export const defineOperation = <Schema extends z.ZodType, Result, Final = Result, Prepared = unknown>(
+  operation: Operation<Schema, Result, Final, Prepared>,
 ): Operation<Schema, Result, Final> => operation;
 
 /** The caller may not do this. */

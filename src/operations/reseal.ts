@@ -10,7 +10,8 @@ export const resealKeys = defineOperation({
   right: 'kyc',
   input: z.object({}),
   subject: () => 'key:*',
-  run: async (tx, _, { keys }) => planReseal(tx, await keys()),
+  prepare: async (_, { sql, keys }) => planReseal(sql, await keys()),
+  run: async (_tx, _, { prepared }) => prepared,
   log: ({ key_id, total }) =>
     total === 0 ? [] : { subject: `key:${key_id}`, details: { data_keys: total } },
   after: async (plan, _, { sql, keys, signal, onProgress }) =>

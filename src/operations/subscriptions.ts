@@ -47,13 +47,15 @@ export const subscribe = defineOperation({
     types: streamTypes.describe('Only events of these types; [] for all.'),
   }),
   subject: () => 'subscription:*',
-  run: async (tx, { url, types }, { keys }) => {
+  prepare: async ({ url }, { keys }) => {
+    const subscription_id = randomUUIDv7();
+    return { subscription_id, ...(await sealNewEventSecret(await keys(), { subscription_id, url })) };
+  },
+  run: async (tx, { url, types }, { prepared: { subscription_id, secret, sealed } }) => {
     if ((await countSubscriptions(tx)) >= SUBSCRIPTIONS_MAX)
       throw new StateError(
         `There are ${SUBSCRIPTIONS_MAX} subscriptions: end one first (event unsubscribe).`,
       );
-    const subscription_id = randomUUIDv7();
-    const { secret, sealed } = await sealNewEventSecret(await keys(), { subscription_id, url });
     await insertSubscription(tx, { subscription_id, url, types: [...new Set(types)], ...sealed });
     /** The secret is shown only now. */
     return { subscription_id, url, types, secret };

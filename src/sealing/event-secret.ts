@@ -55,18 +55,25 @@ const open = async (
   }
 };
 
+/** A secret of an address: to be shown once, and as it is stored. */
+export type NewEventSecret<Address extends EventAddress> = {
+  address: Address;
+  secret: string;
+  sealed: Pick<EventWebhookRow, 'secret' | 'secret_keys'>;
+};
+
 /**
  * Creates a secret, under a new data key. Where it follows another one, the trigger `keep_former_secret` keeps that.
- * @returns the secret, to be shown once, and as it is stored
  * @throws KeyError `no_key` or `key_service`
  */
-export const sealNewEventSecret = async (
+export const sealNewEventSecret = async <Address extends EventAddress>(
   keys: KeyRing,
-  address: EventAddress,
-): Promise<{ secret: string; sealed: Pick<EventWebhookRow, 'secret' | 'secret_keys'> }> => {
+  address: Address,
+): Promise<NewEventSecret<Address>> => {
   const dataKey = randomBytes(KEY_BYTES);
   const secret = createEventSecret();
   return {
+    address,
     secret,
     sealed: {
       secret: sealValue(dataKey, placeOf(address), Buffer.from(secret)),
