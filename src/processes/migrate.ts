@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { type DecisionRules, readDecisionRules, setDecisionRules } from '#db/queries/decision-rules.ts';
@@ -25,13 +24,11 @@ export const migrateAll = async (
     maxConnections: 1,
     logger,
   });
-  await foundation.backend.migrate(jobSpecs.map(({ name }) => name));
-  const sql = openDatabase(databaseUrl, { max: 1, applicationName: 'catalogue migrate' });
-  try {
-    await setDecisionRules(sql, config.decisionRules);
-    const notes = await grantRoles(sql, config.databaseUrls);
-    return { applied, notes, rules: await readDecisionRules(sql) };
-  } finally {
-    await sql.end({ timeout: 0 });
-  }
+  const { sql, backend } = foundation;
+  await backend.migrate(jobSpecs.map(({ name }) => name));
+  await setDecisionRules(sql, config.decisionRules);
+  const notes = await grantRoles(sql, config.databaseUrls);
+  // Last: the database is complete even if Redis is down.
+  await backend.check();
+  return { applied, notes, rules: await readDecisionRules(sql) };
 };

@@ -19,7 +19,7 @@ export type QueueBackend = {
   createQueue: (name: string) => Queue;
   createWorker: (name: string, processor: Processor, options: Omit<WorkerOptions, 'connection'>) => Worker;
   createFlowProducer: () => FlowProducer;
-  /** Migrates the schema of the queue in PostgreSQL, and creates the sequence of each queue's job ids. */
+  /** Migrates the schema of the queue in PostgreSQL, and creates the sequence of each queue's job ids. Redis has none. */
   migrate: (queues?: readonly string[]) => Promise<void>;
   /** The client, for the API's rate limit; undefined on PostgreSQL. */
   redis: RedisConnection['client'] | undefined;
@@ -99,7 +99,7 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
     createQueue: (name) => new Queue(name, producing),
     createWorker: (name, processor, own) => new Worker(name, processor, { ...shared, ...own }),
     createFlowProducer: () => new FlowProducer(producing),
-    migrate: redis.check,
+    migrate: async () => {},
     redis: redis.client,
     ping: redis.ping,
     probe: () => redis.probe(`${prefix}:probe`),
