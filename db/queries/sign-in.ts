@@ -72,10 +72,8 @@ export const lockSession = async (tx: Queryable, session_hash: Buffer): Promise<
 };
 
 /** Has this session ended: by a sign-out, or because its operator was disabled or has a new password? */
-export const hasSessionEnded = (sql: Queryable, login: string, session_hash: Buffer): Promise<boolean> =>
-  isOneRow(sql`
-    select from operators where login = ${login}
-      and not exists (select from operator_sessions where session_hash = ${session_hash})`);
+export const hasSessionEnded = async (sql: Queryable, session_hash: Buffer): Promise<boolean> =>
+  !(await isOneRow(sql`select from operator_sessions where session_hash = ${session_hash}`));
 
 /** @returns the login of the session that ended */
 export const deleteSession = (sql: Queryable, session_hash: Buffer) =>

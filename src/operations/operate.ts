@@ -100,7 +100,7 @@ const readStanding = async (
   const [operator, ...ended] = await Promise.all([
     actor_kind === 'operator' ? readOperator(tx, actor) : undefined,
     token_id !== undefined && hasTokenEnded(tx, token_id),
-    session !== undefined && hasSessionEnded(tx, actor, hashSecret(session.secret)),
+    session !== undefined && hasSessionEnded(tx, hashSecret(session.secret)),
   ]);
   return { operator, hasEnded: ended.includes(true) };
 };

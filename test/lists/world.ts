@@ -7,7 +7,6 @@ import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { createApiToken } from '#src/identity/create-api-token.ts';
-import { operate } from '#src/operations/operate.ts';
 import { approve } from '#src/operations/requests.ts';
 import { subscribe } from '#src/operations/subscriptions.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
@@ -16,7 +15,7 @@ import { answerBy, askBy } from '#test/support/approvals.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
-import { operatorCaller, testPlatform } from '#test/support/operate.ts';
+import { operateAs } from '#test/support/operate.ts';
 
 const KEYS = ringOf(['k1']);
 
@@ -128,14 +127,11 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
   const claimed = { actor: 'kim', actor_kind: 'command_line', os_user: 'root' } as const;
   for (const actor of [KIM, claimed, KIM])
     await recordAudit(sql, [{ ...actor, ...reveal, details: { second_person: 'lee' } }]);
-  const subscriber = operatorCaller('olga', 'admin');
   for (const types of [[], ['game.received' as const], ['run.suspect' as const]])
-    await operate(
-      subscribe,
-      { url: 'https://catalogue.example/events', types },
-      subscriber,
-      testPlatform(sql),
-    );
+    await operateAs(sql, { actor: 'olga', actor_kind: 'operator' }, subscribe, {
+      url: 'https://catalogue.example/events',
+      types,
+    });
   await sql`
     update event_subscriptions
     set last_success_at = now(), failing_since = now() - interval '2 hours', last_error = 'timeout'`;
