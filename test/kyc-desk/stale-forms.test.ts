@@ -81,6 +81,15 @@ test('a form replaces the verdict that its page showed, not that of a colleague'
   expect(await give(await shown(), 'verified')).toContain('judged: verified.');
 });
 
+test('a form without a verdict gives none', async () => {
+  await addWith('unjudged', {});
+  const path = '/developers/unjudged/verdict';
+  const form = withReason(fieldsOf(await show('unjudged'), path));
+  form.delete('verdict');
+  expect(await send(path, form)).toContain('Choose a verdict.');
+  expect(await findLastVerdict(database.sql, 'unjudged')).toBeUndefined();
+});
+
 test('two officers erase before a first record; once it is erased, nothing is offered', async () => {
   await addWith('empty', null);
   const form = withReason(fieldsOf(await show('empty', 'kim', two), 'value="erase"'));

@@ -65,7 +65,8 @@ export const addActions = (app: FastifyInstance, options: DeskOptions): void => 
   app.post<ById<'application_id'>>('/developers/:application_id/verdict', officer, (request, reply) =>
     redirectAfter(reply, developerPath(request.params.application_id), async () => {
       const { given, record_id, seen, terms } = readForm(request);
-      const { verdict = 'incomplete', ...rest } = terms;
+      const { verdict, ...rest } = terms;
+      if (verdict === undefined) throw new CatalogueError('Choose a verdict.');
       const judged = { ...given, record_id, seen, verdict, ...rest };
       const row = await operateFor(request, options, giveVerdict, judged);
       return `${given.application_id}: ${row.verdict}.`;
