@@ -1,17 +1,12 @@
 /** Applications: register, change, pause, resume, remove. */
-
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Queryable } from '#db/client.ts';
 import {
-  type ApplicationRow,
   type ApplicationSettings,
-  findApplication,
   insertApplication,
   isRegistered,
   lockActiveApplication,
   lockApplication,
-  type SealedAccessToken,
   setApplicationStatus,
   updateApplication,
 } from '#db/queries/applications.ts';
@@ -28,15 +23,11 @@ import {
 } from '#src/contract/application-settings.ts';
 import { count } from '#src/contract/documents.ts';
 import { APPLICATION_STATUSES, SETTING_DEFAULTS } from '#src/contract/words.ts';
-import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
+import { NotFoundError, StateError } from '#src/errors.ts';
 import { moveRun } from '#src/operations/open-run.ts';
-import { type AuditNote, defineOperation, type Outside } from '#src/operations/operation.ts';
-import {
-  type AddressedApplication,
-  openAccessToken,
-  originsOf,
-  sealAccessToken,
-} from '#src/sealing/access-token.ts';
+import { type AuditNote, defineOperation } from '#src/operations/operation.ts';
+import { isOutdated, prepareToken } from '#src/operations/prepare-token.ts';
+import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { type NewEventSecret, sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
 export const applicationSubject = ({ application_id }: { application_id: string }): string =>
@@ -157,46 +148,8 @@ export const addApplication = defineOperation({
   ],
 });
 
-/**
- * The token that an application keeps when its webhooks change, sealed again if it is sent to fewer origins.
- * @throws UsageError when there is a new origin: its token is sent only where it was given for
- */
-const resealKeptToken = async (before: ApplicationRow, after: AddressedApplication, { keys }: Outside) => {
-  const [had, has] = [originsOf(before), originsOf(after)];
-  const added = has.filter((origin) => !had.includes(origin));
-  if (added.length > 0)
-    throw new UsageError(
-      `The access token of ${after.application_id} was not given for ${added.join(', ')}: give the token for the new address with --access-token-file or --access-token-env.`,
-    );
-  if (has.length === had.length) return {};
-  const ring = await keys();
-  return sealAccessToken(ring, after, await openAccessToken(ring, before));
-};
-
 /** The webhooks that a run calls. */
 const RUN_WEBHOOKS = ['query_game_list_webhook', 'query_game_detail_webhook'] as const;
-const WEBHOOKS = [...RUN_WEBHOOKS, 'query_cp_kyc_webhook'] as const;
-
-/** What a sealed token depends on: another update may change it before the transaction begins. */
-const sealedFor = (row: ApplicationRow | undefined) =>
-  row && [...WEBHOOKS.map((column) => row[column]), row.access_token];
-
-/** Seals the token of an application as these changes require it. @returns `seen`: the application as it is now */
-const prepareToken = async (
-  application_id: string,
-  changes: Partial<ApplicationSettings>,
-  access_token: string | undefined,
-  outside: Outside,
-): Promise<{ seen?: ApplicationRow | undefined; token: Partial<SealedAccessToken> }> => {
-  const seen = await findApplication(outside.sql, application_id);
-  if (seen === undefined) return { seen, token: {} };
-  const after = { ...seen, ...changes };
-  const token =
-    access_token === undefined
-      ? await resealKeptToken(seen, after, outside)
-      : await sealAccessToken(await outside.keys(), after, access_token);
-  return { seen, token };
-};
 
 export const changeApplication = defineOperation({
   name: 'application.update',
@@ -232,7 +185,7 @@ export const changeApplication = defineOperation({
     const open = isAddressed ? await lockOpenRun(tx, application_id) : undefined;
     const before = await lockApplication(tx, application_id);
     if (before === undefined) throw new NotFoundError('application', application_id);
-    if (!isDeepStrictEqual(sealedFor(before), sealedFor(seen))) throw new TransactionRestart();
+    if (isOutdated(seen, before)) throw new TransactionRestart();
     const after = { ...before, ...changes };
     if (RUN_WEBHOOKS.some((column) => after[column] !== before[column])) await moveRun(tx, before, open);
     if (Object.keys({ ...changes, ...token }).length > 0)

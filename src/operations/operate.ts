@@ -6,17 +6,14 @@ import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
 import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { lockOperatorState, readOperatorState } from '#db/queries/operators.ts';
-import { hasSessionEnded } from '#db/queries/sign-in.ts';
-import { hasTokenEnded } from '#db/queries/tokens.ts';
 import { transact } from '#db/transact.ts';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { actionOf } from '#src/contract/audit.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordKnownRefusal } from '#src/identity/refusals.ts';
-import { hashSecret } from '#src/identity/secrets.ts';
 import type { AnyOperation, Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
-import { requireOwn, requireRight, requireRightStill, type Standing } from '#src/operations/rights.ts';
+import { readStanding, requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
@@ -89,20 +86,6 @@ const runUnlogged = async <Schema extends z.ZodType, Result>(
     details: { ...entry.details, ...noteToken(run.caller) },
   }));
   return { result, entries: [...used, ...own] };
-};
-
-/** Reads whether the caller may still act, in one round trip. */
-const readStanding = async (
-  tx: Queryable,
-  { actor: { actor, actor_kind }, token_id, session }: Caller,
-  readOperator = readOperatorState,
-): Promise<Standing> => {
-  const [operator, ...ended] = await Promise.all([
-    actor_kind === 'operator' ? readOperator(tx, actor) : undefined,
-    token_id !== undefined && hasTokenEnded(tx, token_id),
-    session !== undefined && hasSessionEnded(tx, hashSecret(session.secret)),
-  ]);
-  return { operator, hasEnded: ended.includes(true) };
 };
 
 /** The transaction of an operation. Entries come last: they lock the audit log until the commit. */

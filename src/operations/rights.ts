@@ -1,5 +1,9 @@
-import type { OperatorState } from '#db/queries/operators.ts';
+import type { Queryable } from '#db/client.ts';
+import { type OperatorState, readOperatorState } from '#db/queries/operators.ts';
+import { hasSessionEnded } from '#db/queries/sign-in.ts';
+import { hasTokenEnded } from '#db/queries/tokens.ts';
 import { hasRight, namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
+import { hashSecret } from '#src/identity/secrets.ts';
 import { type AnyOperation, type Caller, ForbiddenError } from '#src/operations/operation.ts';
 
 /** @param what is done, or shown @throws ForbiddenError */
@@ -39,9 +43,23 @@ export const requireRight = (
 };
 
 /** What holds of a caller now: the operator, if it is one, and whether its token or session has ended. */
-export type Standing = {
+type Standing = {
   operator: Pick<OperatorState, 'status' | 'roles'> | undefined;
   hasEnded: boolean;
+};
+
+/** Reads whether the caller may still act, in one round trip. */
+export const readStanding = async (
+  tx: Queryable,
+  { actor: { actor, actor_kind }, token_id, session }: Caller,
+  readOperator = readOperatorState,
+): Promise<Standing> => {
+  const [operator, ...ended] = await Promise.all([
+    actor_kind === 'operator' ? readOperator(tx, actor) : undefined,
+    token_id !== undefined && hasTokenEnded(tx, token_id),
+    session !== undefined && hasSessionEnded(tx, hashSecret(session.secret)),
+  ]);
+  return { operator, hasEnded: ended.includes(true) };
 };
 
 /**
