@@ -70,6 +70,8 @@ test('a reader adopts it beside an existing catalogue: rehearses, switches, and 
   });
   await until('the worker has a heartbeat', async () => (await database.sql`select from workers`).length > 0);
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory, env });
+  expect(stdout).toContain('Registered acme. Its schedules wait for npx catalogue app resume acme\n');
+  expect(stdout).not.toContain('Pull its games now');
   expect(stdout).toContain('3 games, every line is right.');
   expect(stdout).toContain('3 imported: 2 decided, 0 pending, 1 wait for their first pull.');
   const statuses = await database.sql`

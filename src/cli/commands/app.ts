@@ -100,16 +100,19 @@ export const register = (program: Command): void => {
       await warnOfInstallationKey(context, application_id);
       const same_owner = options.sameOwner === true || (await confirmSameOwner(context, application_id));
       const { addApplication } = await loadOperations();
+      const { paused = false } = options;
       const changed = await context.operate(addApplication, {
         application_id,
         access_token,
         events_webhook,
         same_owner,
-        paused: options.paused === true,
+        paused,
         ...settings,
       });
-      const done = `Registered ${application_id}. Pull its games now: npx catalogue sync ${application_id} --wait`;
-      await answerChange(context, application_id, changed, done);
+      const next = paused
+        ? `Its schedules wait for npx catalogue app resume ${application_id}`
+        : `Pull its games now: npx catalogue sync ${application_id} --wait`;
+      await answerChange(context, application_id, changed, `Registered ${application_id}. ${next}`);
     },
   });
 
