@@ -91,6 +91,13 @@ test('a command in the pod of the operator has a place for what it reads from st
   });
 });
 
+test('migrate waits half an hour for a Postgres that comes up', () => {
+  const [job] = ofKind('Job');
+  const { backoffLimit = 6 } = job?.spec ?? {};
+  const waits = Array.from({ length: backoffLimit }, (_, n) => Math.min(10 * 2 ** n, 360));
+  expect(waits.reduce((sum, seconds) => sum + seconds, 0)).toBeGreaterThanOrEqual(1_800);
+});
+
 test('every budget and selector finds the pods of a deployment', () => {
   const pods = ofKind('Deployment').map(({ spec }) => spec.template.metadata?.labels);
   for (const { spec } of [...ofKind('PodDisruptionBudget'), ...ofKind('Deployment')]) {

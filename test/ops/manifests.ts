@@ -18,6 +18,7 @@ type Manifest = {
   metadata: { name: string };
   data?: Record<string, string>;
   spec: {
+    backoffLimit?: number;
     selector?: { matchLabels?: Record<string, string> };
     template: {
       metadata?: { labels: Record<string, string> };
