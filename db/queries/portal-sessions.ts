@@ -1,6 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { isSessionOpen } from '#db/queries/sign-in.ts';
-import { firstRow } from '#db/rows.ts';
+import { firstRow, isOneRow } from '#db/rows.ts';
 
 /** The holder of a token who is signed in at the portal, for its application. `name` is that of the application. */
 export type PortalUser = { application_id: string; name: string; token_id: string; token_name: string };
@@ -27,6 +27,10 @@ export const findPortalSession = (sql: Queryable, session_hash: Buffer, touch: b
       where ${touch} and s.session_hash = session.session_hash and session.seen_at < now() - interval '1 minute'
     )
     select application_id, name, token_id, token_name from session`);
+
+/** Has this session ended by a sign-out? */
+export const hasPortalSessionEnded = async (sql: Queryable, session_hash: Buffer): Promise<boolean> =>
+  !(await isOneRow(sql`select from portal_sessions where session_hash = ${session_hash}`));
 
 export const deletePortalSession = async (sql: Queryable, session_hash: Buffer): Promise<void> => {
   await sql`delete from portal_sessions where session_hash = ${session_hash}`;

@@ -17,6 +17,7 @@ import {
 } from '#src/contract/events.ts';
 import { toEventDocument } from '#src/events/document.ts';
 import { placeEvents } from '#src/events/place-events.ts';
+import { applicationCaller } from '#src/operations/operate.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
@@ -56,7 +57,7 @@ export const addEventRoutes = (
       schema: { body: refreshRequestSchema, response: { 200: refreshResponseSchema } },
     },
     async (request) => {
-      const caller = { application_id: callerApplicationId(request), token_id: callerOf(request).token_id };
+      const caller = applicationCaller(callerApplicationId(request), callerOf(request).token_id);
       const accepted = await refreshGames(sql, caller, request.body.game_ids).catch((thrown: unknown) => {
         throw toFailure(thrown);
       });

@@ -20,6 +20,8 @@ export type Caller = {
   roles: readonly Role[] | 'all';
   /** An operator at a page: the secret of the session, its site, and the address of the browser. Absent for a token. */
   session?: { secret: string; site: Site; address: string };
+  /** A developer at the portal: the hash of the session. */
+  portal?: Buffer;
   /** The token of the call, or of a session of the portal. The audit log names that of an operator. */
   token_id?: string;
 };

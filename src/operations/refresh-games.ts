@@ -1,22 +1,22 @@
 import type { Database } from '#db/client.ts';
 import { insertRefreshes } from '#db/queries/refreshes.ts';
-import { hasTokenEnded } from '#db/queries/tokens.ts';
 import { transact } from '#db/transact.ts';
-import { ForbiddenError } from '#src/operations/operation.ts';
+import { type Caller, ForbiddenError } from '#src/operations/operation.ts';
+import { readStanding } from '#src/operations/rights.ts';
 
 /**
- * Records the games that an application requests, by a token that has not ended at the commit.
+ * Records the games that an application requests, by a token and a session that have not ended at the commit.
  * @returns as `insertRefreshes`
  * @throws ForbiddenError
  */
 export const refreshGames = (
   sql: Database,
-  { application_id, token_id }: { application_id: string; token_id: string },
+  caller: Caller,
   application_game_ids: readonly string[],
 ): Promise<number | undefined> =>
   transact(sql, async (tx) => {
-    const accepted = await insertRefreshes(tx, application_id, application_game_ids);
-    if (await hasTokenEnded(tx, token_id))
+    const accepted = await insertRefreshes(tx, caller.actor.actor, application_game_ids);
+    if ((await readStanding(tx, caller)).hasEnded)
       throw new ForbiddenError('Request games: the token or the session has ended.');
     return accepted;
   });

@@ -1,5 +1,6 @@
 import type { Queryable } from '#db/client.ts';
 import { type OperatorState, readOperatorState } from '#db/queries/operators.ts';
+import { hasPortalSessionEnded } from '#db/queries/portal-sessions.ts';
 import { hasSessionEnded } from '#db/queries/sign-in.ts';
 import { hasTokenEnded } from '#db/queries/tokens.ts';
 import { hasRight, namesOfRoles, RIGHTS, type Right } from '#src/contract/roles.ts';
@@ -51,13 +52,14 @@ type Standing = {
 /** Reads whether the caller may still act, in one round trip. */
 export const readStanding = async (
   tx: Queryable,
-  { actor: { actor, actor_kind }, token_id, session }: Caller,
+  { actor: { actor, actor_kind }, token_id, session, portal }: Caller,
   readOperator = readOperatorState,
 ): Promise<Standing> => {
   const [operator, ...ended] = await Promise.all([
     actor_kind === 'operator' ? readOperator(tx, actor) : undefined,
     token_id !== undefined && hasTokenEnded(tx, token_id),
     session !== undefined && hasSessionEnded(tx, hashSecret(session.secret)),
+    portal !== undefined && hasPortalSessionEnded(tx, portal),
   ]);
   return { operator, hasEnded: ended.includes(true) };
 };

@@ -4,17 +4,17 @@ import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
-import type { PortalUser } from '#db/queries/portal-sessions.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { identifier } from '#src/contract/text.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { scriptOf } from '#src/lib/scripts.ts';
+import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { findForm } from '#src/portal/games.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { picturesSection } from '#src/portal/pictures.ts';
-import { holderOf, sendPortal } from '#src/portal/session.ts';
+import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
 import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
@@ -104,8 +104,8 @@ const rejectionCard = (
 };
 
 /** Requests a game as its developer's server does by `game/refresh`. @returns what became of it */
-const requestPull = async (sql: Database, holder: PortalUser, id: string): Promise<Notice> => {
-  const { application_id } = holder;
+const requestPull = async (sql: Database, caller: Caller, id: string): Promise<Notice> => {
+  const application_id = caller.actor.actor;
   const [application, game] = await Promise.all([
     findApplication(sql, application_id),
     findApplicationGame(sql, application_id, id),
@@ -118,7 +118,7 @@ const requestPull = async (sql: Database, holder: PortalUser, id: string): Promi
   // A repeated request would move the one that waits to the end.
   if (await hasWaitingGames(sql, application_id, [game === undefined ? WHOLE_LIST : id]))
     return { tone: 'info', text: 'It is requested already: reload this page in a few seconds.' };
-  if ((await refreshGames(sql, holder, [id])) === undefined)
+  if ((await refreshGames(sql, caller, [id])) === undefined)
     return { tone: 'bad', text: 'Too many of your requests wait: retry when some of them are done.' };
   const text =
     game === undefined
@@ -168,7 +168,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
 
   portal.post('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
     const { id } = z.object({ id: identifier }).parse(request.body);
-    const { tone, text } = await requestPull(sql, holderOf(request), id);
+    const { tone, text } = await requestPull(sql, callerOfHolder(request), id);
     return redirectWith(reply, gameUrl(id), text, tone);
   });
 };

@@ -5,6 +5,7 @@ import { FAILURES_COUNTED, type PortalCounts, readPortalCounts } from '#db/queri
 import type { PortalUser } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
+import { hashSecret } from '#src/identity/secrets.ts';
 import { applicationCaller } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
@@ -55,7 +56,8 @@ export const holderOf = (request: FastifyRequest): PortalUser => {
 /** Returns the developer of a request as the caller of operations. */
 export const callerOfHolder = (request: FastifyRequest): Caller => {
   const { application_id, token_id } = holderOf(request);
-  return applicationCaller(application_id, token_id);
+  const portal = hashSecret(readCookie(request, COOKIE) ?? '');
+  return { ...applicationCaller(application_id, token_id), portal };
 };
 
 const PLACES = [

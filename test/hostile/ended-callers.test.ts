@@ -65,7 +65,7 @@ test('an act at a page whose session ends meanwhile is not done', async () => {
   expect([status, await codes()]).toEqual([403, expect.not.arrayContaining(['late_form'])]);
 });
 
-test('what a developer writes by a token that is revoked meanwhile is not written, at the API and at the portal', async () => {
+test('what a developer writes by a token that is revoked meanwhile, or a session that ends, is not written', async () => {
   const { sql } = api.database;
   await addApplication(sql, 'acme');
   const game = fetchedGame();
@@ -76,25 +76,22 @@ test('what a developer writes by a token that is revoked meanwhile is not writte
   const restore = () => sql`update api_tokens set revoked_at = null where token_id = ${token_id}`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const { game_id } = game;
+  const write = () =>
+    send(
+      `${api.served.url}/portal/game/thread`,
+      { cookie },
+      new URLSearchParams({ id: game.application_game_id, act: 'message', text: 'Late' }),
+    );
   const statuses = [
     await endWhileWaiting(
       () => send(`${api.url}${MESSAGE_PATH}`, headers, JSON.stringify({ game_id, text: 'Late' })),
       () => revoke(token_id),
     ),
-    await restore().then(() =>
-      endWhileWaiting(
-        () =>
-          send(
-            `${api.served.url}/portal/game/thread`,
-            { cookie },
-            new URLSearchParams({ id: game.application_game_id, act: 'message', text: 'Late' }),
-          ),
-        () => revoke(token_id),
-      ),
-    ),
+    await restore().then(() => endWhileWaiting(write, () => revoke(token_id))),
+    await restore().then(() => endWhileWaiting(write, () => sql`delete from portal_sessions`)),
   ];
   expect(await sql`select from game_messages`).toHaveLength(0);
-  expect(statuses).toEqual([403, 403]);
+  expect(statuses).toEqual([403, 403, 403]);
 });
 
 test('games that are requested by a token that is revoked meanwhile are not pulled, at the API and at the portal', async () => {
