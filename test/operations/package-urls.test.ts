@@ -25,7 +25,7 @@ const packages = (...args: string[]) =>
   runCli(['game', 'package', ...args, '--by', 'kim'], asOperator(database.databaseUrl));
 const urlOf = async (game_id: string) => (await findGame(database.sql, game_id))?.game_package_url;
 
-const write = async (text: string): Promise<string> => {
+const write = async (text: string | Buffer): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'packages-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const path = join(folder, 'packages');
@@ -138,4 +138,18 @@ it('game package refuses other addresses, and options that do not go together', 
   ])
     expect((await packages(...args)).exit).toBe(2);
   expect(await urlOf(game_id)).toBe('');
+});
+
+it('a file with a byte order mark is read, and one that is no UTF-8 is refused', async () => {
+  const { game_id } = await add();
+  const url = 'https://cdn.example/marked.zip';
+  const lines = `${JSON.stringify({ game_id, game_package_url: url })}\n`;
+  expect(await packages('--from', await write(`\uFEFF${lines}`))).toMatchObject({ exit: 0 });
+  expect(await urlOf(game_id)).toBe(url);
+  const table = await write(`\uFEFFgame_id,game_package_url\n${game_id},https://cdn.example/table.zip\n`);
+  expect(await packages('--from', table)).toMatchObject({ exit: 0 });
+  const broken = Buffer.from(lines.replace('marked', 'b\u00e4r'), 'latin1');
+  const refused = await packages('--from', await write(broken));
+  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('cannot be read') });
+  expect(await urlOf(game_id)).toBe('https://cdn.example/table.zip');
 });

@@ -35,7 +35,7 @@ const parseJsonLine = (text: string, index: number): Line[] => {
 /** The records of a file: NDJSON, or CSV with a header. @throws an error of the parser that names the line */
 const parseLines = (text: string): Line[] => {
   if (text.trimStart().startsWith('{')) return text.split('\n').flatMap(parseJsonLine);
-  const options = { columns: true, skip_empty_lines: true, bom: true, trim: true, info: true } as const;
+  const options = { columns: true, skip_empty_lines: true, trim: true, info: true } as const;
   const rows = parse(text, options) as unknown as { record: unknown; info: { lines: number } }[];
   return rows.map(({ record, info }) => ({ line: info.lines, record }));
 };
@@ -54,7 +54,7 @@ const refuseFile = (path: string, problems: readonly WrongLine[]): UsageError =>
 const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; lines: Map<string, number> }> => {
   let read: Line[];
   try {
-    read = parseLines(await readFile(path, 'utf8'));
+    read = parseLines(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
   }
