@@ -44,7 +44,7 @@ const findExcess = (run: FinishedListing): string | null => {
 /** Explains why an ended listing does not show which games are gone; null if it does. */
 const doubt = (run: FinishedListing): string | null => {
   if (run.unread.length > 0) return 'a page could not be read';
-  if (run.unnamed > 0) return `${run.unnamed} rows named no game`;
+  if (run.unnamed > 0) return `${run.unnamed === 1 ? '1 row' : `${run.unnamed} rows`} named no game`;
   return run.emptyPages > 0 ? 'a page before the last was empty' : null;
 };
 
@@ -126,7 +126,7 @@ export const judgeRun = (run: FinishedListing, verified: VerifiedGames): RunEnd 
   const notes: string[] = [];
   if (run.total !== run.listed + run.unnamed)
     notes.push(`data.total said ${run.total}, the pages named ${run.listed}`, ...explainRepeats(run));
-  if (why !== null) notes.push(`${why}, so none of ${run.unlisted} unlisted games was withdrawn`);
+  if (why !== null) notes.push(`${why}, so no unlisted game was withdrawn (${run.unlisted})`);
   const note = notes.join('; ') || null;
   const excess = findExcess(run);
   if (excess !== null && why === null && !run.acceptWithdrawals) {

@@ -136,12 +136,15 @@ export const exactQuery = (pieces: readonly Piece[], application_id: string | un
 export const strictQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
   within(application_id, allOf(pieces));
 
-/** The `tsquery` of the games that lack one part, or have half of a few. */
+/** Of a query with at most this many parts, one is enough. */
+const FEW_PARTS = 3;
+
+/** The `tsquery` of the games that have one of a few parts; of more, that lack one part or have half of them. */
 export const looseQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
   within(
     application_id,
     anyOf(
-      pieces.length <= BEGINNING_MIN
+      pieces.length <= FEW_PARTS
         ? pieces.map(oneOf)
         : pieces.flatMap((_, left) => [
             allOf(pieces.filter((_each, index) => index !== left)),

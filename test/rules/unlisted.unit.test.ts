@@ -61,7 +61,7 @@ describe('Unlisted games', () => {
     expect(planUnlisted(listing)).toBe('keep');
     const { outcome, note } = judgeRun(listing, NONE);
     expect(outcome).toBe('partial');
-    expect(note).toContain('1 rows named no game');
+    expect(note).toContain('1 row named no game, so no unlisted game was withdrawn (');
   });
 
   it('are kept when a page before the last was empty', () => {
@@ -76,7 +76,7 @@ describe('Unlisted games', () => {
     const listing = without(5, { unread: ['page 2: not_json'], total: 100 });
     expect(planUnlisted(listing)).toBe('keep');
     expect(judgeRun(listing, NONE).note).toBe(
-      'data.total said 100, the pages named 95; a page could not be read, so none of 5 unlisted games was withdrawn',
+      'data.total said 100, the pages named 95; a page could not be read, so no unlisted game was withdrawn (5)',
     );
   });
 
