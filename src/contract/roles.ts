@@ -37,5 +37,9 @@ export type Right = keyof typeof RIGHTS;
 export const hasRight = (roles: readonly Role[], right: Right): boolean =>
   roles.some((role) => (RIGHTS[right] as readonly Role[]).includes(role));
 
+/** The roles of an operator as words: `reviewer, kyc officer`. */
+export const listRoles = (roles: readonly Role[]): string =>
+  roles.join(', ').replaceAll('_', ' ') || 'no role';
+
 /** Roles as words: `reviewer or kyc officer`. */
 export const namesOfRoles = (roles: readonly Role[]): string => roles.join(' or ').replaceAll('_', ' ');

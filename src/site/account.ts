@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { findOperatorItem, type Operator } from '#db/queries/operators.ts';
 import { listSessionsOf, type OwnSession, type SignedIn } from '#db/queries/sign-in.ts';
+import { listRoles } from '#src/contract/roles.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
 import { PASSWORD_MIN } from '#src/identity/password.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
@@ -45,7 +46,7 @@ const whoPart = ({ login, name, roles }: SignedIn, signsInBy: SignsInBy): SafeHt
     facts([
       ['Name', name],
       ['Login', mono(login)],
-      ['Roles', roles.join(', ').replaceAll('_', ' ') || 'no role'],
+      ['Roles', listRoles(roles)],
       ['Where the roles come from', ROLES_FROM[signsInBy]],
     ]),
   );

@@ -1,7 +1,7 @@
 /** The frame of every page: head, navigation, notice, content. */
 
 import type { SignedIn } from '#db/queries/sign-in.ts';
-import { hasRight, type Right, type Site } from '#src/contract/roles.ts';
+import { hasRight, listRoles, type Right, type Site } from '#src/contract/roles.ts';
 import { ASSETS, SCRIPTS } from '#src/site/assets.ts';
 import { CURRENT, html, type SafeHtml } from '#src/site/html.ts';
 
@@ -243,7 +243,7 @@ export const signedInPage = (
   frame: SiteFrame,
 ): SafeHtml => {
   const who = html`<a href="/account" data-who="${login}"${page.at === '/account' ? CURRENT : null}>${name}</a>
-<span>${roles.join(', ').replaceAll('_', ' ') || 'no role'}</span>${ownCount(frame.decidedToday?.(login) ?? 0)}`;
+<span>${listRoles(roles)}</span>${ownCount(frame.decidedToday?.(login) ?? 0)}`;
   const places = frame.navigation.filter(([, , , right]) => hasRight(roles, right));
   return framedPage(page, { ...frame, base: '', places, who }, shortcuts(single_keys, frame.site));
 };

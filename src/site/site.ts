@@ -7,7 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ZodError } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { deleteExpired, type SignedIn } from '#db/queries/sign-in.ts';
-import { hasRight, RIGHTS } from '#src/contract/roles.ts';
+import { hasRight, listRoles, namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { createLimitedLog } from '#src/http/limited-log.ts';
@@ -130,8 +130,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       const entry = { ...operatorActor(operator.login), action: 'access.refuse', subject, details } as const;
       await recordKnownRefusal(sql, entry);
     }
-    const roles = RIGHTS[right].join(' or ').replaceAll('_', ' ');
-    const message = `This takes the role ${roles}. You have ${operator.roles.join(', ').replaceAll('_', ' ') || 'no role'}: ask an administrator.`;
+    const message = `This takes the role ${namesOfRoles(RIGHTS[right])}. You have ${listRoles(operator.roles)}: ask an administrator.`;
     return sendError(reply, 403, 'Not allowed', message);
   };
 
