@@ -96,7 +96,11 @@ test.skipIf(withoutRedis())(
     const { stdout, said } = await follow(blocksOf(page), clone.directory, { PATH: postgres.bin });
     expect(said).toContain('== followed to the end');
     expect(said).toContain('0 data keys wrapped again');
-    expect(stdout.match(/acme +succeeded +250 +250/g), 'the first pull, shown twice').toHaveLength(2);
+    // A tick of the schedule may add a run that finds 250 unchanged.
+    expect(
+      stdout.match(/acme +succeeded +250 +250 +(?:0|new)\b/g),
+      'the first pull, shown twice',
+    ).toHaveLength(2);
     expect(stdout, 'after the restore nothing is new').toMatch(/acme +succeeded +250 +0 +0 +250/);
     expect(stdout.match(/\bsealed\b/g)?.length).toBeGreaterThanOrEqual(3);
   },
