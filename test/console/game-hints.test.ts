@@ -26,6 +26,7 @@ test('the page of a game shows its application’s record, similar names of othe
     { game: 'Harb\u043Er Hollow', plain: 'Harbor Hollow 2', whole: '\u0421\u04BB\u0435\u0455\u0455' },
     'Write to me@example.com <script>',
   );
+  await land('mine', { spoof: '\u0455\u0441\u043E\u0440\u0435' });
   const ids = Object.fromEntries(
     (
       await sql<
@@ -59,4 +60,6 @@ test('the page of a game shows its application’s record, similar names of othe
   const whole = await read(ids.whole);
   expect(whole).toContain('Name reads as');
   expect(whole).toContain('Another application has a similar name');
+  // Its badge beside the name leads here.
+  expect(await read(ids.spoof)).toContain('<section class="card warn" id="hints">');
 });

@@ -99,7 +99,7 @@ export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView
     ['Name has invisible characters', hints.hasInvisible ? 'yes' : null],
     ['Contacts', marked(contacts)],
   ];
-  const isOdd = isElsewhere || mixed.length > 0 || hints.hasInvisible;
+  const isOdd = isElsewhere || odd.some(([, value]) => value !== null);
   return section(
     'What may help to decide',
     html`${listOf(
