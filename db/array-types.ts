@@ -1,4 +1,5 @@
 import { parse } from 'postgres-array';
+import { readTimestamp } from '#db/read-timestamp.ts';
 
 type Serialize = (element: never) => unknown;
 
@@ -33,10 +34,6 @@ export const ARRAY_TYPES = {
   integerArray: arrayOf(1007, Number),
   textArray: arrayOf(1009, asText),
   bigintArray: arrayOf(1016, Number),
-  timestamptzArray: arrayOf(
-    1185,
-    (text) => new Date(text),
-    (at: Date | string) => new Date(at).toISOString(),
-  ),
+  timestamptzArray: arrayOf(1185, readTimestamp, (at: Date | string) => new Date(at).toISOString()),
   uuidArray: arrayOf(2951, asText),
 };

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { ARRAY_TYPES } from '#db/array-types.ts';
+import { readTimestamp } from '#db/read-timestamp.ts';
 import { onlyValue } from '#db/rows.ts';
 import { guardTransactions } from '#db/transactions.ts';
 
@@ -94,7 +95,7 @@ export const openDatabase = (
           to: 1184,
           from: [1082, 1114, 1184],
           serialize: (time: Date | string) => (time instanceof Date ? time.toISOString() : time),
-          parse: (text: string) => new Date(text),
+          parse: readTimestamp,
         },
         // Durations in milliseconds and counts: all below 2^53.
         bigint: { to: 20, from: [20], parse: Number, serialize: String },

@@ -9,7 +9,8 @@ export const detailFetchedAt = (sql: Queryable) => {
   const from = sql`greatest(g.fetched_at, a.details_full_at)`;
   const age = sql`greatest(a.detail_max_age_ms, 1)`;
   return sql`
-    case when coalesce(g.withdrawn_at, g.unlisted_at) is not null then g.fetched_at
+    case when coalesce(g.withdrawn_at, g.unlisted_at) is not null
+              or not isfinite(a.details_due_at) or not isfinite(${from}) then g.fetched_at
     else ${from} + interval '1 millisecond' * ${age} * floor(
       date_part('epoch', greatest(a.details_due_at, ${from}) - ${from}) * 1000 / ${age}) end`;
 };

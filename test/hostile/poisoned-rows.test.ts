@@ -35,3 +35,23 @@ test('a request about no run, by the stolen login of the operator API, ends no o
     values (gen_random_uuid(), 'withdrawals', 'run:none', 'x', 'x', 'adam', now() + interval '1 hour')`;
   expect((await open('/')).status).toBe(200);
 });
+
+test.each(['infinity', '-infinity', '294276-12-31', '4713-01-01 BC'])(
+  'a time such as %s, which a stolen worker may store, ends no page and no answer',
+  async (time) => {
+    const { sql } = database;
+    const stored = {
+      failing_since: time,
+      details_due_at: time,
+      details_full_at: time,
+      last_success_at: time,
+    };
+    await database.as('worker')`update applications set ${sql(stored)} where application_id = 'acme'`;
+    const game = fetchedGame({ game_id: `of-${time}` });
+    await upsertGames(database.as('worker'), 'acme', [game]);
+    for (const path of ['/', '/applications', '/applications/acme', `/games/${game.game_id}`])
+      expect([path, (await open(path)).status]).toEqual([path, 200]);
+    const [row] = await sql<{ times: Date[] }[]>`select array[${time}::timestamptz] as times`;
+    expect(row?.times[0]?.toISOString()).toMatch(/^(0001|9999)-/);
+  },
+);
