@@ -38,7 +38,8 @@ create table application_checks (
   skipped integer default 0 not null,
   cases jsonb default '[]'::jsonb not null,
   error text,
-  constraint application_checks_pkey PRIMARY KEY (check_id)
+  constraint application_checks_pkey PRIMARY KEY (check_id),
+  constraint application_checks_cases CHECK (cases = jsonb_path_query_array(cases, 'strict $[*]?((@."name".type() == "string" && @."rule".type() == "string") && @."outcome".type() == "string")'::jsonpath, '{}'::jsonb, true) AND NOT jsonb_path_exists(cases, 'strict $[*].*?(@.type() == "object" || @.type() == "array")'::jsonpath, '{}'::jsonb, true))
 );
 
 create table application_holds (
@@ -409,7 +410,9 @@ create table ingest_failures (
   count integer default 1 not null,
   final boolean default false not null,
   list_hash text default ''::text not null,
-  constraint ingest_failures_application_id_operation_application_game_id_pk PRIMARY KEY (application_id, operation, application_game_id)
+  constraint ingest_failures_application_id_operation_application_game_id_pk PRIMARY KEY (application_id, operation, application_game_id),
+  constraint ingest_failures_operation CHECK (operation = ANY (ARRAY['query_game_list'::text, 'query_game_detail'::text, 'query_cp_kyc'::text])),
+  constraint ingest_failures_reasons CHECK (reasons = jsonb_path_query_array(reasons, 'strict $[*]?(@."path".type() == "string" && @."code".type() == "string")'::jsonpath, '{}'::jsonb, true))
 );
 
 create table kyc_access_log (
@@ -717,7 +720,8 @@ create unlogged table sync_run_pages (
   unchanged integer default 0 not null,
   withdrawn integer default 0 not null,
   listed_at timestamp with time zone default now() not null,
-  constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num)
+  constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num),
+  constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true))
 );
 
 create table sync_runs (
@@ -755,7 +759,9 @@ create table sync_runs (
   listed_bytes bigint default 0 not null,
   progress_at timestamp with time zone default now() not null,
   constraint sync_runs_pkey PRIMARY KEY (run_id),
-  constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL))
+  constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL)),
+  constraint sync_runs_outcome CHECK (outcome = ANY (ARRAY['succeeded'::text, 'partial'::text, 'suspect'::text, 'failed'::text, 'abandoned'::text])),
+  constraint sync_runs_trigger CHECK (trigger = ANY (ARRAY['schedule'::text, 'manual'::text, 'refresh'::text]))
 );
 
 create table vanishing_games (

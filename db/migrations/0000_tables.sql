@@ -150,7 +150,10 @@ CREATE TABLE "ingest_failures" (
 	"count" integer DEFAULT 1 NOT NULL,
 	"final" boolean DEFAULT false NOT NULL,
 	"list_hash" text DEFAULT '' NOT NULL,
-	CONSTRAINT "ingest_failures_application_id_operation_application_game_id_pk" PRIMARY KEY("application_id","operation","application_game_id")
+	CONSTRAINT "ingest_failures_application_id_operation_application_game_id_pk" PRIMARY KEY("application_id","operation","application_game_id"),
+	CONSTRAINT "ingest_failures_operation" CHECK ("ingest_failures"."operation" in ('query_game_list', 'query_game_detail', 'query_cp_kyc')),
+	CONSTRAINT "ingest_failures_reasons" CHECK ("ingest_failures"."reasons" = jsonb_path_query_array("ingest_failures"."reasons",
+        'strict $[*] ? (@.path.type() == "string" && @.code.type() == "string")', '{}', true))
 );
 --> statement-breakpoint
 CREATE TABLE "game_count_changes" (
@@ -482,7 +485,10 @@ CREATE TABLE "application_checks" (
 	"failed" integer DEFAULT 0 NOT NULL,
 	"skipped" integer DEFAULT 0 NOT NULL,
 	"cases" jsonb DEFAULT '[]'::jsonb NOT NULL,
-	"error" text
+	"error" text,
+	CONSTRAINT "application_checks_cases" CHECK ("application_checks"."cases" = jsonb_path_query_array("application_checks"."cases", 'strict $[*] ? (@.name.type() == "string"
+          && @.rule.type() == "string" && @.outcome.type() == "string")', '{}', true)
+        and not jsonb_path_exists("application_checks"."cases", 'strict $[*].* ? (@.type() == "object" || @.type() == "array")', '{}', true))
 );
 --> statement-breakpoint
 CREATE TABLE "detail_turns" (
@@ -608,7 +614,9 @@ CREATE TABLE "sync_run_pages" (
 	"unchanged" integer DEFAULT 0 NOT NULL,
 	"withdrawn" integer DEFAULT 0 NOT NULL,
 	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num")
+	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num"),
+	CONSTRAINT "sync_run_pages_open_games" CHECK (jsonb_typeof("sync_run_pages"."open_games") = 'object'
+        and not jsonb_path_exists("sync_run_pages"."open_games", 'strict $.* ? (@.type() != "string")', '{}', true))
 );
 --> statement-breakpoint
 CREATE TABLE "sync_runs" (
@@ -645,7 +653,9 @@ CREATE TABLE "sync_runs" (
 	"next_page" integer DEFAULT 1 NOT NULL,
 	"listed_bytes" bigint DEFAULT 0 NOT NULL,
 	"progress_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null))
+	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null)),
+	CONSTRAINT "sync_runs_trigger" CHECK ("sync_runs"."trigger" in ('schedule', 'manual', 'refresh')),
+	CONSTRAINT "sync_runs_outcome" CHECK ("sync_runs"."outcome" in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned'))
 );
 --> statement-breakpoint
 CREATE TABLE "event_subscriptions" (

@@ -1,4 +1,5 @@
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { moment } from '#db/schema/columns.ts';
 import type { Reason } from '#src/contract/text.ts';
@@ -30,5 +31,15 @@ export const ingestFailures = pgTable(
   (table) => [
     primaryKey({ columns: [table.application_id, table.operation, table.application_game_id] }),
     index('ingest_failures_last').on(table.last_at),
+    // Workers write what every page and answer shows.
+    check(
+      'ingest_failures_operation',
+      sql`${table.operation} in ('query_game_list', 'query_game_detail', 'query_cp_kyc')`,
+    ),
+    check(
+      'ingest_failures_reasons',
+      sql`${table.reasons} = jsonb_path_query_array(${table.reasons},
+        'strict $[*] ? (@.path.type() == "string" && @.code.type() == "string")', '{}', true)`,
+    ),
   ],
 );

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import {
   bigint,
   boolean,
+  check,
   index,
   integer,
   jsonb,
@@ -82,6 +83,13 @@ export const applicationChecks = pgTable(
   (table) => [
     uniqueIndex('application_checks_open').on(table.application_id).where(sql`finished_at is null`),
     index('application_checks_latest').on(table.application_id, table.requested_at),
+    // Workers write what pages show.
+    check(
+      'application_checks_cases',
+      sql`${table.cases} = jsonb_path_query_array(${table.cases}, 'strict $[*] ? (@.name.type() == "string"
+          && @.rule.type() == "string" && @.outcome.type() == "string")', '{}', true)
+        and not jsonb_path_exists(${table.cases}, 'strict $[*].* ? (@.type() == "object" || @.type() == "array")', '{}', true)`,
+    ),
   ],
 );
 

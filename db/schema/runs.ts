@@ -94,6 +94,11 @@ export const syncRuns = pgTable(
       .on(table.outcome, table.run_number)
       .where(sql`${table.outcome} <> 'succeeded'`),
     check('sync_runs_closed', sql`(${table.finished_at} is null) = (${table.outcome} is null)`),
+    check('sync_runs_trigger', sql`${table.trigger} in ('schedule', 'manual', 'refresh')`),
+    check(
+      'sync_runs_outcome',
+      sql`${table.outcome} in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned')`,
+    ),
   ],
 );
 
@@ -156,5 +161,10 @@ export const syncRunPages = pgTable(
     index('sync_run_pages_open')
       .on(table.run_id, table.page_num)
       .where(sql`${table.open_games} <> '{}'::jsonb`),
+    check(
+      'sync_run_pages_open_games',
+      sql`jsonb_typeof(${table.open_games}) = 'object'
+        and not jsonb_path_exists(${table.open_games}, 'strict $.* ? (@.type() != "string")', '{}', true)`,
+    ),
   ],
 );

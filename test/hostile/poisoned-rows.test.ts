@@ -55,3 +55,52 @@ test.each(['infinity', '-infinity', '294276-12-31', '4713-01-01 BC'])(
     expect(row?.times[0]?.toISOString()).toMatch(/^(0001|9999)-/);
   },
 );
+
+const REASONS = [
+  'null',
+  '[null]',
+  '{}',
+  '"text"',
+  '[[{"path": "", "code": ""}]]',
+  '[{"path": 1, "code": ""}]',
+  '[{"path": ""}]',
+];
+const CASES = [
+  'null',
+  '[null]',
+  '{}',
+  '[{}]',
+  '[[{"name": "", "rule": "", "outcome": ""}]]',
+  '[{"name": "", "rule": "", "outcome": "failed", "problem": {}}]',
+];
+const OPEN_GAMES = ['null', '[]', '"text"', '{"g": null}', '{"g": {}}'];
+
+test('odd JSON or an unknown word, which a stolen worker stores, is refused and ends no page', async () => {
+  const { sql } = database;
+  const worker = database.as('worker');
+  const [run] = await sql<{ run_id: string }[]>`
+    insert into sync_runs (run_id, application_id, trigger) values (gen_random_uuid(), 'acme', 'manual') returning run_id`;
+  const refused = (query: Promise<unknown>) => expect(query).rejects.toMatchObject({ code: '23514' });
+  for (const reasons of REASONS)
+    await refused(worker`
+      insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+      values ('acme', 'query_game_detail', 'g', 'invalid', ${reasons}::text::jsonb)`);
+  for (const open_games of OPEN_GAMES)
+    await refused(worker`
+      insert into sync_run_pages (run_id, page_num, row_count, total, application_game_ids, open_games)
+      values (${run?.run_id ?? ''}, 1, 1, 1, '{g}', ${open_games}::text::jsonb)`);
+  await refused(worker`
+    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+    values ('acme', 'no operation', 'g', 'invalid', '[]')`);
+  await refused(worker`
+    insert into sync_runs (run_id, application_id, trigger) values (gen_random_uuid(), 'acme', 'no trigger')`);
+  await refused(worker`update sync_runs set outcome = 'no outcome', finished_at = now()`);
+  await sql`
+    insert into application_checks (check_id, application_id, requested_by) values (gen_random_uuid(), 'acme', 'adam')`;
+  for (const cases of CASES)
+    await refused(worker`
+      update application_checks set finished_at = now(), failed = 1, cases = ${cases}::text::jsonb
+      where application_id = 'acme'`);
+  for (const path of ['/', '/failures', '/applications/acme', `/runs/${run?.run_id}`])
+    expect([path, (await open(path)).status]).toEqual([path, 200]);
+});
