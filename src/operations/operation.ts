@@ -94,8 +94,10 @@ export type Operation<Schema extends z.ZodType, Result, Final, Prepared = unknow
   };
   /** One of its statements may take minutes, because it withdraws millions of games. */
   isLong?: true;
-  /** Calls the key service, before each attempt of the transaction. `run` throws a TransactionRestart if `prepared` is
-   * outdated. */
+  /**
+   * Calls the key service, before each attempt of the transaction. `run` throws a TransactionRestart if `prepared` is
+   * outdated.
+   */
   prepare?(input: z.infer<Schema>, outside: Outside): Promise<Prepared>;
   /** Makes the change. Runs again if Postgres ended the transaction for a deadlock. */
   run(tx: Queryable, input: z.infer<Schema>, context: Context & { prepared: Prepared }): Promise<Result>;

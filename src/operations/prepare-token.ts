@@ -15,6 +15,8 @@ import {
   sealAccessToken,
 } from '#src/sealing/access-token.ts';
 
+const GIVE_TOKEN = 'give the token for the new address with --access-token-file or --access-token-env.';
+
 /**
  * The token that an application keeps when its webhooks change, sealed again if it is sent to fewer origins.
  * @throws UsageError when there is a new origin: its token is sent only where it was given for
@@ -24,7 +26,7 @@ const resealKeptToken = async (before: ApplicationRow, after: AddressedApplicati
   const added = has.filter((origin) => !had.includes(origin));
   if (added.length > 0)
     throw new UsageError(
-      `The access token of ${after.application_id} was not given for ${added.join(', ')}: give the token for the new address with --access-token-file or --access-token-env.`,
+      `The access token of ${after.application_id} was not given for ${added.join(', ')}: ${GIVE_TOKEN}`,
     );
   if (has.length === had.length) return {};
   const ring = await keys();

@@ -44,6 +44,23 @@ const send = (url: string, headers: Record<string, string>, body: string | URLSe
 const codes = async () =>
   (await api.database.sql<{ code: string }[]>`select code from reasons`).map(({ code }) => code);
 
+/** Adds an application with a game, whose developer has a token and is signed in at the portal with it. */
+const addDeveloper = async (application_id: string) => {
+  const { sql } = api.database;
+  await addApplication(sql, application_id);
+  const game = fetchedGame();
+  await upsertGames(sql, application_id, [game]);
+  const { token, token_id } = await addToken(sql, application_id);
+  const signedIn = await send(`${api.served.url}/portal/sign-in`, {}, new URLSearchParams({ token }));
+  return {
+    game,
+    token_id,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    cookie: signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '',
+    restore: () => sql`update api_tokens set revoked_at = null where token_id = ${token_id}`,
+  };
+};
+
 test("an act by an operator's token that is revoked meanwhile is not done", async () => {
   const { token, token_id } = await api.addToken('olga', 'admin');
   const status = await endWhileWaiting(
@@ -67,14 +84,7 @@ test('an act at a page whose session ends meanwhile is not done', async () => {
 
 test('what a developer writes by a token that is revoked meanwhile, or a session that ends, is not written', async () => {
   const { sql } = api.database;
-  await addApplication(sql, 'acme');
-  const game = fetchedGame();
-  await upsertGames(sql, 'acme', [game]);
-  const { token, token_id } = await addToken(sql, 'acme');
-  const signedIn = await send(`${api.served.url}/portal/sign-in`, {}, new URLSearchParams({ token }));
-  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const restore = () => sql`update api_tokens set revoked_at = null where token_id = ${token_id}`;
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const { game, token_id, headers, cookie, restore } = await addDeveloper('acme');
   const { game_id } = game;
   const write = () =>
     send(
@@ -96,14 +106,8 @@ test('what a developer writes by a token that is revoked meanwhile, or a session
 
 test('games that are requested by a token that is revoked meanwhile are not pulled, at the API and at the portal', async () => {
   const { sql } = api.database;
-  await addApplication(sql, 'globex');
-  const game = fetchedGame();
-  await upsertGames(sql, 'globex', [game]);
-  const { token, token_id } = await addToken(sql, 'globex');
-  const signedIn = await send(`${api.served.url}/portal/sign-in`, {}, new URLSearchParams({ token }));
-  const cookie = signedIn.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const { game, token_id, headers, cookie, restore } = await addDeveloper('globex');
   const id = game.application_game_id;
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const waitForRequest = (act: () => Promise<{ status: number }>): Promise<number> =>
     endWhileWaiting(
       act,
@@ -120,7 +124,7 @@ test('games that are requested by a token that is revoked meanwhile are not pull
   );
   expect([byToken, (await requested()).length]).toEqual([403, 0]);
   await forget();
-  await sql`update api_tokens set revoked_at = null where token_id = ${token_id}`;
+  await restore();
   const bySession = await waitForRequest(() =>
     send(`${api.served.url}/portal/game`, { cookie }, new URLSearchParams({ id })),
   );

@@ -4,6 +4,7 @@ import { isRegistered, wasRegistered } from '#db/queries/applications.ts';
 import { defineChecks } from '#src/cli/commands/app-check.ts';
 import { readApplicationDocument } from '#src/cli/commands/app-document.ts';
 import { defineExport } from '#src/cli/commands/app-export.ts';
+import { defineHolds } from '#src/cli/commands/app-holds.ts';
 import { addSettings, checkWebhooks, toSettings } from '#src/cli/commands/app-settings.ts';
 import {
   readGivenToken,
@@ -13,9 +14,8 @@ import {
 } from '#src/cli/commands/given-access-token.ts';
 import { defineCommand } from '#src/cli/kit/command.ts';
 import type { CommandContext } from '#src/cli/kit/context.ts';
-import { formatCount } from '#src/cli/kit/format.ts';
 import { defineListCommand } from '#src/cli/kit/list-command.ts';
-import { APPLICATION, BY, parseApplicationId, parseNonEmpty } from '#src/cli/kit/parsers.ts';
+import { APPLICATION, parseApplicationId } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive, openPrompt } from '#src/cli/kit/prompt.ts';
 import { requireApplication } from '#src/cli/kit/require-application.ts';
 import type { applicationSettings } from '#src/contract/application-settings.ts';
@@ -65,14 +65,20 @@ const confirmSameOwner = async ({ openDatabase, out }: CommandContext, applicati
   return askYesNo(out, 'Is the owner the same?');
 };
 
+const ABOUT_ADD = [
+  'Its schedule starts its first run. To start a run now, use sync.',
+  'With --paused its schedules wait for app resume, so that game import comes first.',
+  'The id of a removed application is given again to the same owner only:',
+  'its games return with their decisions, and its events are still there.',
+].join(' ');
+
 /** `catalogue app …` */
 export const register = (program: Command): void => {
   const app = program.command('app');
 
   defineCommand(app, 'add', {
     summary: 'register an application',
-    details:
-      'Its schedule starts its first run. To start a run now, use sync. With --paused its schedules wait for app resume, so that game import comes first. The id of a removed application is given again to the same owner only: its games return with their decisions, and its events are still there.',
+    details: ABOUT_ADD,
     examples: [
       'app add acme --name "Acme Games" --query-game-list-webhook https://acme.example/list --query-game-detail-webhook https://acme.example/detail --query-cp-kyc-webhook https://acme.example/kyc --access-token-file acme.token',
     ],
@@ -202,34 +208,7 @@ export const register = (program: Command): void => {
     limit: { max: 10_000, byDefault: 100 },
   });
 
-  defineCommand(app, 'hold', {
-    summary: 'hold its games: none of them is live, and none can be passed',
-    details: 'Its passed games return to pending until app release. The developer reads the reason.',
-    examples: ['app hold acme --reason "The rights to these games are in doubt."'],
-    parameters: (command) =>
-      command
-        .argument(...APPLICATION)
-        .requiredOption('--reason <why>', 'what its developer reads', parseNonEmpty)
-        .option(...BY),
-    run: async ({ operate, out }, application_id, { reason, by }) => {
-      const { holdApplication } = await import('#src/operations/holds.ts');
-      const held = await operate(holdApplication, { application_id, reason }, { by });
-      out.answer(held, `${application_id} is held: ${formatCount(held.games, 'game')} returned to pending.`);
-    },
-  });
-
-  defineCommand(app, 'release', {
-    summary: 'release its games: those that a hold returned to pending are live again',
-    details: 'A game whose content or decision has changed since stays as it is.',
-    examples: ['app release acme'],
-    parameters: (command) => command.argument(...APPLICATION).option(...BY),
-    run: async ({ operate, out }, application_id, { by }) => {
-      const { releaseApplication } = await import('#src/operations/holds.ts');
-      const released = await operate(releaseApplication, { application_id }, { by });
-      const games = formatCount(released.games, 'game');
-      out.answer(released, `${application_id} is no longer held: ${games} passed again.`);
-    },
-  });
+  defineHolds(app);
 
   defineCommand(app, 'remove', {
     summary: 'remove an application',

@@ -210,11 +210,9 @@ export const registerTransfer = (game: CommandUnknownOpts): void => {
         return;
       }
       const result = await importFile(context, application, file, by, games);
-      const pending = result.imported - result.decided - result.waiting;
-      out.answer(
-        result,
-        `${result.imported} imported: ${result.decided} decided, ${pending} pending, ${result.waiting} wait for their first pull. ${result.existing} were stored already.`,
-      );
+      const { imported, decided, waiting, existing: stored } = result;
+      const became = `${decided} decided, ${imported - decided - waiting} pending, ${waiting} wait for their first pull`;
+      out.answer(result, `${imported} imported: ${became}. ${stored} were stored already.`);
     },
   });
 
