@@ -1,26 +1,12 @@
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { alterRole } from '#db/alter-role.ts';
 import type { Database } from '#db/client.ts';
 import { findLeftToSuperuser } from '#db/left-to-superuser.ts';
+import { allowLogins, type RoleUrls } from '#db/role-logins.ts';
 import { DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, QUEUE_WRITERS, roleName } from '#db/roles.ts';
 import { firstRow, onlyValue } from '#db/rows.ts';
-import { INSUFFICIENT_PRIVILEGE, INTERNAL_ERROR, isPostgresError } from '#db/sqlstate.ts';
+import { INSUFFICIENT_PRIVILEGE, isPostgresError } from '#db/sqlstate.ts';
 import { TABLE_RIGHTS } from '#db/table-rights.ts';
 import { coerceError } from '#src/errors.ts';
-
-const SCRAM_ITERATIONS = 4_096;
-
-/** Makes what Postgres stores of a password (RFC 5803). The password itself is not sent, because a server may log statements. */
-const scramVerifier = (password: string): string => {
-  const salt = randomBytes(16);
-  const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, 32, 'sha256');
-  const keyOf = (text: string) => createHmac('sha256', salted).update(text).digest();
-  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
-  const serverKey = keyOf('Server Key').toString('base64');
-  return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
-};
-
-/** The URLs that processes connect with, by role. */
-export type RoleUrls = Partial<Record<DatabaseRole, string | undefined>>;
 
 /** Creates the roles that do not exist. Another database of the cluster may create them at the same time. */
 const createRoles = async (sql: Database): Promise<string[]> => {
@@ -43,43 +29,6 @@ const createRoles = async (sql: Database): Promise<string[]> => {
     );
   }
   return [];
-};
-
-const ALTER_ATTEMPTS = 10;
-
-/** Postgres refuses to change a role that another database of the cluster changes at the same time: this retries it. */
-const alterRole = async (sql: Database, statement: string): Promise<void> => {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await sql.unsafe(statement);
-      return;
-    } catch (thrown) {
-      const error = coerceError(thrown);
-      if (!isPostgresError(error, INTERNAL_ERROR) || attempt === ALTER_ATTEMPTS) throw error;
-    }
-  }
-};
-
-/** Lets a role log in with the password of its URL. A URL of another user is left to the administrator. */
-export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
-  const refused: string[] = [];
-  for (const role of DATABASE_ROLES) {
-    const { username = '', password = '' } = URL.parse(urls[role] ?? '') ?? {};
-    const name = roleName(role);
-    if (decodeURIComponent(username) !== name || password === '') continue;
-    const verifier = scramVerifier(decodeURIComponent(password));
-    try {
-      await alterRole(sql, `alter role ${name} login password '${verifier}'`);
-    } catch (thrown) {
-      const error = coerceError(thrown);
-      if (!isPostgresError(error, INSUFFICIENT_PRIVILEGE)) throw error;
-      refused.push(name);
-    }
-  }
-  if (refused.length === 0) return [];
-  return [
-    `The user of DATABASE_URL may not set the passwords of ${refused.join(', ')}. If one has no password yet, let a superuser run: alter role ${refused[0]} login password '…';`,
-  ];
 };
 
 /** No role takes more than this part of the server's connections: a stolen login leaves room for the others. */

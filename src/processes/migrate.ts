@@ -9,14 +9,16 @@ import { openFoundation } from '#src/processes/foundation.ts';
 /**
  * Migrates the tables of the catalogue, then the schema of the queue if it is in Postgres, and grants each role its
  * rights. Writes the rules of decisions that hold for every process.
- * @returns how many migrations were applied, what the administrator must do before processes can use roles of their own, and
- * the rules of decisions as they are now
+ * @param onNote receives what the administrator must do so that processes can use roles of their own, in sentences. They come
+ * before Redis is checked, because the next call does not repeat which passwords this one replaced
+ * @returns how many migrations were applied, and the rules of decisions as they are now
  */
 export const migrateAll = async (
   config: Config,
   databaseUrl: string,
   logger: Logger,
-): Promise<{ applied: number; notes: string[]; rules: DecisionRules }> => {
+  onNote: (note: string) => void,
+): Promise<{ applied: number; rules: DecisionRules }> => {
   const applied = await migrateDatabase(databaseUrl);
   await using foundation = openFoundation(config, databaseUrl, {
     use: 'producer',
@@ -27,8 +29,8 @@ export const migrateAll = async (
   const { sql, backend } = foundation;
   await backend.migrate(jobSpecs.map(({ name }) => name));
   await setDecisionRules(sql, config.decisionRules);
-  const notes = await grantRoles(sql, config.databaseUrls);
+  for (const note of await grantRoles(sql, config.databaseUrls)) onNote(note);
   // Last: the database is complete even if Redis is down.
   await backend.check();
-  return { applied, notes, rules: await readDecisionRules(sql) };
+  return { applied, rules: await readDecisionRules(sql) };
 };

@@ -38,7 +38,7 @@ export const startEverything = async (
     databaseUrl = instance.databaseUrl;
     lost = instance.lost.then(() => 'the embedded Postgres ended');
   }
-  await migrateAll(config, databaseUrl, logger);
+  await migrateAll(config, databaseUrl, logger, (note) => logger.info(note));
   await beforeParts(databaseUrl);
   const running = await startParts('up', PARTS, config, databaseUrl, logger);
   started.defer(() => running.stop());

@@ -45,7 +45,7 @@ export const startServers = async (settings: Record<string, string> = {}): Promi
   await admin`create database ${admin(TEMPLATE)}`;
   started.defer(async () => void (await drop(TEMPLATE)));
   // With a schema for queues, for who keeps them there.
-  await migrateAll(readConfig({}), urlOf(TEMPLATE), pino({ level: 'silent' }));
+  await migrateAll(readConfig({}), urlOf(TEMPLATE), pino({ level: 'silent' }), () => {});
 
   const createDatabase = async () => {
     const name = `bench_${randomBytes(6).toString('hex')}`;

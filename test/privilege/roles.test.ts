@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
-import { allowLogins, grantRoles } from '#db/grant-roles.ts';
+import { grantRoles } from '#db/grant-roles.ts';
+import { allowLogins } from '#db/role-logins.ts';
 import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { TABLE_RIGHTS } from '#db/table-rights.ts';

@@ -13,7 +13,7 @@ test('migrate without GAMES_NEED_VERDICT leaves the rule on, and a process whose
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
   const configOf = (env: Record<string, string>) => readConfig({ DATABASE_URL: databaseUrl, ...env });
   const migrate = async (env: Record<string, string>) =>
-    (await migrateAll(configOf(env), databaseUrl, logger)).rules;
+    (await migrateAll(configOf(env), databaseUrl, logger, () => {})).rules;
   const start = async (env: Record<string, string>) => {
     lines.length = 0;
     await checkDatabase(configOf(env), databaseUrl, logger);

@@ -117,8 +117,11 @@ export const register = (program: Command): void => {
       const logger = createLogger('silent', { pretty: false, process: 'migrate' });
       const databaseUrl = await findDatabaseUrl(config);
       await using _ = noteBlockers(databaseUrl, ['catalogue migrate', 'catalogue migrate lock'], out.note);
-      const { applied, notes, rules } = await migrateAll(config, databaseUrl, logger);
-      for (const note of notes) out.note(note);
+      const notes: string[] = [];
+      const { applied, rules } = await migrateAll(config, databaseUrl, logger, (note) => {
+        notes.push(note);
+        out.note(note);
+      });
       const done = applied === 0 ? 'no migration was due' : `${formatCount(applied, 'migration')} applied`;
       const rights = 'Each role has the rights and settings of this version, and the password of its URL.';
       out.answer(
