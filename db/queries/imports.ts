@@ -2,7 +2,7 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
 import { CONTENT_NAMES, CONTENT_TYPES, type GameRow } from '#db/queries/games.ts';
-import { onlyRow, readColumn } from '#db/rows.ts';
+import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { importedGames } from '#db/schema/imports.ts';
 import type { GameContent } from '#src/rules/mapping.ts';
 import { gameLexemes } from '#src/rules/search-words.ts';
@@ -77,6 +77,12 @@ export const insertWaitingGames = async (
     on conflict do nothing`;
   return stored.count;
 };
+
+/** What the first pull of a game applies; undefined if the game does not wait for one. */
+export const findWaitingGame = (sql: Queryable, application_id: string, application_game_id: string) =>
+  firstRow(sql<Pick<WaitingGame, 'audit_status' | 'audit_time'>[]>`
+    select audit_status, audit_time from imported_games
+    where application_id = ${application_id} and application_game_id = ${application_game_id}`);
 
 /** Lists those of these `game_id`s that another game already has. */
 export const listTakenIds = async (

@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { findWaitingGame } from '#db/queries/imports.ts';
 import {
   type ApplicationState,
   type DecisionEvent,
@@ -163,8 +164,9 @@ export const readTimeline = async (
 ): Promise<Timeline> => {
   const application = await readApplicationState(sql, application_id);
   if (application === undefined) throw new NotFoundError('application', application_id);
-  const [game, failures] = await Promise.all([
+  const [game, imported, failures] = await Promise.all([
     known ?? findApplicationGame(sql, application_id, application_game_id),
+    known === undefined ? findWaitingGame(sql, application_id, application_game_id) : undefined,
     listGameFailures(sql, application_id, application_game_id),
   ]);
   const [events, waiting] =
@@ -178,6 +180,7 @@ export const readTimeline = async (
     application_id,
     application,
     game,
+    imported,
     decision,
     appeal,
     picture_changed_at,

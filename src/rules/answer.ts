@@ -47,6 +47,9 @@ type LastDecision = {
   text: string | null;
 };
 
+/** What `game import` gave a game that has no content yet. */
+type Imported = { audit_status: AuditStatus; audit_time: Date | null };
+
 type Failure = { operation: string; kind: string; reasons: Reason[]; count: number; last_at: Date };
 
 /**
@@ -72,6 +75,8 @@ export type GameState = {
   application_id: string;
   application: Application;
   game: Game | undefined;
+  /** Its first pull applies this. */
+  imported: Imported | undefined;
   /** The last decision that was not undone. */
   decision: LastDecision | undefined;
   /** The appeal against its rejection that waits for a decision. */
@@ -206,6 +211,11 @@ const explainRuns = (application_id: string, application: Application): string =
   return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
 };
 
+const describeImport = ({ audit_status, audit_time }: Imported): string =>
+  audit_time === null
+    ? 'The game was imported without content: its first pull brings it to review.'
+    : `Its imported decision (${audit_status}, ${formatUtc(audit_time)}) waits for the first pull of the game, which applies it.`;
+
 const explainAbsent = ({ application_id, application, failures }: GameState): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
@@ -231,5 +241,10 @@ const explainAbsent = ({ application_id, application, failures }: GameState): An
 };
 
 /** Answers "why is this game not live?" in one line. */
-export const answerWhy = (state: GameState): Answer =>
-  state.game === undefined ? explainAbsent(state) : explainStored(state.game, state);
+export const answerWhy = (state: GameState): Answer => {
+  if (state.game !== undefined) return explainStored(state.game, state);
+  const answer = explainAbsent(state);
+  return state.imported === undefined
+    ? answer
+    : { ...answer, text: `${describeImport(state.imported)} ${answer.text}` };
+};

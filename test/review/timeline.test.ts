@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { listAudits, upsertGames } from '#db/queries/games.ts';
+import { insertWaitingGames } from '#db/queries/imports.ts';
 import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { roundDuration, spellDuration } from '#src/lib/duration.ts';
@@ -222,6 +223,29 @@ describe('The first line answers why a game', () => {
     expect(kindsOf(timeline)).toEqual(['failed']);
     await expect(read('g-1', 'nobody')).rejects.toThrow('There is no application "nobody"');
   });
+});
+
+it('A game that was never stored, but imported: its decision waits for the first pull, which is said until then', async () => {
+  await addApplication(database.sql, 'moved');
+  const line = { game_package_url: '', reason: null, text: null };
+  const passed = { audit_status: 'passed', audit_time: at(5), decided_by: 'zoë' } as const;
+  const pending = { audit_status: 'pending', audit_time: null, decided_by: null } as const;
+  await insertWaitingGames(database.sql, 'moved', [
+    { ...line, ...passed, application_game_id: 'decided', game_id: randomUUID() },
+    { ...line, ...pending, application_game_id: 'open', game_id: randomUUID() },
+  ]);
+  const next = 'No run of moved has read its whole list yet. The next run is due in ';
+  const whyOf = async (id: string) => (await read(id, 'moved')).answer.text;
+  expect(await whyOf('decided')).toContain(
+    `Its imported decision (passed, 2026-03-01 12:05:00 UTC) waits for the first pull of the game, which applies it. ${next}`,
+  );
+  expect(await whyOf('open')).toContain(
+    `The game was imported without content: its first pull brings it to review. ${next}`,
+  );
+  await fail('decided', 'moved');
+  expect(await whyOf('decided')).toMatch(/ which applies it\. The game is not stored: /);
+  await upsertGames(database.sql, 'moved', [fetchedGame({ game_id: 'decided' }, at(6))]);
+  expect(await whyOf('decided')).toMatch(/^The game is live\./);
 });
 
 it('The list as of a run whose pages do not name what it counts, and of one that waits: their notes are said', async () => {
