@@ -36,13 +36,13 @@ const OTHER_SETTINGS = {
   POSTGRES_PASSWORD_WORKER: 'a-password-of-the-worker',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-key-of-telemetry',
 };
-const catalogue = (...args: string[]) =>
-  runCli(args, {
-    ...asOperator(database.databaseUrl),
-    ...OTHER_SETTINGS,
-    CATALOGUE_HOME: home,
-    OTHERS_TOKEN: TOKEN,
-  });
+const environment = () => ({
+  ...asOperator(database.databaseUrl),
+  ...OTHER_SETTINGS,
+  CATALOGUE_HOME: home,
+  OTHERS_TOKEN: TOKEN,
+});
+const catalogue = (...args: string[]) => runCli(args, environment());
 const apply = async (text: string | Buffer, ...args: string[]) => {
   const file = join(home, 'catalogue.yaml');
   await writeFile(file, text);
@@ -177,7 +177,23 @@ test.each(WRONG)('%s changes nothing, and the line and the field are named', asy
 
 test('a file that is no UTF-8 changes nothing', async () => {
   const { exit, stderr } = await apply(Buffer.from(FILE.replace('acme Games', '\xff'), 'latin1'));
-  expect([exit, stderr]).toEqual([2, expect.stringContaining('is not text in UTF-8')]);
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringContaining('cannot be read: The encoded data was not valid'),
+  ]);
+});
+
+test('reads stdin, as in a container, and names it where a line is wrong', async () => {
+  const fromStdin = (text: string) => runCli(['apply', '--file', '-', '--dry-run'], environment(), text);
+  const piped = `applications:\n${application('piped', '    access_token_env: OTHERS_TOKEN')}\n`;
+  expect(await fromStdin(piped)).toMatchObject({
+    exit: 0,
+    stdout: expect.stringMatching(/^\+ application piped\n[\s\S]*1 change, not made\.\n$/),
+  });
+  expect(await fromStdin(piped.replace('name:', 'nom:'))).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining('stdin, line 3: applications.piped.nom is no field of it'),
+  });
 });
 
 test('--prune leaves what belongs to a part that the file does not have', async () => {

@@ -108,6 +108,22 @@ it('game package --from applies a file as a whole: it names every wrong line, an
   expect(await urlOf(game_id)).toBe('');
 });
 
+it('game package --from - reads stdin, as in a container, and names it where a line is wrong', async () => {
+  const { game_id } = await add();
+  const fromStdin = (text: string) =>
+    runCli(['game', 'package', '--from', '-', '--by', 'kim'], asOperator(database.databaseUrl), text);
+  const url = 'https://x.example/piped.zip';
+  expect(await fromStdin(`game_id,game_package_url\n${game_id},${url}\n`)).toMatchObject({
+    exit: 0,
+    stdout: '1 changed, 0 unchanged.\n',
+  });
+  expect(await urlOf(game_id)).toBe(url);
+  expect(await fromStdin('{"game_id":"1"}')).toMatchObject({
+    exit: 2,
+    stderr: expect.stringContaining('stdin was not applied'),
+  });
+});
+
 it('two thousand package URLs are set in one transaction, with progress', async () => {
   const games = await Promise.all(Array.from({ length: 20 }, add));
   const urls = games.map(({ game_id }) => ({ game_id, game_package_url: 'https://x.example/many.zip' }));

@@ -1,10 +1,11 @@
 /** The file of `apply`: what applications and reasons should be. */
-import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { nameInput, readInput } from '#src/cli/kit/read-input.ts';
 import { PROBLEMS_SHOWN } from '#src/cli/kit/read-lines.ts';
 import { isOwnSecret } from '#src/config-secrets.ts';
 import { accessToken, applicationId } from '#src/contract/application-settings.ts';
@@ -14,7 +15,7 @@ import { addApplication } from '#src/operations/applications.ts';
 import { addReason } from '#src/operations/reasons.ts';
 
 const TOKEN = {
-  /** Relative to the file that names it. */
+  /** Relative to the file that names it; in stdin, to the working directory. */
   access_token_file: z.string().min(1).optional(),
   access_token_env: z.string().min(1).optional(),
 };
@@ -148,14 +149,13 @@ const tokenReader = (
 
 const entriesOf = <Value>(part: Record<string, Value> | undefined) => part && Object.entries(part);
 
-/** Reads a file. @throws UsageError that names each wrong field with its line */
-export const readWanted = async (path: string, env: NodeJS.ProcessEnv, home: string): Promise<Wanted> => {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`${path} cannot be read (${error.code}).`, { cause: error });
-  });
-  if (!isUtf8(bytes)) throw new UsageError(`${path} is not text in UTF-8. Nothing was changed.`);
-  const text = bytes.toString();
-  const { file, plain } = parseFile(path, text);
+/** Reads a file, or stdin. @throws UsageError that names each wrong field with its line */
+export const readWanted = async (
+  path: string,
+  stdin: Readable,
+  { env, home }: Omit<Sources, 'directory'>,
+): Promise<Wanted> => {
+  const { file, plain } = parseFile(nameInput(path), await readInput(path, stdin));
   const sources = { directory: dirname(path), env, home };
   return {
     applications: entriesOf(file.applications)?.map(([application_id, settings]) => ({

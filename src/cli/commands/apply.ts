@@ -39,14 +39,14 @@ export const register = (program: Command): void => {
     examples: ['apply --file catalogue.yaml --dry-run', 'apply --file catalogue.yaml --prune --yes'],
     parameters: (command) =>
       command
-        .requiredOption('--file <file>', 'the file, in YAML')
+        .requiredOption('--file <file>', 'the file, in YAML ("-": stdin)')
         .option('--dry-run', 'print the changes and make none')
         .option('--prune', 'remove applications and retire reasons that the file does not name')
         .option('--yes', 'do not request confirmation of --prune'),
     run: async (context, { file, dryRun, prune, yes }) => {
       const { openDatabase, openKeys, operate, operateAll, env, config, out } = context;
       const { readWanted } = await import('#src/cli/commands/apply-file.ts');
-      const wanted = await readWanted(file, env, config.home);
+      const wanted = await readWanted(file, out.stdio.stdin, { env, home: config.home });
       const { changes, planned, removed } = await planChanges(
         await openDatabase(),
         wanted,

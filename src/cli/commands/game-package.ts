@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import { parse } from 'csv-parse/sync';
 import type { PackageUrl } from '#db/queries/package-urls.ts';
@@ -8,6 +8,7 @@ import type { CommandContext } from '#src/cli/kit/context.ts';
 import { parseGame } from '#src/cli/kit/named-game.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
+import { nameInput, readInput, refuseInput } from '#src/cli/kit/read-input.ts';
 import { refuseLines, type WrongLine } from '#src/cli/kit/read-lines.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
@@ -42,7 +43,7 @@ const parseLines = (text: string): Line[] => {
 
 const refuseFile = (path: string, problems: readonly WrongLine[]): UsageError =>
   refuseLines(
-    `${path} was not applied, nothing was changed. Each record has game_id and game_package_url; "" clears the URL.`,
+    `${nameInput(path)} was not applied, nothing was changed. Each record has game_id and game_package_url; "" clears the URL.`,
     problems,
   );
 
@@ -51,12 +52,16 @@ const refuseFile = (path: string, problems: readonly WrongLine[]): UsageError =>
  * @returns the URLs, and the line of each game
  * @throws UsageError that names every wrong line
  */
-const readPackageUrls = async (path: string): Promise<{ urls: PackageUrl[]; lines: Map<string, number> }> => {
+const readPackageUrls = async (
+  path: string,
+  stdin: Readable,
+): Promise<{ urls: PackageUrl[]; lines: Map<string, number> }> => {
+  const text = await readInput(path, stdin);
   let read: Line[];
   try {
-    read = parseLines(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
+    read = parseLines(text);
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
+    throw refuseInput(path, error);
   }
   const urls: PackageUrl[] = [];
   const lines = new Map<string, number>();
@@ -83,9 +88,10 @@ const applyFile = async (
   path: string,
   by: string,
 ): Promise<PackageResult> => {
-  const { urls, lines } = await readPackageUrls(path);
-  const progress = openProgress(out, [path], 'games');
-  const onProgress = (done: number, total: number) => progress?.update(path, done, total);
+  const { urls, lines } = await readPackageUrls(path, out.stdio.stdin);
+  const name = nameInput(path);
+  const progress = openProgress(out, [name], 'games');
+  const onProgress = (done: number, total: number) => progress?.update(name, done, total);
   try {
     return await operate(setPackageUrls, { urls, all_must_exist: true }, { by, onProgress });
   } catch (error) {
@@ -116,7 +122,7 @@ export const registerPackage = (game: CommandUnknownOpts): void =>
         .argument('[game_id]', 'the game', parseGame)
         .option('--url <url>', 'the address, http or https', parseNonEmpty)
         .option('--clear', 'remove the address')
-        .option('--from <file>', 'read games and addresses from this file', parseNonEmpty)
+        .option('--from <file>', 'read games and addresses from this file ("-": stdin)', parseNonEmpty)
         .requiredOption('--by <who>', 'name of the operator', parseNonEmpty),
     run: async (context, prefix, { url, clear, from, by }): Promise<ExitCode> => {
       const { openDatabase, operate, out } = context;

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { CommandContext } from '#src/cli/kit/context.ts';
+import { readInput } from '#src/cli/kit/read-input.ts';
 import { UsageError } from '#src/errors.ts';
 
 /** A file, stdin or a variable: an argument would show the token in the process list. */
@@ -15,15 +14,7 @@ const readSource = async (
 ): Promise<string | undefined> => {
   if (accessTokenFile !== undefined && accessTokenEnv !== undefined)
     throw new UsageError('Give either --access-token-file or --access-token-env, not both.');
-  if (accessTokenFile === '-') return text(out.stdio.stdin);
-  if (accessTokenFile !== undefined) {
-    try {
-      return await readFile(accessTokenFile, 'utf8');
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      throw new UsageError(`Cannot read --access-token-file ${accessTokenFile} (${code}).`, { cause: error });
-    }
-  }
+  if (accessTokenFile !== undefined) return readInput(accessTokenFile, out.stdio.stdin);
   if (accessTokenEnv === undefined) return undefined;
   const value = env[accessTokenEnv] ?? '';
   if (value === '') throw new UsageError(`--access-token-env: ${accessTokenEnv} is not set.`);

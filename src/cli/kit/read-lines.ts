@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { nameInput, openInput, refuseInput, STDIN } from '#src/cli/kit/read-input.ts';
 import { UsageError } from '#src/errors.ts';
 
 /** Longer than the line of any game: a description has up to 64 Ki characters, the addresses 400 KiB. */
@@ -39,20 +40,18 @@ const copyOf = async (input: Readable): Promise<FileHandle> => {
 };
 
 /**
- * Opens a file of lines. Stdin (`-`) and a pipe can be read once only, so they are copied.
+ * Opens a file of lines, or stdin. Stdin and a pipe can be read once only, so they are copied.
  * @throws UsageError if it cannot be opened
  */
-export const openLines = async (name: string, stdin: Readable): Promise<LinesFile & AsyncDisposable> => {
-  const openInput = async (): Promise<FileHandle> => {
-    if (name === '-') return copyOf(stdin);
-    const isOnce = !(await stat(name)).isFile();
-    const handle = await open(name);
-    return isOnce ? copyOf(handle.createReadStream()) : handle;
+export const openLines = async (path: string, stdin: Readable): Promise<LinesFile & AsyncDisposable> => {
+  const openHandle = async (): Promise<FileHandle> => {
+    const isFile = path !== STDIN && (await stat(path)).isFile();
+    return isFile ? open(path) : copyOf(openInput(path, stdin));
   };
-  const handle = await openInput().catch((error: Error) => {
-    throw new UsageError(`${name} cannot be read: ${error.message}`);
+  const handle = await openHandle().catch((error) => {
+    throw refuseInput(path, error);
   });
-  return { name, handle, [Symbol.asyncDispose]: () => handle.close() };
+  return { name: nameInput(path), handle, [Symbol.asyncDispose]: () => handle.close() };
 };
 
 /**
@@ -78,7 +77,7 @@ export async function* readLines({ name, handle }: LinesFile): AsyncGenerator<Nu
     }
     rest += decoder.decode();
   } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${(error as Error).message}`);
+    throw refuseInput(name, error);
   }
   if (rest.trim() !== '') yield { line: line + 1, text: rest };
 }
