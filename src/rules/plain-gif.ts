@@ -4,16 +4,61 @@ const [SCREEN_END, IMAGE_BYTES, CONTROL_BYTES] = [13, 10, 4];
 /** Returns the bytes of a colour table; 0 if its flag is not set. */
 const tableBytes = (flags = 0): number => ((flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1));
 
-/** Does the frame at `at` cover the whole screen? */
-const coversScreen = (gif: Buffer, at: number): boolean => {
+/** Joins the blocks from `at` to the empty one. */
+const joinBlocks = (gif: Buffer, at: number): Buffer => {
+  const data = Buffer.alloc(gif.length);
+  let [length, block] = [0, at];
+  for (let size = gif[block] ?? 0; size > 0; size = gif[block] ?? 0) {
+    length += gif.copy(data, length, block + 1, block + 1 + size);
+    block += 1 + size;
+  }
+  return data.subarray(0, length);
+};
+
+const [CODES, CODE_BITS_MAX] = [4_096, 12];
+
+/** Do the codes (LZW) at `at` make this many pixels? */
+const makesPixels = (gif: Buffer, at: number, pixels: number): boolean => {
+  const data = joinBlocks(gif, at + 1);
+  const colourBits = gif[at] ?? 0;
+  const clear = 2 ** colourBits;
+  /** The pixels that each code makes. */
+  const lengths = new Uint32Array(CODES).fill(1, 0, clear);
+  let [bits, next, former, left] = [colourBits + 1, clear + 2, 0, pixels];
+  for (let bit = 0; left > 0 && bit + bits <= 8 * data.length; ) {
+    const byte = bit >> 3;
+    const word = (data[byte] ?? 0) | ((data[byte + 1] ?? 0) << 8) | ((data[byte + 2] ?? 0) << 16);
+    const code = (word >> (bit & 7)) & ((1 << bits) - 1);
+    bit += bits;
+    if (code === clear) {
+      [bits, next, former] = [colourBits + 1, clear + 2, 0];
+      continue;
+    }
+    if (code === clear + 1 || code > next || (former === 0 && code > clear)) return false;
+    if (former > 0 && next < CODES) {
+      lengths[next] = former + 1;
+      next += 1;
+      if (next === 1 << bits && bits < CODE_BITS_MAX) bits += 1;
+    }
+    former = lengths[code] ?? 0;
+    left -= former;
+  }
+  return left <= 0;
+};
+
+/** Does the frame at `at`, with its codes at `codes`, have a pixel at each place of the screen? */
+const coversScreen = (gif: Buffer, at: number, codes: number): boolean => {
   const number = (place: number): number => gif.readUInt16LE(place);
-  return number(at + 1) + number(at + 3) === 0 && number(at + 5) >= number(6) && number(at + 7) >= number(8);
+  const [width, height] = [number(at + 5), number(at + 7)];
+  const isWhole = number(at + 1) + number(at + 3) === 0 && width >= number(6) && height >= number(8);
+  return isWhole && makesPixels(gif, codes, width * height);
 };
 
 /**
  * Do programs show the first frame of a GIF alike? Of two graphic controls before it, one decoder takes the first and
  * another one the last, and not each takes one of another length; decoders also differ in codes of fewer than two bits,
- * without a table of colours, and in what is around a frame that no control says to be transparent: it is black, or nothing.
+ * without a table of colours, and in places without a pixel: if no control says what is transparent, they are black, or
+ * nothing.
  */
 export const isPlainGif = (gif: Buffer): boolean => {
   const common = tableBytes(gif[10]);
@@ -22,9 +67,10 @@ export const isPlainGif = (gif: Buffer): boolean => {
   for (let at = SCREEN_END + common; gif[at] === EXTENSION || gif[at] === IMAGE; ) {
     if (gif[at] === IMAGE) {
       const own = tableBytes(gif[at + IMAGE_BYTES - 1]);
-      const codeBits = gif[at + IMAGE_BYTES + own] ?? 0;
+      const codes = at + IMAGE_BYTES + own;
+      const codeBits = gif[codes] ?? 0;
       const isUsual = controls <= 1 && codeBits >= 2 && codeBits <= 8 && common + own > 0;
-      return isUsual && (isTransparent || coversScreen(gif, at));
+      return isUsual && (isTransparent || coversScreen(gif, at, codes));
     }
     if (gif[at + 1] === GRAPHIC_CONTROL) {
       if (gif[at + 2] !== CONTROL_BYTES || gif[at + 3 + CONTROL_BYTES] !== 0) return false;

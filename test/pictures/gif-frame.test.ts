@@ -1,4 +1,4 @@
-/** A GIF whose first frame leaves a part of the screen free: black for libvips, and in browsers the page behind it. */
+/** A GIF whose first frame leaves a part of the screen free, or has too few pixels: black for libvips, and in browsers the page behind it. */
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
@@ -16,6 +16,21 @@ const gif = (place: number, side: number, ...control: number[]): Buffer =>
     little(2, place, place, 1, 1),
     Buffer.from([0, 2, 2, 0x44, 1, 0, 0x3b]),
   ]);
+/** A GIF of one row, whose frame covers it, of these codes of three bits. */
+const row = (width: number, codes: number[], ...control: number[]): Buffer => {
+  const bits = codes.map((code) => code.toString(2).padStart(3, '0')).reverse();
+  // No code is all ones.
+  const padded = bits.join('').padStart(8 * Math.ceil((3 * codes.length) / 8), '1');
+  const data = (padded.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)).reverse();
+  return Buffer.concat([
+    Buffer.from('GIF89a'),
+    little(2, width, 1),
+    Buffer.from([0x91, 0, 0, ...COLOURS, ...control, 0x2c]),
+    little(2, 0, 0, width, 1),
+    Buffer.from([0, 2, data.length, ...data, 0, 0x3b]),
+  ]);
+};
+const [CLEAR, END] = [4, 5];
 const control = (...bytes: number[]): number[] => [0x21, 0xf9, bytes.length, ...bytes, 0];
 const TRANSPARENT = control(1, 0, 0, 3);
 
@@ -35,11 +50,29 @@ test('a GIF whose control has another length is not shown: browsers show no pict
     expect(await decode(gif(0, 1, ...control(...bytes)))).toBe('ambiguous');
 });
 
+test('a GIF whose frame has fewer pixels than its size is not shown, unless it says what is transparent', async () => {
+  // 6 and 7 are what was twice and thrice before.
+  for (const codes of [
+    [0, 0, 0],
+    [0, 6],
+    [0, CLEAR, 0, 0],
+  ])
+    expect(await decode(row(3, [CLEAR, ...codes, END]))).toBe(1);
+  expect(await decode(row(6, [CLEAR, 0, 6, 7]))).toBe(1);
+  expect(await decode(row(7, [CLEAR, 0, 6, 7]))).toBe('ambiguous');
+  for (const codes of [[CLEAR, 0, 0, END], [CLEAR, 0, CLEAR, 0, END, 0], []])
+    expect(await decode(row(3, codes))).toBe('ambiguous');
+  expect(await decode(row(3, [CLEAR, 0, 0, END], ...TRANSPARENT))).toBe(1);
+});
+
 describe.runIf(hasBrowser())('Chromium', () => {
   const browser = useBrowser();
   test('shows the page in a free part that is black for libvips', async () => {
     const picture = gif(SIDE - 1, SIDE);
     expect([...(await sharp(picture).raw().toBuffer()).subarray(0, 3)]).toEqual([0, 0, 0]);
     expect(await shownColour(await browser.newPage(), picture, 'gif')).toEqual([255, 255, 255]);
+    const nothing = row(3, []);
+    expect([...(await sharp(nothing).raw().toBuffer()).subarray(0, 3)]).toEqual([0, 0, 0]);
+    expect(await shownColour(await browser.newPage(), nothing, 'gif')).toEqual([255, 255, 255]);
   });
 });
