@@ -68,6 +68,7 @@ const OTHER_TAG = /^(?:[AD]2B\d|cicp)$/;
 
 /** Does a colour profile (ICC.1:2022, section 7) describe its colours in one way, by curves and primaries? */
 export const isPlainProfile = (profile: Buffer): boolean => {
+  if (profile.length < TAGS_AT + 4) return false;
   const count = profile.readUInt32BE(TAGS_AT);
   if (count > TAGS_MAX || !CLASSES.has(profile.toString('latin1', CLASS_AT, CLASS_AT + 4))) return false;
   const tags = Array.from({ length: count }, (_, n) => {

@@ -80,6 +80,9 @@ const readPlaces = (iloc: Buffer): Map<number, { start: number; length: number }
 
 const [SEQUENCE_HEADER, FRAME_HEADER, FRAME, TILE_LIST] = [1, 3, 6, 8];
 
+/** A size has at most eight bytes of seven bits. */
+const LEB128_MAX_SHIFT = 49;
+
 /** Is it one frame of AV1, of one layer? One decoder shows the first frame, another one the last. */
 const isOneFrame = (av1: Buffer): boolean => {
   const counts = { headers: 0, frames: 0 };
@@ -93,7 +96,7 @@ const isOneFrame = (av1: Buffer): boolean => {
       at += 1;
       const byte = av1.readUInt8(at);
       size += (byte & 127) * 2 ** shift;
-      more = byte > 127 && shift < 28;
+      more = byte > 127 && shift < LEB128_MAX_SHIFT;
     }
     if (type === SEQUENCE_HEADER) {
       counts.headers += 1;

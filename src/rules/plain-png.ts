@@ -45,7 +45,15 @@ const isPlainColours = ([primaries = 2, transfer = 2, matrix, isFull, ...others]
   isFull === 1 &&
   others.length === 0;
 
-const isOther: Record<string, (data: Buffer) => boolean> = {
+/** Is it the control of a frame that is the picture itself? Browsers show nothing of a PNG with another one before its pixels. */
+const controlsWhole = (control: Buffer, header: Buffer = Buffer.alloc(0)): boolean =>
+  control.length === 26 &&
+  control.subarray(0, 20).equals(Buffer.concat([uint32(0), header.subarray(0, 8), Buffer.alloc(8)])) &&
+  control.readUInt8(24) <= 2 &&
+  control.readUInt8(25) <= 1;
+
+const isOther: Record<string, (data: Buffer, header?: Buffer) => boolean> = {
+  PLTE: (data) => data.length > 3 * 256,
   gAMA: (data) => data.length < 4 || data.readUInt32BE() < GAMMA.min || data.readUInt32BE() > GAMMA.max,
   cHRM: (data) =>
     data.length < 32 ||
@@ -55,9 +63,10 @@ const isOther: Record<string, (data: Buffer) => boolean> = {
     }),
   cICP: (data) => !isPlainColours(data),
   acTL: (data) => data.length !== 8 || data.readUInt32BE() === 0,
+  fcTL: (data, header) => !controlsWhole(data, header),
 };
 /** Chunks that must not stand twice, because some programs use the first and others the last. */
-const ONCE: ReadonlySet<string> = new Set(['IHDR', 'PLTE', 'tRNS', 'iCCP', 'fcTL', ...Object.keys(isOther)]);
+const ONCE: ReadonlySet<string> = new Set(['IHDR', 'tRNS', 'iCCP', ...Object.keys(isOther)]);
 
 const PALETTE_TYPE = 3;
 /** Bytes of the transparency chunk by colour type. A palette has at most one byte for each of its colours. */
@@ -96,7 +105,8 @@ export const readPngChunks = (png: Buffer): PngChunks => {
   for (const { type, data, isIntact } of chunksOf(png)) {
     if (type === 'IDAT') break;
     // Programs differ in what they make of a chunk whose checksum is wrong.
-    isAmbiguous ||= !isIntact || (ONCE.has(type) && parts.has(type)) || (isOther[type]?.(data) ?? false);
+    const isOdd = isOther[type]?.(data, parts.get('IHDR')) ?? false;
+    isAmbiguous ||= !isIntact || (ONCE.has(type) && parts.has(type)) || isOdd;
     parts.set(type, data);
   }
   const animated = parts.get('acTL');

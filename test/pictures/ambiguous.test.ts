@@ -75,6 +75,18 @@ const avif = (items: Item[], references: Buffer[] = [], extra: Buffer[] = []): B
   return concat(head(head(0).length + 8), box('mdat', ...data));
 };
 
+/**
+ * Two frames. The size of a unit that decoders skip has six bytes: read by five of them, the unit ends one byte earlier, and
+ * what begins there skips the second frame.
+ */
+const hidden = (one: Item, other: Item): Item => {
+  const [skipped, more] = [0x4a, 0x80];
+  const size = bytes(more | (27 + other.data.length), more, more, more, 0);
+  const tail = concat(Buffer.alloc(skipped - 1, 1), bytes(skipped), size, Buffer.alloc(21, 1));
+  const first = concat(bytes(skipped, more | 4, more, more, more, more, 0), bytes(1, 1, 1, skipped));
+  return { ...one, data: concat(one.data, first, bytes(skipped, tail.length), tail, other.data) };
+};
+
 const [SRGB, LINEAR] = [
   [1, 13],
   [1, 8],
@@ -109,6 +121,7 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
   expect(await decode(withProperty(nclx(13)))).toBe(1);
   const odd = {
     frames: avif([{ ...red, data: concat(red.data, green.data) }]),
+    hidden: avif([hidden(red, green)]),
     pictures: avif([red, green]),
     group: avif([red, green], [], [box('grpl', full('altr', uint32(9, 2, 2, 1)))]),
     grid: avif([grid, red], [box('dimg', uint16(1, 1, 2))]),
@@ -151,16 +164,22 @@ const PALETTE = pngChunk('PLTE', bytes(0, 0, 0, 255, 255, 255));
 const BEYOND = png(3, [2, 0], PALETTE);
 const RGB = [200, 30, 30, 30, 200, 30];
 const LONG = png(2, RGB, pngChunk('tRNS', Buffer.concat([uint16(200, 30, 30), uint16(0)])));
+const frameControl = (side: number) => concat(uint32(0, side, side, 0, 0), bytes(0, 1, 0, 100, 0, 0));
+/** Its first frame has another size: Chromium shows nothing. */
+const UNFIT = png(2, RGB, pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', frameControl(1)));
 
 test('a PNG with a broken chunk, a transparency of another length or a colour beyond its palette is not shown', async () => {
   expect(await decode(png(3, [1, 0], PALETTE, pngChunk('tRNS', bytes(0))))).toBe(1);
   expect(await decode(png(2, RGB, pngChunk('tRNS', uint16(200, 30, 30))))).toBe(1);
-  const control = concat(uint32(0, 2, 2, 0, 0), bytes(0, 1, 0, 100, 0, 0));
+  const control = frameControl(2);
+  expect(await decode(png(2, RGB, pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', control)))).toBe(1);
   const odd = [
     BEYOND,
     LONG,
     png(3, [1, 0], PALETTE, pngChunk('tRNS', bytes(0, 0, 0))),
     png(2, RGB, pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', control, false)),
+    UNFIT,
+    png(2, RGB, pngChunk('PLTE', Buffer.alloc(3 * 257))),
     png(2, RGB, pngChunk('acTL', uint32(2, 0)), pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', control)),
   ];
   for (const file of odd) expect(await decode(file)).toBe('ambiguous');
@@ -231,16 +250,17 @@ test('a WebP with a transparency that it does not say is not shown', async () =>
   expect(await decode(await secretlyTransparent())).toBe('ambiguous');
 });
 
-/** A JPEG with two profiles behind a marker that has no length. */
-const twoProfiles = async (): Promise<Buffer> => {
+/** A JPEG with profiles behind a marker that has no length. */
+const jpegWith = async (...profiles: Buffer[]): Promise<Buffer> => {
   const jpeg = await flat().jpeg({ quality: 95 }).toBuffer();
-  const profiles = [await swappedProfile(), await profileOf('srgb')].map(iccSegment);
-  return concat(jpeg.subarray(0, 2), bytes(0xff, 0x01), ...profiles, jpeg.subarray(2));
+  return concat(jpeg.subarray(0, 2), bytes(0xff, 0x01), ...profiles.map(iccSegment), jpeg.subarray(2));
 };
+const twoProfiles = async () => jpegWith(await swappedProfile(), await profileOf('srgb'));
 
 test('a JPEG of inks, or with a second profile behind a bare marker, is not shown', async () => {
   expect(await decode(await flat().toColourspace('cmyk').jpeg().toBuffer())).toBe('ambiguous');
   expect(await decode(await twoProfiles())).toBe('ambiguous');
+  expect(await decode(await jpegWith(Buffer.alloc(10)))).toBe('ambiguous');
 });
 
 describe.runIf(hasBrowser())('Chromium', () => {
@@ -252,9 +272,11 @@ describe.runIf(hasBrowser())('Chromium', () => {
     const frames = avif([{ ...green, data: concat(green.data, red.data) }]);
     const cases: [Buffer, string][] = [
       [frames, 'avif'],
+      [avif([hidden(green, red)]), 'avif'],
       [avif([inLight(red)]), 'avif'],
       [BEYOND, 'png'],
       [LONG, 'png'],
+      [UNFIT, 'png'],
       [await refusedProfile(CLASS_AT, 'abst'), 'png'],
       [gif(graphicControl([0]), graphicControl([])), 'gif'],
       [await secretlyTransparent(), 'webp'],
