@@ -12,7 +12,7 @@ const UNITS: [limitS: number, unitS: number, short: string][] = [
 ];
 
 const formatDuration = (ms: number): string => {
-  const seconds = Math.floor(Math.abs(ms) / 1_000);
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [, unit = 1, short = 's'] = UNITS.find(([limit]) => seconds < limit) ?? [];
   return `${Math.floor(seconds / unit)}\u00a0${short}`;
 };
@@ -26,9 +26,10 @@ const refresh = (): void => {
       each.title = `${time.toLocaleString()} (${each.dataset.utc})`;
     }
     const ms = Date.now() - time.getTime();
+    // Only the server says which times are past: the clock of this computer may be slow.
     const isAhead = each.textContent.startsWith('in ');
-    const text =
-      isAhead && ms >= 0 ? 'now' : ms < 0 ? `in ${formatDuration(ms)}` : `${formatDuration(ms)} ago`;
+    const due = ms >= 0 ? 'now' : `in ${formatDuration(-ms)}`;
+    const text = isAhead ? due : `${formatDuration(ms)} ago`;
     // "now" is final: it was due, and does not become "1 s ago".
     if (each.textContent !== 'now' && each.textContent !== text) each.textContent = text;
   }

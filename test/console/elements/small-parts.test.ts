@@ -55,19 +55,31 @@ describe.runIf(hasBrowser())('small parts of pages in Chromium', () => {
     await context.close();
   });
 
-  test('a distance in time grows on an open page, and its title has the local time', async () => {
+  test('a distance in time follows the clock on an open page, and its title has the local time', async () => {
     const page = await browser.newPage();
     await page.clock.install();
     await signInPage(page, served.url, 'olga', '/tokens');
-    await page.evaluate(`{
+    await page.evaluate(`for (const [id, ms, text] of [
+      ['past', -240_000, '4\\u00a0min ago'],
+      ['ahead', 600_000, 'in 10\\u00a0min'],
+      ['over', 60_000, 'in 1\\u00a0min'],
+      // The clock of the server is ahead of this one.
+      ['young', 60_000, '0\\u00a0s ago'],
+    ]) {
       const time = document.createElement('time');
-      const at = new Date(Date.now() - 240_000).toISOString();
-      Object.assign(time, { id: 'one', dateTime: at, title: at, textContent: '4\\u00a0min ago' });
+      const at = new Date(Date.now() + ms).toISOString();
+      Object.assign(time, { id, dateTime: at, title: at, textContent: text });
       document.querySelector('main').append(time);
     }`);
-    await page.clock.runFor(181_000);
-    await page.locator('#one', { hasText: '7\u00a0min ago' }).waitFor();
-    expect(await page.locator('#one').getAttribute('title')).toMatch(/\(.*Z\)$/);
+    const shown = (id: string) => page.locator(`#${id}`).textContent();
+    await page.clock.runFor(15_500);
+    expect(await shown('young')).toBe('0\u00a0s ago');
+    await page.clock.runFor(165_500);
+    expect(await shown('past')).toMatch(/^[67]\u00a0min ago$/);
+    expect(await shown('ahead')).toMatch(/^in [67]\u00a0min$/);
+    expect(await shown('over')).toBe('now');
+    expect(await shown('young')).toMatch(/^[12]\u00a0min ago$/);
+    expect(await page.locator('#past').getAttribute('title')).toMatch(/\(.*Z\)$/);
     await page.close();
   });
 
