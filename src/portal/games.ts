@@ -84,9 +84,9 @@ export const findForm = (q = ''): SafeHtml =>
 /** Games of every status with this name or id. @returns undefined if there is none, so the page of a game says why */
 const showFound = async (sources: Sources, application_id: string, query: unknown) => {
   const view = { path: '/portal/games', query, limit: PAGE, order: '-first_seen', fixed: { application_id } };
-  const { rows, filter, next, body } = await showList(sources, gameList, view);
+  const { rows, filter, pager, body } = await showList(sources, gameList, view);
   const isOne = rows.length === 1 && rows[0]?.application_game_id === filter.search;
-  if (next === undefined && (rows.length === 0 || isOne)) return undefined;
+  if (pager === null && (rows.length === 0 || isOne)) return undefined;
   return body({
     title: 'Games found',
     linkTo,

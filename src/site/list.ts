@@ -44,13 +44,12 @@ export type ShownList<Row, Filter> = {
   filter: Filter;
   /** The parameters of the address that filter. */
   typed: Record<string, string>;
-  /** The cursor of the next page. */
-  next: string | undefined;
   filters: SafeHtml | null;
   /** How many rows there are. */
   count: SafeHtml | null;
   /** What the list says if it has no rows. */
   sentence: string;
+  /** Null if the page has all rows. */
   pager: SafeHtml | null;
   /** The table in a titled part with the count, and the pager. */
   body: (options: BodyOptions<Row>) => SafeHtml;
@@ -133,7 +132,6 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     rows,
     filter,
     typed,
-    next,
     filters: filterForm(list.filter, { path, typed, without, tabs, kept }),
     count,
     sentence,

@@ -37,6 +37,17 @@ test('the totals of the figures have the median wait of all decisions, not of ea
   });
 });
 
+test('a page of the figures that lacks rows has no totals, be it the first or the last one', async () => {
+  await database.sql`
+    insert into game_audits (game_id, revision, audit_status, decided_by, decided_at)
+    select game_id, revision, audit_status, 'reviewer-' || n, decided_at from game_audits, generate_series(1, 60) as n`;
+  const first = await get('/figures');
+  const [, next = ''] = /href="(\/figures\?cursor=[^"]*)"/.exec(first) ?? [];
+  const last = await get(next);
+  expect(last).toContain('reviewer-');
+  for (const page of [first, last]) expect(page).not.toContain('class="stat"');
+});
+
 test('a reason has the key of the form of a rejection; a retired one has none, and those after it move up', async () => {
   await database.sql`update reasons set retired_at = now() where code = 'broken_media'`;
   const keyOf = (page: string, code: string): string | undefined =>

@@ -16,7 +16,7 @@ const PAGE = 100;
 /** Other pages show its first rows: their heads and *Next* lead here. */
 export const REJECTIONS = '/figures/rejections';
 
-type Figures = Pick<ShownList<FiguresRow, object>, 'rows' | 'next'>;
+type Figures = Pick<ShownList<FiguresRow, object>, 'rows' | 'pager'>;
 
 const COUNTS = ['decisions', 'passed', 'rejected', 'overturned'] as const;
 
@@ -24,16 +24,16 @@ const sum = (rows: Figures['rows'], key: (typeof COUNTS)[number]): number =>
   rows.reduce((total, row) => total + row[key], 0);
 
 /** The sums of all days, and how long games waited. Nothing if the page does not have all days. */
-const totals = ({ rows, next }: Figures, wait_ms: number | null): SafeHtml | null =>
-  next !== undefined || rows.length < 2
+const totals = ({ rows, pager }: Figures, wait_ms: number | null): SafeHtml | null =>
+  pager !== null || rows.length < 2
     ? null
     : html`<div class="stats">${COUNTS.map((key) => stat(key, number(sum(rows, key))))}
 ${wait_ms === null ? null : stat('median wait', formatDuration(wait_ms))}</div>`;
 
 /** The decisions of each day. Nothing if the page does not have all days. */
-const decisionChart = ({ rows, next }: Figures): SafeHtml | null => {
+const decisionChart = ({ rows, pager }: Figures): SafeHtml | null => {
   const days = [...new Set(rows.map(({ day }) => day))].toSorted();
-  if (days.length < 2 || next !== undefined) return null;
+  if (days.length < 2 || pager !== null) return null;
   const series = (['passed', 'rejected'] as const).map((name) => ({
     name,
     tone: toneOf(name),

@@ -46,7 +46,7 @@ const applicationCell = ({ application_id, application_name }: GameItem): SafeHt
 export const addGames = (app: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   app.get('/games', { config: { right: gameList.right } }, async (request, reply) => {
-    const { rows, filter, next, filters, body, sentence } = await showList(sourcesOf(options), gameList, {
+    const { rows, filter, pager, filters, body, sentence } = await showList(sourcesOf(options), gameList, {
       path: '/games',
       query: request.query,
       limit: PAGE,
@@ -55,7 +55,7 @@ export const addGames = (app: FastifyInstance, options: ConsoleOptions): void =>
     const pictures = await wantPictures(options, rows);
     const { search, application_id } = filter;
     const timeline =
-      rows.length > 0 || next !== undefined || search === undefined || application_id === undefined
+      rows.length > 0 || pager !== null || search === undefined || application_id === undefined
         ? null
         : ((await findTimeline(sql, application_id, search)) ??
           (await findTimeline(sql, application_id, search.trim())));
