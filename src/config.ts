@@ -25,6 +25,7 @@ import {
   timeZone,
   validatedBy,
 } from '#src/config-values.ts';
+import { displayName } from '#src/contract/application-settings.ts';
 import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { UsageError } from '#src/errors.ts';
 import { DAY_MS } from '#src/lib/duration.ts';
@@ -92,11 +93,8 @@ const environmentSchema = z.object({
   WEBHOOK_PROXY: httpUrlSetting.optional(),
   AUDIT_TIME_ZONE: timeZone,
   LOG_LEVEL: z.enum(LOG_LEVELS, `is none of ${LOG_LEVELS.join(', ')}`).default('info'),
-  CATALOGUE_HOME: z
-    .string()
-    .min(1)
-    .default('.catalogue')
-    .transform((path) => resolve(path)),
+  CATALOGUE_HOME: parsed(resolve).prefault('.catalogue'),
+  CATALOGUE_OPERATOR: displayName.optional(),
   PAGER: z.string().optional(),
 });
 
@@ -193,6 +191,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
     auditTimeZone: e.AUDIT_TIME_ZONE,
     logLevel: e.LOG_LEVEL,
     home: e.CATALOGUE_HOME,
+    operator: e.CATALOGUE_OPERATOR,
     pager: e.PAGER,
   };
 };

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { type AuditRow, listAudit, recordAudit } from '#db/queries/audit.ts';
@@ -5,6 +6,7 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { AUDIT_SUBJECTS } from '#src/contract/audit.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
+import { addApplication, anOpenRun } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { everyRow } from '#test/support/stored.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -102,6 +104,34 @@ test('each command that changes something writes one entry, and a refused comman
   for (const row of rows) expect(row).toMatchObject(who);
   expect((await everyRow(sql)).audit_log?.join('\n')).not.toContain(SECRET);
   expect((await verifyAudit(sql)).broken).toBeNull();
+});
+
+test('in the image, whose system user is nobody, a command that changes something says who runs it', async () => {
+  const { sql, databaseUrl } = database;
+  await addApplication(sql, 'named');
+  const [, ofImage = ''] = /\bCATALOGUE_OPERATOR=(\S+)/.exec(await readFile('Dockerfile', 'utf8')) ?? [];
+  const inImage = (CATALOGUE_OPERATOR: string, ...args: string[]) =>
+    runCli(args, { ...asOperator(databaseUrl), CATALOGUE_OPERATOR });
+  const refused = await inImage(ofImage, 'app', 'pause', 'named');
+  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('CATALOGUE_OPERATOR=') });
+  const entries = async () =>
+    (await listAudit(sql, { subject: 'application:named', limit: 9 })).map(({ actor, os_user, action }) => ({
+      actor,
+      os_user,
+      action,
+    }));
+  expect(await entries()).toEqual([]);
+  expect((await inImage(ofImage, 'app', 'list')).exit).toBe(0);
+  expect((await inImage('mia', 'app', 'pause', 'named')).exit).toBe(0);
+  expect((await inImage('mia', 'app', 'resume', 'named')).exit).toBe(0);
+  const who = { actor: 'mia', os_user: userInfo().username };
+  expect(await entries()).toEqual([
+    { ...who, action: 'application.resume' },
+    { ...who, action: 'application.pause' },
+  ]);
+  const { run_id } = await anOpenRun(sql, 'named');
+  expect((await inImage(ofImage, 'run', 'cancel', run_id, '--by', 'lee')).exit).toBe(0);
+  expect(await listAudit(sql, { subject: `run:${run_id}`, limit: 9 })).toMatchObject([{ actor: 'lee' }]);
 });
 
 test('audit list continues where its last line says, and refuses a subject or a time that no entry has', async () => {

@@ -73,6 +73,10 @@ test('docker-compose.yml passes each variable of .env.example to the services th
   expect(receivers('WEBHOOK_PROXY'), 'its password').toEqual(callers);
   expect(receivers('QUEUE_PREFIX')).toEqual([...ROLES, 'operator']);
   expect(receivers('CONSOLE_URL')).toEqual(['console', 'operator']);
+  // The person at the machine; with an empty value the audit log would name the user of the image.
+  expect(services.operator?.environment?.CATALOGUE_OPERATOR).toBe(
+    `\${CATALOGUE_OPERATOR:-\${USER:-required}}`,
+  );
 });
 
 test('docker-compose.yml is valid, starts every process, and contains no secret', async () => {

@@ -104,7 +104,11 @@ export const register = (program: Command): void => {
     parameters: (command) =>
       command
         .argument(...RUN)
-        .option('--by <who>', 'name of the operator (default: the system user)', parseNonEmpty),
+        .option(
+          '--by <who>',
+          'name of the operator (default: CATALOGUE_OPERATOR, or the system user)',
+          parseNonEmpty,
+        ),
     run: async ({ openDatabase, operate, out }, prefix, { by }) => {
       const { cancelRun } = await import('#src/operations/runs.ts');
       const run_id = await requireId(await openDatabase(), 'sync_runs', prefix);

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { UsageError } from '#src/errors.ts';
 import type { Caller } from '#src/operations/operation.ts';
 
 /** The user of the operating system; its number in a container without a user database. */
@@ -10,11 +11,19 @@ const readSystemUser = (): string => {
   }
 };
 
+/** CATALOGUE_OPERATOR of the image (Dockerfile), where everybody is the same system user. */
+const REQUIRED = 'required';
+
 /**
  * Returns the caller of this command. A person who reaches the database from a shell has every right but that of a second person.
- * @param by the name that `--by` claims; absent: the user of the operating system
+ * @param name what `--by` claims, else CATALOGUE_OPERATOR; absent: the user of the operating system
+ * @throws UsageError if that user is nobody
  */
-export const commandLineCaller = (by?: string): Caller => {
+export const commandLineCaller = (name: string | undefined): Caller => {
+  if (name === REQUIRED)
+    throw new UsageError(
+      'The audit log needs your name: set CATALOGUE_OPERATOR, as in docker compose run --rm --env CATALOGUE_OPERATOR=kim operator …, or kubectl exec deploy/catalogue-operator -- env CATALOGUE_OPERATOR=kim catalogue …. Nothing was changed.',
+    );
   const os_user = readSystemUser();
-  return { actor: { actor: by ?? os_user, actor_kind: 'command_line', os_user }, roles: 'all' };
+  return { actor: { actor: name ?? os_user, actor_kind: 'command_line', os_user }, roles: 'all' };
 };

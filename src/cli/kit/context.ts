@@ -37,7 +37,7 @@ export type CommandContext = {
 };
 
 type OperateOptions = Pick<Platform, 'signal' | 'onProgress'> & {
-  /** The name that `--by` claims; absent: the user of the operating system. */
+  /** The name that `--by` claims; absent: CATALOGUE_OPERATOR, or the user of the operating system. */
   by?: string | undefined;
 };
 
@@ -98,11 +98,16 @@ export const createContext = (
       const { checkInput, operate } = await import('#src/operations/operate.ts');
       // A wrong option is named even if the database is unreachable.
       checkInput(operation.input, given);
-      return operate(operation, given, commandLineCaller(by), await openPlatform(following));
+      return operate(
+        operation,
+        given,
+        commandLineCaller(by ?? config.operator),
+        await openPlatform(following),
+      );
     },
     operateAll: async (planned) => {
       const { operateAll } = await import('#src/operations/operate.ts');
-      await operateAll(planned, commandLineCaller(), await openPlatform({}));
+      await operateAll(planned, commandLineCaller(config.operator), await openPlatform({}));
     },
   };
 };
