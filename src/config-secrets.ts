@@ -28,7 +28,7 @@ export const readSecretFiles = (
 
 /** Secrets in the environment that others read: libraries, and Compose, whose settings are in the same `.env`. */
 const OF_OTHERS =
-  /^(AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN|CONTAINER_AUTHORIZATION_TOKEN)|(PG|POSTGRES_|REDIS_)PASSWORD.*|OTEL_EXPORTER_OTLP_.*HEADERS)$/;
+  /^(AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN|CONTAINER_AUTHORIZATION_TOKEN).*|(PG|POSTGRES_|REDIS_)PASSWORD.*|OTEL_EXPORTER_OTLP_.*HEADERS)$/;
 
 /** Files of CATALOGUE_HOME with a key or a password. */
 const SECRET_FILES = ['keys', 'postgres.json', 'instance.json'];

@@ -34,6 +34,7 @@ const TOKEN = 'the-token-of-others';
 const OTHER_SETTINGS = {
   PGPASSWORD: ' a-password-of-postgres ',
   POSTGRES_PASSWORD_WORKER: 'a-password-of-the-worker',
+  AWS_SECRET_ACCESS_KEY_WORKER: 'a-key-of-the-worker',
   OTEL_EXPORTER_OTLP_HEADERS: 'authorization=a-key-of-telemetry',
 };
 const environment = () => ({

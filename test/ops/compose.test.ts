@@ -79,6 +79,20 @@ test('docker-compose.yml passes each variable of .env.example to the services th
   );
 });
 
+test('each service that calls AWS has credentials of its own: those of a decoder of pictures open no KYC record', async () => {
+  const { services } = await readCompose();
+  const credentials = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+  const given = [...ROLES, 'operator'].flatMap((role) => {
+    const values = credentials.map((name) => services[role]?.environment?.[name]);
+    if (values.every((value) => value === undefined)) return [];
+    const suffix = role.toUpperCase().replace('-', '_');
+    expect(values).toEqual(credentials.map((name) => `\${${name}_${suffix}:-}`));
+    return [role];
+  });
+  // KMS; KMS; PICTURE_STORE; both.
+  expect(given).toEqual(['worker', 'kyc-desk', 'media', 'operator']);
+});
+
 test('docker-compose.yml is valid, starts every process, and contains no secret', async () => {
   await run(process.execPath, ['node_modules/dclint/bin/dclint.cjs', '--quiet', 'docker-compose.yml']);
   const text = await readFile('docker-compose.yml', 'utf8');
