@@ -89,6 +89,9 @@ const withMeanings = async (sql: Queryable, piece: Piece): Promise<Piece> => {
   return { ...piece, means: likeliestWords(text, words) };
 };
 
+const findMeanings = (sql: Queryable, pieces: readonly Piece[]): Promise<Piece[]> =>
+  Promise.all(pieces.map((piece) => withMeanings(sql, piece)));
+
 /** Searches by name: first what is typed, then what may be meant, then games that lack a part of it. */
 const readByName = async (
   sql: Queryable,
@@ -101,7 +104,7 @@ const readByName = async (
   if (exact.length >= ENOUGH) return exact;
   const strict = await read(strictQuery(typed, application_id));
   if (strict.length >= ENOUGH) return strict;
-  const meant = await Promise.all(typed.map((piece) => withMeanings(sql, piece)));
+  const meant = await findMeanings(sql, typed);
   const likely = await read(strictQuery(meant, application_id));
   if (strict.length + likely.length > 0) return [...strict, ...likely];
   return read(looseQuery(meant, application_id));
@@ -122,6 +125,14 @@ const scoreOfId = (search: string, { game_id, application_game_id }: Candidate):
 export const compareFound = (one: FoundGame, other: FoundGame): number =>
   other.score - one.score || one.game_id.localeCompare(other.game_id);
 
+const bestOf = (games: readonly Candidate[], scoreOf: (game: Candidate) => number): FoundGame[] => {
+  const scores = new Map(games.map((game) => [game.game_id, scoreOf(game)]));
+  return [...scores]
+    .map(([game_id, score]) => ({ game_id, score }))
+    .sort(compareFound)
+    .slice(0, FOUND_MAX);
+};
+
 /**
  * Finds games by their name, in any order of its words, and by both of their ids. Withdrawn games are found by id alone.
  * @returns the best first
@@ -134,13 +145,17 @@ export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<F
     readByName(sql, filter),
   ]);
   const words = wordsOf(search);
-  const scores = new Map(
-    found
-      .flat()
-      .map((game) => [game.game_id, Math.max(scoreOfId(search, game), scoreOfName(words, game.game_name))]),
+  return bestOf(found.flat(), (game) =>
+    Math.max(scoreOfId(search, game), scoreOfName(words, game.game_name)),
   );
-  return [...scores]
-    .map(([game_id, score]) => ({ game_id, score }))
-    .sort(compareFound)
-    .slice(0, FOUND_MAX);
+};
+
+/** Finds games whose name has all of these words, each as a whole word or with a slip. @returns the best first */
+export const searchNames = async (sql: Queryable, words: readonly string[]): Promise<FoundGame[]> => {
+  const read = (pieces: readonly Piece[]) =>
+    readMatches(sql, exactQuery(pieces, undefined), undefined, false);
+  const pieces = piecesOfQuery(words.join(' '));
+  const exact = await read(pieces);
+  const likely = exact.length >= ENOUGH ? [] : await read(await findMeanings(sql, pieces));
+  return bestOf([...exact, ...likely], ({ game_name }) => scoreOfName(words, game_name));
 };

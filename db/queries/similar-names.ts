@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '#db/client.ts';
-import { searchGames } from '#db/queries/game-search.ts';
+import { searchNames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { readColumn } from '#db/rows.ts';
 import { isPostgresError, QUERY_CANCELED } from '#db/sqlstate.ts';
@@ -28,9 +28,7 @@ export const listSimilarNames = async (
 ): Promise<SimilarName[]> => {
   const words = comparedWords(game_name);
   if (words.length === 0) return [];
-  const found = (await searchGames(sql, { search: words.join(' ') }))
-    .map((game) => game.game_id)
-    .filter((id) => id !== game_id);
+  const found = (await searchNames(sql, words)).map((game) => game.game_id).filter((id) => id !== game_id);
   const games = await sql<SimilarName[]>`
     select game_id, game_name, application_id, audit_status, withdrawn_at, a.name as application_name
     from unnest(${found.slice(0, COMPARED_MAX)}::uuid[]) with ordinality as found (game_id, place)

@@ -28,6 +28,24 @@ export const summariseLanes = async (sql: Queryable, application_id?: string): P
   };
 };
 
+/** The columns by which a game is in a lane. */
+type InLane = Pick<GameRow, 'game_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>;
+
+/** Finds the lane of a game, and when it is due. @returns undefined if it is in no lane */
+export const findLane = async (
+  sql: Queryable,
+  { game_id, audit_status, withdrawn_at, created_at }: InLane,
+): Promise<Pick<WaitingPlace, 'lane' | 'since' | 'due' | 'is_held'> | undefined> => {
+  if (audit_status !== 'pending' || withdrawn_at !== null) return undefined;
+  const { changed_since, due, is_held } = await readDueTime(sql, game_id);
+  return {
+    lane: changed_since === null ? 'new' : 'changed',
+    since: changed_since ?? created_at,
+    due,
+    is_held,
+  };
+};
+
 /**
  * Finds a game's place in its lane.
  * @param application_id the lane is filtered by it; absent: the games of all applications
@@ -35,18 +53,16 @@ export const summariseLanes = async (sql: Queryable, application_id?: string): P
  */
 export const findWaitingPlace = async (
   sql: Queryable,
-  game: Pick<GameRow, 'game_id' | 'audit_status' | 'withdrawn_at' | 'created_at'>,
+  game: InLane,
   application_id?: string,
 ): Promise<WaitingPlace | undefined> => {
-  if (game.audit_status !== 'pending' || game.withdrawn_at !== null) return undefined;
-  const { game_id, created_at } = game;
-  const { changed_since, due, is_held } = await readDueTime(sql, game_id);
-  const lane: Lane = changed_since === null ? 'new' : 'changed';
+  const found = await findLane(sql, game);
+  if (found === undefined) return undefined;
+  const { lane, due } = found;
   const [before, counts, median_wait_ms] = await Promise.all([
-    countBeforeInLane(sql, lane, { game_id, due }, application_id),
+    countBeforeInLane(sql, lane, { game_id: game.game_id, due }, application_id),
     countLanes(sql, application_id),
     readMedianWaitMs(sql),
   ]);
-  const since = changed_since ?? created_at;
-  return { lane, place: before + 1, games: counts[lane], since, due, median_wait_ms, is_held };
+  return { ...found, place: before + 1, games: counts[lane], median_wait_ms };
 };

@@ -162,13 +162,13 @@ export const readTimeline = async (
   application_game_id: string,
   known?: GameRow,
 ): Promise<Timeline> => {
-  const application = await readApplicationState(sql, application_id);
-  if (application === undefined) throw new NotFoundError('application', application_id);
-  const [game, imported, failures] = await Promise.all([
+  const [application, game, imported, failures] = await Promise.all([
+    readApplicationState(sql, application_id),
     known ?? findApplicationGame(sql, application_id, application_game_id),
     known === undefined ? findWaitingGame(sql, application_id, application_game_id) : undefined,
     listGameFailures(sql, application_id, application_game_id),
   ]);
+  if (application === undefined) throw new NotFoundError('application', application_id);
   const [events, waiting] =
     game === undefined
       ? []

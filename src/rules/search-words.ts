@@ -123,12 +123,19 @@ const anyOf = (queries: readonly string[]): string => queries.map((query) => `($
 /** The lexemes of the index that stand for the parts of a name. */
 export const lexemesOf = (pieces: readonly Piece[]): string[] => pieces.map(({ text }) => wordLexeme(text));
 
-/** The `tsquery` of the games that have every part as a whole word: far fewer than begin so, where words are common. */
+/**
+ * The `tsquery` of the games that have every part as a whole word, or a word that it may mean: far fewer than begin so, where
+ * words are common.
+ */
 export const exactQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
   within(
     application_id,
     pieces
-      .map(({ text }) => (IS_UNSPACED.test(text) ? beginsWith(text) : quote(wordLexeme(text))))
+      .map(({ text, means }) => [
+        IS_UNSPACED.test(text) ? beginsWith(text) : quote(wordLexeme(text)),
+        ...means.map(quote),
+      ])
+      .map((either) => `(${either.join(' | ')})`)
       .join(' & '),
   );
 

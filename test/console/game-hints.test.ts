@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { listSimilarNames } from '#db/queries/similar-names.ts';
 import { readGameHints } from '#src/review/game-hints.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
@@ -62,4 +64,30 @@ test('the page of a game shows its application’s record, similar names of othe
   expect(whole).toContain('Another application has a similar name');
   // Its badge beside the name leads here.
   expect(await read(ids.spoof)).toContain('<section class="card warn" id="hints">');
+});
+
+test('a name is similar if it has each word as it is, with a slip, or longer; in another order, and in CJK too', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'near');
+  const land = async (...names: string[]) => {
+    const games = names.map((game_name) => fetchedGame({ game_id: game_name, game_name }));
+    await upsertGames(sql, 'near', games);
+  };
+  await land(
+    'Velvet Farmers',
+    'Velvte Farm',
+    'Farm of Velvet',
+    'Velvet Fort',
+    'Farm',
+    '星空農場物語',
+    '星空戦争',
+  );
+  const similar = async (game_name: string) => {
+    const game = { game_id: randomUUID(), game_name, application_id: 'far' };
+    return (await listSimilarNames(sql, game, 9)).map((each) => each.game_name).sort();
+  };
+  expect(await similar('Velvet Farm')).toEqual(['Farm of Velvet', 'Velvet Farmers', 'Velvte Farm']);
+  expect(await similar('Velvet Farm 2')).toEqual(await similar('Velvet Farm'));
+  expect(await similar('星空農場')).toEqual(['星空農場物語']);
+  expect(await similar('7')).toEqual([]);
 });

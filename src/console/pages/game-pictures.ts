@@ -30,7 +30,7 @@ export type GamePictures = {
   /** Games whose icon looks the same. */
   similar: readonly SimilarGame[];
   hasMoreSimilar: boolean;
-  /** The pictures of this game and of those that come next. */
+  /** The pictures of this game, in both revisions, and the icons of the similar ones. */
   pictures: PictureSet;
   /** Bytes that the last decision named and that are others now, by address; undefined for none. */
   former: ReadonlyMap<string, ContentView | undefined>;
@@ -54,28 +54,27 @@ const readPassState = (current: readonly (PictureView | undefined)[], keepsPictu
 
 const listsOf = ({ fields }: GameDiff): ListDiff[] => fields.filter((field) => field.kind === 'list');
 
-/**
- * Reads what a game's page shows, and has the pictures fetched that are missing.
- * @param upcoming the next games of the lane
- */
+/** Reads what a game's page shows, and has the pictures fetched that are missing. */
 export const loadGamePictures = async (
   options: ConsoleOptions,
   game: GameRow,
   diff: GameDiff,
-  upcoming: readonly Pick<GameRow, 'game_id' | 'application_id' | 'game_icon' | 'game_store_pic'>[],
 ): Promise<GamePictures> => {
   const { sql } = options;
   const { application_id } = game;
   const earlier = listsOf(diff).flatMap(({ items }) =>
     items.map(({ value }) => ({ application_id, url: value })),
   );
-  const similar = await listSimilarIcons(sql, game.game_id, SIMILAR_MAX + 1);
-  const icons = similar.flatMap(({ application_id: owner, game_icon: [url] }) =>
-    url === undefined ? [] : [{ application_id: owner, url }],
-  );
-  const [wanted, others, pins] = await Promise.all([
-    wantPictures(options, [game, ...upcoming]),
-    findPictures(sql, [...earlier, ...icons]),
+  const readOthers = async () => {
+    const similar = await listSimilarIcons(sql, game.game_id, SIMILAR_MAX + 1);
+    const icons = similar.flatMap(({ application_id: owner, game_icon: [url] }) =>
+      url === undefined ? [] : [{ application_id: owner, url }],
+    );
+    return { similar, others: await findPictures(sql, [...earlier, ...icons]) };
+  };
+  const [wanted, { similar, others }, pins] = await Promise.all([
+    wantPictures(options, [game]),
+    readOthers(),
     listPins(sql, game.game_id),
   ]);
   const pictures: PictureSet = { get: (address) => wanted.get(address) ?? others.get(address) };

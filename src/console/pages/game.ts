@@ -9,13 +9,14 @@ import { listReasons } from '#db/queries/reasons.ts';
 import { gamePage } from '#src/console/pages/game-layout.ts';
 import { latePass, loadGamePictures, pictureList } from '#src/console/pages/game-pictures.ts';
 import { seeGame, viewersLine } from '#src/console/pages/game-viewers.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { readFirst, type Sources } from '#src/lists/read.ts';
+import { readFirst } from '#src/lists/read.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
 import { threadList } from '#src/lists/threads.ts';
 import { compareRevisions } from '#src/review/compare-revisions.ts';
 import { readGameHints } from '#src/review/game-hints.ts';
-import { findWaitingPlace } from '#src/review/lanes.ts';
+import { findLane, findWaitingPlace } from '#src/review/lanes.ts';
 import { readStanding } from '#src/review/standing.ts';
 import { readTimeline } from '#src/review/timeline.ts';
 import { isPrefetch, operatorOf, sendError, sendPage } from '#src/site/answers.ts';
@@ -52,20 +53,18 @@ const polled = query.extend({
   polls: z.coerce.number().int().min(0).catch(0),
 });
 
-/** @returns the games of the lane behind a cursor, and where a search among them goes on */
+/** The games of the lane behind a cursor, whose pictures are fetched, and where a search among them goes on. */
 const readComing = async (
-  sources: Sources,
+  options: ConsoleOptions,
   { lane, application: application_id, q: search }: LaneFilters,
   cursor: string | undefined,
-): Promise<{ games: readonly { game_id: string }[]; further: string | undefined }> => {
-  if (lane === undefined || cursor === undefined) return { games: [], further: undefined };
-  const { rows, cursor: further } = await readUpcoming(
-    sources,
-    { lane, application_id, search },
-    cursor,
-    UPCOMING,
-  );
-  return { games: rows, further };
+): Promise<{ next: string | undefined; further: string | undefined }> => {
+  if (lane === undefined || cursor === undefined) return { next: undefined, further: undefined };
+  const filter = { lane, application_id, search };
+  const { rows, cursor: further } = await readUpcoming(sourcesOf(options), filter, cursor, UPCOMING);
+  const game_ids = rows.map(({ game_id }) => game_id);
+  await wantPictures(options, await listPicturedGames(options.sql, game_ids));
+  return { next: game_ids[0], further };
 };
 
 type Params = ById<'game_id'>;
@@ -89,34 +88,47 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
     const shown = Math.min(to ?? game.revision, game.revision);
-    const [diff, timeline, revisions, reasons, hints, standing, thread, appeal, seen, owner] =
-      await Promise.all([
-        compareRevisions(sql, game, { from, to }),
-        readTimeline(sql, game.application_id, game.application_game_id, game),
-        listRevisionNumbers(sql, game_id),
-        listReasons(sql),
-        readGameHints(sql, game),
-        readStanding(sql, game.application_id),
-        readFirst(threadList, sources, { game_id }, THREAD_MAX),
-        game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
-        mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
-        findApplication(sql, game.application_id),
-      ]);
-    const { waiting } = timeline;
-    const lane = opened ?? waiting?.lane;
-    const place = application === undefined ? waiting : await findWaitingPlace(sql, game, application);
-    const filters = { lane, application, q };
-    const cursor =
-      waiting === null || lane === undefined ? after : cursorAfter({ game_id, due: waiting.due });
-    const coming = await readComing(sources, filters, cursor);
-    const [next] = coming.games;
-    const comingPictures = await listPicturedGames(
-      sql,
-      coming.games.map((each) => each.game_id),
-    );
-    const pictures = await loadGamePictures(options, game, diff, comingPictures);
-    const direct =
-      next === undefined ? undefined : link(`/games/${next.game_id}`, { ...filters, back: game_id });
+    // One promise each for what is read in turn: the longest decides how long the page takes.
+    const findComing = async () => {
+      const found = await findLane(sql, game);
+      const lane = opened ?? found?.lane;
+      const filters = { lane, application, q };
+      const cursor =
+        found === undefined || lane === undefined ? after : cursorAfter({ game_id, due: found.due });
+      return { filters, cursor, ...(await readComing(options, filters, cursor)) };
+    };
+    const compare = async () => {
+      const diff = await compareRevisions(sql, game, { from, to });
+      return { diff, pictures: await loadGamePictures(options, game, diff) };
+    };
+    const [
+      { filters, cursor, next, further },
+      { diff, pictures },
+      timeline,
+      place,
+      revisions,
+      reasons,
+      hints,
+      standing,
+      thread,
+      appeal,
+      seen,
+      owner,
+    ] = await Promise.all([
+      findComing(),
+      compare(),
+      readTimeline(sql, game.application_id, game.application_game_id, game),
+      application === undefined ? undefined : findWaitingPlace(sql, game, application),
+      listRevisionNumbers(sql, game_id),
+      listReasons(sql),
+      readGameHints(sql, game),
+      readStanding(sql, game.application_id),
+      readFirst(threadList, sources, { game_id }, THREAD_MAX),
+      game.audit_status === 'rejected' ? findOpenAppeal(sql, game_id) : undefined,
+      mayDecide && !isAhead ? seeGame(sql, { game_id, revision: shown }, login) : '',
+      findApplication(sql, game.application_id),
+    ]);
+    const direct = next === undefined ? undefined : link(`/games/${next}`, { ...filters, back: game_id });
     const nextUrl =
       mayDecide && direct !== undefined
         ? link('/review/next', { ...filters, after: cursor, back: game_id })
@@ -129,7 +141,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         application_name: owner?.name ?? game.application_id,
         diff,
         timeline,
-        waiting: place ?? null,
+        waiting: (application === undefined ? timeline.waiting : place) ?? null,
         revisions,
         reasons,
         thread,
@@ -141,9 +153,9 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
         cursor,
         nextUrl,
         furtherUrl:
-          next !== undefined || coming.further === undefined
+          next !== undefined || further === undefined
             ? undefined
-            : link('/review', { ...filters, cursor: coming.further }),
+            : link('/review', { ...filters, cursor: further }),
         backUrl,
         pictures,
         hints,
@@ -160,7 +172,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const diff = await compareRevisions(sql, game, { from, to });
     const list = diff.fields.find((each) => each.field === field);
     if (list?.kind !== 'list') return reply.code(404).send();
-    const pictures = await loadGamePictures(options, game, diff, []);
+    const pictures = await loadGamePictures(options, game, diff);
     const mayPass = options.keepsPictures && hasRight(operatorOf(request).roles, 'decide');
     const isCurrent = diff.to === game.revision;
     const button = mayPass && isCurrent ? latePass(game, diff, list, pictures) : null;
