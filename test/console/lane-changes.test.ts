@@ -56,6 +56,21 @@ test('a card of the changed lane says what the game was and what changed, and no
   expect(await get(`/games/${before.game_id}?lane=changed`)).toContain('>was passed<');
 });
 
+test('the page of a game marks what changed in the address of its video, and links to the video as it is now', async () => {
+  await addApplication(database.sql, 'films');
+  const video = (name: string) => ({
+    game_id: 'g',
+    game_store_video: `https://video.example/watch?v=${name}`,
+  });
+  const before = fetchedGame(video('former'));
+  await upsertGames(database.sql, 'films', [before]);
+  await decideGame(database.sql, { game_id: before.game_id, audit_status: 'passed' });
+  await upsertGames(database.sql, 'films', [fetchedGame(video('latter'), new Date())]);
+  const page = await get(`/games/${before.game_id}?lane=changed`);
+  expect(page).toContain('watch?v=<del>former</del><ins>latter</ins>');
+  expect(page).toContain('<a href="https://video.example/watch?v=latter" rel="noreferrer');
+});
+
 test('of a game whose addresses and texts are the same, a picture was replaced', async () => {
   await addApplication(database.sql, 'bytes');
   const pictures = openPictures(database.sql, ['bytes']);

@@ -38,6 +38,9 @@ const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => 
   const prose = html`<div class="prose" dir="auto" lang="${scriptOf(text).lang}">${parts.map((part) =>
     markPart(part, isCompared, html`${part.text}`),
   )}</div>`;
+  // A link in parts could not be opened.
+  const now = parts.map((part) => (part.type === 'removed' ? '' : part.text)).join('');
+  if (field === 'game_store_video') return html`<div class="body">${prose}${outwardLink(now)}</div>`;
   if (text.length < LONG_TEXT && text.split('\n').length < 12) return html`<div class="body">${prose}</div>`;
   return html`<section class="body clip" tabindex="0" aria-label="${CONTENT[field].title}">${prose}</section>`;
 };
