@@ -2,7 +2,7 @@
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { flat, shownColour, uint16, uint32, useDecoder } from '#test/support/picture-parts.ts';
+import { flat, shownColour, uint16, uint32, useDecoder, withSegments } from '#test/support/picture-parts.ts';
 
 const SIDE = 32;
 const decode = useDecoder();
@@ -19,13 +19,9 @@ const xmp = (attributes: string, content = ''): Buffer =>
     '<rdf:Description rdf:about="" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" hdrgm:Version="1.0" ',
     `${attributes}>${content}</rdf:Description></rdf:RDF></x:xmpmeta>`,
   );
-/** A JPEG with segments at its begin. */
-const within = (jpeg: Buffer, ...segments: Buffer[]): Buffer =>
-  concat(jpeg.subarray(0, 2), ...segments, jpeg.subarray(2));
-
 /** "This picture is bright for HDR": elsewhere it is as dark as the map says. */
 const aGainMap = async (): Promise<Buffer> =>
-  within(
+  withSegments(
     await flat('#ffffff', SIDE).greyscale().jpeg().toBuffer(),
     xmp(
       'hdrgm:BaseRenditionIsHDR="True" hdrgm:GainMapMin="0" hdrgm:GainMapMax="3" hdrgm:Gamma="1" hdrgm:OffsetSDR="0.015625" hdrgm:OffsetHDR="0.015625" hdrgm:HDRCapacityMin="0" hdrgm:HDRCapacityMax="3"',
@@ -52,9 +48,9 @@ const whites = async () => {
   const list = listOf(map.length, white.length - 2 + listOf(0, 0).length - LIST_HEAD);
   const listed = listOf(map.length, listOf(0, 0).length - LIST_HEAD + 4);
   return {
-    named: concat(within(white, says, list), map),
-    inSegment: within(white, says, listed, segment(0xeb, map)),
-    inContainer: concat(within(white, container), map),
+    named: concat(withSegments(white, says, list), map),
+    inSegment: withSegments(white, says, listed, segment(0xeb, map)),
+    inContainer: concat(withSegments(white, container), map),
   };
 };
 
@@ -66,7 +62,7 @@ test('a JPEG with a second picture is not shown', async () => {
 test('a JPEG with a thumbnail, several scans or bytes behind its end is shown', async () => {
   const small = await flat('#ffffff', 8).jpeg().toBuffer();
   const progressive = await flat('#ffffff', SIDE).jpeg({ progressive: true }).toBuffer();
-  for (const jpeg of [within(progressive, segment(0xed, small)), concat(progressive, 'behind it')])
+  for (const jpeg of [withSegments(progressive, segment(0xed, small)), concat(progressive, 'behind it')])
     expect(await decode(jpeg)).toBe(1);
 });
 

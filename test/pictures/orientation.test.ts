@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { flat, uint16, uint32, useDecoder } from '#test/support/picture-parts.ts';
+import { flat, uint16, uint32, useDecoder, withSegments } from '#test/support/picture-parts.ts';
 
 const decode = useDecoder();
 const TURNED = 6;
@@ -24,8 +24,7 @@ const exif = (tags: Buffer[], head = 'Exif\0\0'): Buffer => {
   ]);
   return Buffer.concat([Buffer.from([0xff, 0xe1]), uint16(block.length + 2), block]);
 };
-const jpegWith = (...segments: Buffer[]): Buffer =>
-  Buffer.concat([JPEG.subarray(0, 2), ...segments, JPEG.subarray(2)]);
+const jpegWith = (...segments: Buffer[]): Buffer => withSegments(JPEG, ...segments);
 const webp = () => PICTURE.clone().withMetadata({ orientation: TURNED }).webp().toBuffer();
 const LONG = jpegWith(exif([tag(TURNED, 4)]));
 

@@ -1,35 +1,14 @@
-import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import {
-  bytes,
-  concat,
-  PNG_SIGNATURE,
-  pngChunk,
-  profileOf,
-  shownColour,
-  uint32,
-} from '#test/support/picture-parts.ts';
-
-const SIDE = 32;
+import { iccChunk, pngOf, profileOf, shownColour } from '#test/support/picture-parts.ts';
 
 /** A PNG of 16 bits with a colour profile. */
-const png = (profile: Buffer, pixel: number[]): Buffer => {
-  const row = bytes(
-    0,
-    ...Array(SIDE)
-      .fill(pixel.flatMap((tone) => [tone, tone]))
-      .flat(),
-  );
-  return concat(
-    PNG_SIGNATURE,
-    pngChunk('IHDR', concat(uint32(SIDE, SIDE), bytes(16, pixel.length === 4 ? 6 : 2, 0, 0, 0))),
-    pngChunk('iCCP', concat(Buffer.from('x\0\0'), deflateSync(profile))),
-    pngChunk('IDAT', deflateSync(concat(...Array(SIDE).fill(row)))),
-    pngChunk('IEND', Buffer.alloc(0)),
-  );
+const png = (profile: Buffer, pixel: readonly number[]): Buffer => {
+  const colourType = pixel.length === 4 ? 6 : 2;
+  const tones = pixel.flatMap((tone) => [tone, tone]);
+  return pngOf(tones, { depth: 16, colourType, before: [iccChunk(profile)] });
 };
 
 describe.runIf(hasBrowser())('a PNG of 16 bits with a profile', () => {
@@ -45,7 +24,7 @@ describe.runIf(hasBrowser())('a PNG of 16 bits with a profile', () => {
     ['srgb', [40, 90, 160, 255]],
     ['p3', [120, 110, 100]],
   ] as const)('of %s has the colours in its thumbnails that Chromium shows', async ([name, pixel]) => {
-    const file = png(await profileOf(name), [...pixel]);
+    const file = png(await profileOf(name), pixel);
     const decoded = await decoder.decode({ bytes: file, format: 'png' });
     if (decoded.outcome !== 'shown') throw new Error(decoded.outcome);
     const page = await browser.newPage();
