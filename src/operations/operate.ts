@@ -12,6 +12,7 @@ import { actionOf } from '#src/contract/audit.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { recordKnownRefusal } from '#src/identity/refusals.ts';
+import { mapConcurrently } from '#src/lib/map-concurrently.ts';
 import type { AnyOperation, Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
 import { readStanding, requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
 import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
@@ -147,6 +148,9 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
   }
 };
 
+/** Calls to the key service at once, of operations that run together. */
+export const KEY_CALLS = 16;
+
 /** An operation with its input, as one of several. */
 export type Planned = { operation: AnyOperation; given: object };
 
@@ -166,11 +170,10 @@ export const operateAll = async (
     requireRight(operation, input, caller);
     return { operation, input };
   });
-  const prepareAll = async (): Promise<unknown[]> => {
-    const all: unknown[] = [];
-    for (const { operation, input } of checked) all.push(await operation.prepare?.(input, { sql, keys }));
-    return all;
-  };
+  const prepareAll = (): Promise<unknown[]> =>
+    mapConcurrently(checked, KEY_CALLS, async ({ operation, input }) =>
+      operation.prepare?.(input, { sql, keys }),
+    );
   const runAll = async (tx: Queryable, prepared: readonly unknown[]): Promise<void> => {
     const all: AuditEntry[] = [];
     for (const [index, { operation, input }] of checked.entries()) {

@@ -1,7 +1,11 @@
+import { tmpdir } from 'node:os';
+import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { openDatabase, type Queryable } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findSendingAddress } from '#db/queries/event-webhooks.ts';
+import { readWanted } from '#src/cli/commands/apply-file.ts';
+import { planChanges } from '#src/cli/commands/apply-plan.ts';
 import { addApplication, changeApplication } from '#src/operations/applications.ts';
 import { setEventAddress } from '#src/operations/event-address.ts';
 import { rotateEventSecret, rotateSubscriptionSecret } from '#src/operations/events.ts';
@@ -37,7 +41,7 @@ const slowRing = () => {
   };
   const keys: KeyRing = { records: [provider], tokens: [provider] };
   onTestFinished(() => gate.resolve());
-  return { keys, waiting, release: () => gate.resolve() };
+  return { keys, waiting, release: () => gate.resolve(), fail: (error: Error) => gate.reject(error) };
 };
 
 const inTransaction = (sql: Queryable) => sql`
@@ -112,13 +116,64 @@ it('operations that run together call a slow key service before their transactio
   ];
   const done = operateAll(planned, KIM, testPlatform(mine, { keys: async () => keys }));
 
-  await expect.poll(() => waiting.calls).toBe(1);
+  await expect.poll(() => waiting.calls).toBe(2);
   await expect.poll(() => inTransaction(sql)).toEqual([]);
   release();
   await done;
   expect(waiting.calls).toBe(2);
   const added = await findApplication(sql, 'bolt');
   expect(await openAccessToken(ringOf(['k1']), added as NonNullable<typeof added>)).toBe('a-token');
+});
+
+const plan = (operation: unknown, given: { application_id: string; access_token: string }) => ({
+  operation: operation as AnyOperation,
+  given,
+});
+
+it('operations that run together call the key service sixteen at once, and no more of them after a failure', async () => {
+  const { sql } = database;
+  await world();
+  const planned = Array.from({ length: 40 }, (_, n) =>
+    plan(addApplication, { ...bolt, application_id: `bolt-${n}` }),
+  );
+  const { keys, waiting, release } = slowRing();
+  const done = operateAll(planned, KIM, testPlatform(sql, { keys: async () => keys }));
+  await expect.poll(() => waiting.calls).toBe(16);
+  release();
+  await done;
+  expect(waiting.calls).toBe(40);
+  const names = await sql<{ application_id: string }[]>`
+    select application_id from applications where application_id like 'bolt-%' order by created_at, substr(application_id, 6)::int`;
+  expect(names.map(({ application_id }) => application_id)).toEqual(
+    planned.map(({ given }) => given.application_id),
+  );
+
+  // `apply` opens what is there, to compare it.
+  const settings = planned.map(({ given: { application_id, access_token: _, ...given } }) => [
+    application_id,
+    { ...given, access_token_env: 'TOKEN' },
+  ]);
+  const file = JSON.stringify({ applications: Object.fromEntries(settings) });
+  const wanted = await readWanted('-', Readable.from([file]), { env: { TOKEN: 'a-token' }, home: tmpdir() });
+  const compared = slowRing();
+  const comparing = planChanges(sql, wanted, async () => compared.keys, false);
+  await expect.poll(() => compared.waiting.calls).toBe(16);
+  compared.release();
+  expect((await comparing).changes).toEqual([]);
+  expect(compared.waiting.calls).toBe(40);
+
+  const down = slowRing();
+  const failing = operateAll(
+    planned.map(({ given }) =>
+      plan(changeApplication, { application_id: given.application_id, access_token: 'another' }),
+    ),
+    KIM,
+    testPlatform(sql, { keys: async () => down.keys }),
+  );
+  await expect.poll(() => down.waiting.calls).toBe(16);
+  down.fail(new Error('the key service is down'));
+  await expect(failing).rejects.toThrow('the key service is down');
+  expect(down.waiting.calls).toBe(16);
 });
 
 it('an address that changed while the key service was slow gets a secret that opens for it', async () => {

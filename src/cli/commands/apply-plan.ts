@@ -7,8 +7,9 @@ import { applicationSettings, toColumns } from '#src/contract/application-settin
 import { SETTING_DEFAULTS } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { formatDuration } from '#src/lib/duration.ts';
+import { mapConcurrently } from '#src/lib/map-concurrently.ts';
 import { addApplication, changeApplication } from '#src/operations/applications.ts';
-import type { Planned } from '#src/operations/operate.ts';
+import { KEY_CALLS, type Planned } from '#src/operations/operate.ts';
 import type { AnyOperation } from '#src/operations/operation.ts';
 import { addReason, retireReason } from '#src/operations/reasons.ts';
 import { openAccessToken } from '#src/sealing/access-token.ts';
@@ -120,8 +121,11 @@ export const planChanges = async (
   const rows = new Map((await listApplications(sql)).map((row) => [row.application_id, row]));
   const reasons = new Map((await listReasons(sql)).map((row) => [row.code, row]));
   const found: Plan = { changes: [], planned: [], removed: [] };
-  for (const application of wanted.applications ?? []) {
-    const one = await planApplication(application, rows.get(application.application_id), openKeys);
+  // A token that is there already is opened, to be compared.
+  const plans = await mapConcurrently(wanted.applications ?? [], KEY_CALLS, (application) =>
+    planApplication(application, rows.get(application.application_id), openKeys),
+  );
+  for (const one of plans) {
     if (one === undefined) continue;
     found.changes.push(one.change);
     found.planned.push(one.planned);
