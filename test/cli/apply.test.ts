@@ -167,6 +167,11 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     `applications:\n${Array.from({ length: 100 }, (_, n) => `  a${n}: 1\n`).join('')}`,
     'line 21: applications.a19 must be a JSON object\nand 80 more\nNothing was changed.',
   ],
+  [
+    'a file of 100,000 wrong ids, which the library would compare with each other for a quarter of an hour,',
+    `reasons:\n${Array.from({ length: 100_000 }, (_, n) => `  r${n}: 1\n`).join('')}`,
+    'and 99980 more\nNothing was changed.',
+  ],
 ];
 test.each(WRONG)('%s changes nothing, and the line and the field are named', async (_what, text, ...says) => {
   const before = await everyRow(database.sql);

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { type Document, isMap, isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { nameInput, readInput } from '#src/cli/kit/read-input.ts';
 import { PROBLEMS_SHOWN } from '#src/cli/kit/read-lines.ts';
@@ -61,6 +61,26 @@ const toPlain = (path: string, document: Document): ReturnType<Document['toJS']>
   }
 };
 
+/** Finds a key that its map already has. @returns its offset */
+const findRepeatedKey = (document: Document): number | undefined => {
+  let found: number | undefined;
+  visit(document, {
+    Map: (_, { items }) => {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (keys.has(key.value)) {
+          found = key.range?.[0];
+          return visit.BREAK;
+        }
+        keys.add(key.value);
+      }
+      return undefined;
+    },
+  });
+  return found;
+};
+
 const PARTS = ['applications', 'reasons'] as const;
 
 /** Parses a file. @throws UsageError that names the file, the line and the field */
@@ -69,12 +89,15 @@ const parseFile = (
   text: string,
 ): { file: File; plain: { applications?: Record<string, object> } } => {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  // The library compares each key with all before it: 40,000 applications would take minutes.
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: false });
+  const refuse = (offset: number, why: string): never => {
+    throw new UsageError(`${path}, line ${lines.linePos(offset).line}: ${why}`);
+  };
   const [broken] = document.errors;
-  if (broken !== undefined) {
-    const line = lines.linePos(broken.pos[0]).line;
-    throw new UsageError(`${path}, line ${line}: ${broken.message.split('\n')[0]}`);
-  }
+  if (broken !== undefined) refuse(broken.pos[0], broken.message.split('\n')[0] ?? '');
+  const repeated = findRepeatedKey(document);
+  if (repeated !== undefined) refuse(repeated, 'Map keys must be unique.');
   const plain = toPlain(path, document) ?? {};
   // zod leaves such a key of a record out without a word.
   if (PARTS.some((part) => Object.hasOwn(plain[part] ?? {}, '__proto__')))
