@@ -43,6 +43,13 @@ CREATE TABLE "applications" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "applications_review_priority" CHECK ("applications"."review_priority" in ('high', 'normal', 'low')),
 	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),
+	CONSTRAINT "applications_counts" CHECK (least("applications"."failed_runs") >= 0 and greatest("applications"."failed_runs") <= 9007199254740991),
+	CONSTRAINT "applications_pace" CHECK ("applications"."every_ms" between 1 and 2592000000 and "applications"."kyc_every_ms" between 1 and 2592000000
+        and "applications"."detail_max_age_ms" between 0 and 31536000000
+        and "applications"."concurrency" between 1 and 100 and "applications"."rate" between 1 and 100000),
+	CONSTRAINT "applications_volatile_parameters" CHECK (("applications"."volatile_parameters" = '{}' or array_ndims("applications"."volatile_parameters") = 1 and array_lower("applications"."volatile_parameters", 1) = 1 and array_position("applications"."volatile_parameters", null) is null)),
+	CONSTRAINT "applications_access_token_keys" CHECK ("applications"."access_token_keys" = jsonb_path_query_array("applications"."access_token_keys",
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)),
 	CONSTRAINT "applications_application_id" CHECK ("applications"."application_id" ~ '^[a-z0-9][a-z0-9-]{0,62}$')
 );
 --> statement-breakpoint
@@ -62,6 +69,17 @@ CREATE TABLE "approvals" (
 	"closed_at" timestamp with time zone,
 	"closed_as" text,
 	CONSTRAINT "approvals_kind" CHECK ("approvals"."kind" in ('reveal', 'erase', 'cp-id', 'verdict', 'withdrawals', 'officer', 'reviewer')),
+	CONSTRAINT "approvals_closed_as" CHECK ("approvals"."closed_as" in ('cancelled', 'declined', 'expired', 'void')),
+	CONSTRAINT "approvals_subject" CHECK ("approvals"."subject" ~ case
+        when "approvals"."kind" in ('officer', 'reviewer') then '^operator:[a-z0-9][a-z0-9._@+-]{0,99}$'
+        when "approvals"."kind" = 'withdrawals' then '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        else '^application:[a-z0-9-]{1,63}$' end),
+	CONSTRAINT "approvals_requested" CHECK (jsonb_typeof("approvals"."requested") = 'object' and not jsonb_path_exists("approvals"."requested", 'strict $ ? (
+        exists(@.game_ids ? (@.type() != "array")) || exists(@.game_ids[*] ? (@.type() != "string"))
+        || exists(@.roles ? (@.type() != "array")) || exists(@.roles[*] ? (@.type() != "string"))
+        || exists(@.act ? (@.type() != "string")) || exists(@.name ? (@.type() != "string"))
+        || exists(@.verdict ? (@.type() != "string")) || exists(@.text ? (@.type() != "string"))
+        || exists(@.expires ? (@.type() != "number")))', '{}', true)),
 	CONSTRAINT "approvals_two_persons" CHECK ("approvals"."approved_by" <> "approvals"."requested_by"),
 	CONSTRAINT "approvals_approved" CHECK (("approvals"."approved_at" is null) = ("approvals"."approved_by" is null)),
 	CONSTRAINT "approvals_in_time" CHECK ("approvals"."approved_at" <= "approvals"."requested_at" + interval '1 hour'),
@@ -89,7 +107,8 @@ CREATE TABLE "audit_log" (
 	"details" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"previous_hash" "bytea" NOT NULL,
 	"hash" "bytea" NOT NULL,
-	CONSTRAINT "audit_log_actor_kind" CHECK ("audit_log"."actor_kind" in ('operator', 'command_line', 'application', 'system'))
+	CONSTRAINT "audit_log_actor_kind" CHECK ("audit_log"."actor_kind" in ('operator', 'command_line', 'application', 'system')),
+	CONSTRAINT "audit_log_details" CHECK (jsonb_typeof("audit_log"."details") = 'object')
 );
 --> statement-breakpoint
 CREATE TABLE "event_deliveries" (
@@ -103,7 +122,8 @@ CREATE TABLE "event_deliveries" (
 	"last_status" integer,
 	"last_error" text,
 	"delivered_at" timestamp with time zone,
-	CONSTRAINT "event_deliveries_state" CHECK (state in ('pending', 'delivered', 'failed'))
+	CONSTRAINT "event_deliveries_state" CHECK ("event_deliveries"."state" in ('pending', 'delivered', 'failed')),
+	CONSTRAINT "event_deliveries_counts" CHECK (least("event_deliveries"."attempts", "event_deliveries"."last_status") >= 0 and greatest("event_deliveries"."attempts", "event_deliveries"."last_status") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "event_webhooks" (
@@ -123,7 +143,10 @@ CREATE TABLE "event_webhooks" (
 	"last_success_at" timestamp with time zone,
 	"last_error" text,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "event_webhooks_status" CHECK (status in ('active', 'off'))
+	CONSTRAINT "event_webhooks_status" CHECK ("event_webhooks"."status" in ('active', 'off')),
+	CONSTRAINT "event_webhooks_counts" CHECK (least("event_webhooks"."failures") >= 0 and greatest("event_webhooks"."failures") <= 9007199254740991),
+	CONSTRAINT "event_webhooks_secret_keys" CHECK ("event_webhooks"."secret_keys" = jsonb_path_query_array("event_webhooks"."secret_keys",
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
 );
 --> statement-breakpoint
 CREATE TABLE "events" (
@@ -152,6 +175,7 @@ CREATE TABLE "ingest_failures" (
 	"list_hash" text DEFAULT '' NOT NULL,
 	CONSTRAINT "ingest_failures_application_id_operation_application_game_id_pk" PRIMARY KEY("application_id","operation","application_game_id"),
 	CONSTRAINT "ingest_failures_operation" CHECK ("ingest_failures"."operation" in ('query_game_list', 'query_game_detail', 'query_cp_kyc')),
+	CONSTRAINT "ingest_failures_counts" CHECK (least("ingest_failures"."count") >= 0 and greatest("ingest_failures"."count") <= 9007199254740991),
 	CONSTRAINT "ingest_failures_reasons" CHECK ("ingest_failures"."reasons" = jsonb_path_query_array("ingest_failures"."reasons",
         'strict $[*] ? (@.path.type() == "string" && @.code.type() == "string")', '{}', true))
 );
@@ -189,7 +213,10 @@ CREATE TABLE "game_audits" (
 	"waiting_since" timestamp with time zone,
 	"decided_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"undone_at" timestamp with time zone,
-	"undone_by" text
+	"undone_by" text,
+	CONSTRAINT "game_audits_times" CHECK (least("game_audits"."waiting_since", "game_audits"."decided_at", "game_audits"."undone_at") >= '1970-01-01Z' and greatest("game_audits"."waiting_since", "game_audits"."decided_at", "game_audits"."undone_at") < '10000-01-01Z'),
+	CONSTRAINT "game_audits_status" CHECK ("game_audits"."audit_status" in ('passed', 'rejected')),
+	CONSTRAINT "game_audits_counts" CHECK (least("game_audits"."audit_id", "game_audits"."revision", "game_audits"."carried_over_from", "game_audits"."appeal_id") >= 0 and greatest("game_audits"."audit_id", "game_audits"."revision", "game_audits"."carried_over_from", "game_audits"."appeal_id") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "game_revisions" (
@@ -202,7 +229,9 @@ CREATE TABLE "game_revisions" (
 	"game_store_video" text NOT NULL,
 	"content_hash" text NOT NULL,
 	"fetched_at" timestamp with time zone NOT NULL,
-	CONSTRAINT "game_revisions_game_id_revision_pk" PRIMARY KEY("game_id","revision")
+	CONSTRAINT "game_revisions_game_id_revision_pk" PRIMARY KEY("game_id","revision"),
+	CONSTRAINT "game_revisions_counts" CHECK (least("game_revisions"."revision") >= 0 and greatest("game_revisions"."revision") <= 9007199254740991),
+	CONSTRAINT "game_revisions_pictures" CHECK (("game_revisions"."game_icon" = '{}' or array_ndims("game_revisions"."game_icon") = 1 and array_lower("game_revisions"."game_icon", 1) = 1 and array_position("game_revisions"."game_icon", null) is null) and ("game_revisions"."game_store_pic" = '{}' or array_ndims("game_revisions"."game_store_pic") = 1 and array_lower("game_revisions"."game_store_pic", 1) = 1 and array_position("game_revisions"."game_store_pic", null) is null))
 );
 --> statement-breakpoint
 CREATE TABLE "games" (
@@ -229,6 +258,8 @@ CREATE TABLE "games" (
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "games_application_game" UNIQUE("application_id","application_game_id"),
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
+	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
+	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null)),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
 );
 --> statement-breakpoint
@@ -274,6 +305,8 @@ CREATE TABLE "operators" (
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
+	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null) and ("operators"."held_roles" = '{}' or array_ndims("operators"."held_roles") = 1 and array_lower("operators"."held_roles", 1) = 1 and array_position("operators"."held_roles", null) is null)),
+	CONSTRAINT "operators_password_hash" CHECK ("operators"."password_hash" ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'),
 	CONSTRAINT "operators_roles" CHECK ("operators"."roles" <@ array['viewer', 'reviewer', 'kyc_officer', 'admin'])
 );
 --> statement-breakpoint
@@ -332,7 +365,8 @@ CREATE TABLE "kyc_access_log" (
 	"accessed_by" text NOT NULL,
 	"reason" text NOT NULL,
 	"accessed_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "kyc_access_log_action" CHECK ("kyc_access_log"."action" in ('reveal', 'erase'))
+	CONSTRAINT "kyc_access_log_action" CHECK ("kyc_access_log"."action" in ('reveal', 'erase')),
+	CONSTRAINT "kyc_access_log_counts" CHECK (least("kyc_access_log"."entry_id") >= 0 and greatest("kyc_access_log"."entry_id") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_former_records" (
@@ -351,13 +385,18 @@ CREATE TABLE "kyc_former_records" (
 	"data_keys" jsonb NOT NULL,
 	"received_at" timestamp with time zone NOT NULL,
 	"replaced_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"changed_fields" text[] NOT NULL
+	"changed_fields" text[] NOT NULL,
+	CONSTRAINT "kyc_former_records_data_keys" CHECK ("kyc_former_records"."data_keys" = jsonb_path_query_array("kyc_former_records"."data_keys",
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)),
+	CONSTRAINT "kyc_former_records_changed_fields" CHECK (("kyc_former_records"."changed_fields" = '{}' or array_ndims("kyc_former_records"."changed_fields") = 1 and array_lower("kyc_former_records"."changed_fields", 1) = 1 and array_position("kyc_former_records"."changed_fields", null) is null))
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_keys" (
 	"purpose" text PRIMARY KEY NOT NULL,
 	"data_keys" jsonb NOT NULL,
-	"public_key" "bytea"
+	"public_key" "bytea",
+	CONSTRAINT "kyc_keys_data_keys" CHECK ("kyc_keys"."data_keys" = jsonb_path_query_array("kyc_keys"."data_keys",
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_records" (
@@ -379,7 +418,10 @@ CREATE TABLE "kyc_records" (
 	"received_at" timestamp with time zone NOT NULL,
 	"changed_fields" text[] NOT NULL,
 	"field_fingerprints" "bytea" NOT NULL,
-	CONSTRAINT "kyc_records_record_id_unique" UNIQUE("record_id")
+	CONSTRAINT "kyc_records_record_id_unique" UNIQUE("record_id"),
+	CONSTRAINT "kyc_records_data_keys" CHECK ("kyc_records"."data_keys" = jsonb_path_query_array("kyc_records"."data_keys",
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)),
+	CONSTRAINT "kyc_records_changed_fields" CHECK (("kyc_records"."changed_fields" = '{}' or array_ndims("kyc_records"."changed_fields") = 1 and array_lower("kyc_records"."changed_fields", 1) = 1 and array_position("kyc_records"."changed_fields", null) is null))
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_states" (
@@ -406,6 +448,7 @@ CREATE TABLE "kyc_verdicts" (
 	"ended_as" text,
 	CONSTRAINT "kyc_verdicts_known" CHECK ("kyc_verdicts"."verdict" in ('verified', 'refused', 'incomplete')),
 	CONSTRAINT "kyc_verdicts_ended_as" CHECK ("kyc_verdicts"."ended_as" in ('changed', 'erased', 'expired', 'removed', 'replaced')),
+	CONSTRAINT "kyc_verdicts_counts" CHECK (least("kyc_verdicts"."verdict_id") >= 0 and greatest("kyc_verdicts"."verdict_id") <= 9007199254740991),
 	CONSTRAINT "kyc_verdicts_ended" CHECK (("kyc_verdicts"."ended_at" is null) = ("kyc_verdicts"."ended_as" is null))
 );
 --> statement-breakpoint
@@ -421,7 +464,8 @@ CREATE TABLE "picture_changes" (
 	"audit_id" bigint NOT NULL,
 	"before" "bytea" NOT NULL,
 	"after" "bytea" NOT NULL,
-	CONSTRAINT "picture_changes_game_id_found_at_picture_id_pk" PRIMARY KEY("game_id","found_at","picture_id")
+	CONSTRAINT "picture_changes_game_id_found_at_picture_id_pk" PRIMARY KEY("game_id","found_at","picture_id"),
+	CONSTRAINT "picture_changes_counts" CHECK (least("picture_changes"."audit_id") >= 0 and greatest("picture_changes"."audit_id") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_contents" (
@@ -436,7 +480,10 @@ CREATE TABLE "picture_contents" (
 	"whole" boolean DEFAULT true NOT NULL,
 	"pinned" boolean DEFAULT false NOT NULL,
 	"stored" text,
-	"looked_at" timestamp with time zone DEFAULT now() NOT NULL
+	"looked_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "picture_contents_outcome" CHECK ("picture_contents"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable')),
+	CONSTRAINT "picture_contents_stored" CHECK ("picture_contents"."stored" in ('seen', 'passed')),
+	CONSTRAINT "picture_contents_counts" CHECK (least("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") >= 0 and greatest("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_pins" (
@@ -445,21 +492,25 @@ CREATE TABLE "picture_pins" (
 	"place" smallint NOT NULL,
 	"picture_id" uuid NOT NULL,
 	"sha256" "bytea",
-	CONSTRAINT "picture_pins_audit_id_is_icon_place_pk" PRIMARY KEY("audit_id","is_icon","place")
+	CONSTRAINT "picture_pins_audit_id_is_icon_place_pk" PRIMARY KEY("audit_id","is_icon","place"),
+	CONSTRAINT "picture_pins_counts" CHECK (least("picture_pins"."audit_id", "picture_pins"."place") >= 0 and greatest("picture_pins"."audit_id", "picture_pins"."place") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_rules" (
 	"application_id" text PRIMARY KEY NOT NULL,
 	"tag" text NOT NULL,
 	"volatile_parameters" text[] NOT NULL,
-	"after" bigint
+	"after" bigint,
+	CONSTRAINT "picture_rules_volatile_parameters" CHECK (("picture_rules"."volatile_parameters" = '{}' or array_ndims("picture_rules"."volatile_parameters") = 1 and array_lower("picture_rules"."volatile_parameters", 1) = 1 and array_position("picture_rules"."volatile_parameters", null) is null)),
+	CONSTRAINT "picture_rules_after" CHECK ("picture_rules"."after" between -1 and 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_thumbnails" (
 	"sha256" "bytea" NOT NULL,
 	"width" smallint NOT NULL,
 	"webp" "bytea" NOT NULL,
-	CONSTRAINT "picture_thumbnails_sha256_width_pk" PRIMARY KEY("sha256","width")
+	CONSTRAINT "picture_thumbnails_sha256_width_pk" PRIMARY KEY("sha256","width"),
+	CONSTRAINT "picture_thumbnails_counts" CHECK (least("picture_thumbnails"."width") >= 0 and greatest("picture_thumbnails"."width") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "pictures" (
@@ -472,7 +523,9 @@ CREATE TABLE "pictures" (
 	"etag" text,
 	"fetched_at" timestamp with time zone,
 	"fresh_until" timestamp with time zone,
-	"next_check_at" timestamp with time zone
+	"next_check_at" timestamp with time zone,
+	CONSTRAINT "pictures_outcome" CHECK ("pictures"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable', 'not_found', 'http_error', 'redirect', 'too_large', 'encoded', 'busy', 'timeout', 'forbidden_address', 'name_not_found', 'tls_failed', 'connect_failed', 'connection_lost', 'not_requested')),
+	CONSTRAINT "pictures_counts" CHECK (least("pictures"."http_status") >= 0 and greatest("pictures"."http_status") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "application_checks" (
@@ -486,6 +539,7 @@ CREATE TABLE "application_checks" (
 	"skipped" integer DEFAULT 0 NOT NULL,
 	"cases" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"error" text,
+	CONSTRAINT "application_checks_counts" CHECK (least("application_checks"."passed", "application_checks"."failed", "application_checks"."skipped") >= 0 and greatest("application_checks"."passed", "application_checks"."failed", "application_checks"."skipped") <= 9007199254740991),
 	CONSTRAINT "application_checks_cases" CHECK ("application_checks"."cases" = jsonb_path_query_array("application_checks"."cases", 'strict $[*] ? (@.name.type() == "string"
           && @.rule.type() == "string" && @.outcome.type() == "string")', '{}', true)
         and not jsonb_path_exists("application_checks"."cases", 'strict $[*].* ? (@.type() == "object" || @.type() == "array")', '{}', true))
@@ -510,7 +564,8 @@ CREATE TABLE "refresh_requests" (
 	"requested_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"by_operator" boolean DEFAULT false NOT NULL,
 	"attempts" smallint DEFAULT 0 NOT NULL,
-	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id")
+	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id"),
+	CONSTRAINT "refresh_requests_counts" CHECK (least("refresh_requests"."attempts") >= 0 and greatest("refresh_requests"."attempts") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "refresh_turns" (
@@ -518,7 +573,8 @@ CREATE TABLE "refresh_turns" (
 	"next_at" timestamp with time zone NOT NULL,
 	"idle_turns" smallint DEFAULT 0 NOT NULL,
 	"stored_bytes" bigint DEFAULT 0 NOT NULL,
-	"day_started_at" timestamp with time zone DEFAULT now() NOT NULL
+	"day_started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "refresh_turns_counts" CHECK (least("refresh_turns"."idle_turns", "refresh_turns"."stored_bytes") >= 0 and greatest("refresh_turns"."idle_turns", "refresh_turns"."stored_bytes") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "application_holds" (
@@ -533,7 +589,8 @@ CREATE TABLE "changed_games" (
 	"application_id" text NOT NULL,
 	"decided_revision" integer NOT NULL,
 	"since" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	"carry_at" timestamp with time zone
+	"carry_at" timestamp with time zone,
+	CONSTRAINT "changed_games_counts" CHECK (least("changed_games"."decided_revision") >= 0 and greatest("changed_games"."decided_revision") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "game_absences" (
@@ -555,13 +612,15 @@ CREATE TABLE "game_viewers" (
 	"viewer" text NOT NULL,
 	"revision" integer NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "game_viewers_game_id_viewer_pk" PRIMARY KEY("game_id","viewer")
+	CONSTRAINT "game_viewers_game_id_viewer_pk" PRIMARY KEY("game_id","viewer"),
+	CONSTRAINT "game_viewers_counts" CHECK (least("game_viewers"."revision") >= 0 and greatest("game_viewers"."revision") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "held_games" (
 	"game_id" uuid PRIMARY KEY NOT NULL,
 	"application_id" text NOT NULL,
-	"audit_id" bigint NOT NULL
+	"audit_id" bigint NOT NULL,
+	CONSTRAINT "held_games_counts" CHECK (least("held_games"."audit_id") >= 0 and greatest("held_games"."audit_id") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "reasons" (
@@ -569,7 +628,8 @@ CREATE TABLE "reasons" (
 	"label" text NOT NULL,
 	"text" text DEFAULT '' NOT NULL,
 	"position" smallint NOT NULL,
-	"retired_at" timestamp with time zone
+	"retired_at" timestamp with time zone,
+	CONSTRAINT "reasons_counts" CHECK (least("reasons"."position") >= 0 and greatest("reasons"."position") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "vanishing_games" (
@@ -591,7 +651,10 @@ CREATE TABLE "run_days" (
 	"failed" bigint NOT NULL,
 	"missing" bigint NOT NULL,
 	"withdrawn" bigint NOT NULL,
-	CONSTRAINT "run_days_application_id_day_outcome_pk" PRIMARY KEY("application_id","day","outcome")
+	CONSTRAINT "run_days_application_id_day_outcome_pk" PRIMARY KEY("application_id","day","outcome"),
+	CONSTRAINT "run_days_outcome" CHECK ("run_days"."outcome" in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned')),
+	CONSTRAINT "run_days_counts" CHECK (least("run_days"."runs", "run_days"."listed", "run_days"."inserted", "run_days"."updated", "run_days"."unchanged", "run_days"."invalid", "run_days"."failed", "run_days"."missing", "run_days"."withdrawn") >= 0 and greatest("run_days"."runs", "run_days"."listed", "run_days"."inserted", "run_days"."updated", "run_days"."unchanged", "run_days"."invalid", "run_days"."failed", "run_days"."missing", "run_days"."withdrawn") <= 9007199254740991),
+	CONSTRAINT "run_days_day" CHECK ("run_days"."day" between '2000-01-01' and '9999-12-31')
 );
 --> statement-breakpoint
 CREATE TABLE "sync_run_pages" (
@@ -615,6 +678,9 @@ CREATE TABLE "sync_run_pages" (
 	"withdrawn" integer DEFAULT 0 NOT NULL,
 	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num"),
+	CONSTRAINT "sync_run_pages_kind" CHECK ("sync_run_pages"."kind" in ('listed', 'unread', 'unlisted')),
+	CONSTRAINT "sync_run_pages_counts" CHECK (least("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."total", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") >= 0 and greatest("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."total", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") <= 9007199254740991),
+	CONSTRAINT "sync_run_pages_ids" CHECK (("sync_run_pages"."application_game_ids" = '{}' or array_ndims("sync_run_pages"."application_game_ids") = 1 and array_lower("sync_run_pages"."application_game_ids", 1) = 1 and array_position("sync_run_pages"."application_game_ids", null) is null)),
 	CONSTRAINT "sync_run_pages_open_games" CHECK (jsonb_typeof("sync_run_pages"."open_games") = 'object'
         and not jsonb_path_exists("sync_run_pages"."open_games", 'strict $.* ? (@.type() != "string")', '{}', true))
 );
@@ -655,7 +721,10 @@ CREATE TABLE "sync_runs" (
 	"progress_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null)),
 	CONSTRAINT "sync_runs_trigger" CHECK ("sync_runs"."trigger" in ('schedule', 'manual', 'refresh')),
-	CONSTRAINT "sync_runs_outcome" CHECK ("sync_runs"."outcome" in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned'))
+	CONSTRAINT "sync_runs_outcome" CHECK ("sync_runs"."outcome" in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned')),
+	CONSTRAINT "sync_runs_fault" CHECK ("sync_runs"."fault" in ('unreachable', 'application', 'worker', 'keys', 'none')),
+	CONSTRAINT "sync_runs_listing_end" CHECK ("sync_runs"."listing_end" in ('complete', 'repeated', 'page_cap')),
+	CONSTRAINT "sync_runs_counts" CHECK (least("sync_runs"."run_number", "sync_runs"."fence", "sync_runs"."stored_bytes", "sync_runs"."storable_bytes", "sync_runs"."storable_games", "sync_runs"."listed", "sync_runs"."inserted", "sync_runs"."updated", "sync_runs"."unchanged", "sync_runs"."invalid", "sync_runs"."failed", "sync_runs"."missing", "sync_runs"."withdrawn", "sync_runs"."total_first", "sync_runs"."total_last", "sync_runs"."total_max", "sync_runs"."largest_page", "sync_runs"."row_count", "sync_runs"."next_page", "sync_runs"."listed_bytes") >= 0 and greatest("sync_runs"."run_number", "sync_runs"."fence", "sync_runs"."stored_bytes", "sync_runs"."storable_bytes", "sync_runs"."storable_games", "sync_runs"."listed", "sync_runs"."inserted", "sync_runs"."updated", "sync_runs"."unchanged", "sync_runs"."invalid", "sync_runs"."failed", "sync_runs"."missing", "sync_runs"."withdrawn", "sync_runs"."total_first", "sync_runs"."total_last", "sync_runs"."total_max", "sync_runs"."largest_page", "sync_runs"."row_count", "sync_runs"."next_page", "sync_runs"."listed_bytes") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "event_subscriptions" (
@@ -677,7 +746,12 @@ CREATE TABLE "event_subscriptions" (
 	"last_success_at" timestamp with time zone,
 	"last_error" text,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "event_subscriptions_status" CHECK (status in ('active', 'off'))
+	CONSTRAINT "event_subscriptions_status" CHECK ("event_subscriptions"."status" in ('active', 'off')),
+	CONSTRAINT "event_subscriptions_counts" CHECK (least("event_subscriptions"."failures", "event_subscriptions"."position") >= 0 and greatest("event_subscriptions"."failures", "event_subscriptions"."position") <= 9007199254740991),
+	CONSTRAINT "event_subscriptions_lists" CHECK (("event_subscriptions"."types" = '{}' or array_ndims("event_subscriptions"."types") = 1 and array_lower("event_subscriptions"."types", 1) = 1 and array_position("event_subscriptions"."types", null) is null)),
+	CONSTRAINT "event_subscriptions_types" CHECK ("event_subscriptions"."types" <@ array['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'game.received', 'game.changed', 'game.answered', 'game.appealed', 'kyc.changed', 'kyc.verdict', 'application.added', 'application.updated', 'application.paused', 'application.resumed', 'application.removed', 'run.suspect']),
+	CONSTRAINT "event_subscriptions_secret_keys" CHECK ("event_subscriptions"."secret_keys" = jsonb_path_query_array("event_subscriptions"."secret_keys",
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
 );
 --> statement-breakpoint
 CREATE TABLE "stream_events" (
@@ -732,7 +806,8 @@ CREATE TABLE "workers" (
 	"pid" integer NOT NULL,
 	"queue" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"seen_at" timestamp with time zone DEFAULT now() NOT NULL
+	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "workers_counts" CHECK (least("workers"."pid") >= 0 and greatest("workers"."pid") <= 9007199254740991)
 );
 --> statement-breakpoint
 ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint

@@ -192,16 +192,14 @@ export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: L
 
 /**
  * The open requests to withdraw games of runs that are still the latest of their applications. Whether their games have
- * changed since is not read: counting them takes seconds for a large run (`findVersion`). A stolen login could write another
- * subject, which ends no page.
+ * changed since is not read: counting them takes seconds for a large run (`findVersion`).
  */
 export const openWithdrawalRequests = (sql: Queryable) => sql`
   (with requests as materialized (
      select ${columns(sql)} from approvals where kind = 'withdrawals' and ${isOpen(sql)}
    )
    select * from requests) open
-  join sync_runs r on r.run_id = case when open.subject ~ '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-                                 then substr(open.subject, length('run:') + 1)::uuid end
+  join sync_runs r on r.run_id = substr(open.subject, length('run:') + 1)::uuid
   join applications a using (application_id)
   where a.status <> 'removed' and not exists (
     select from sync_runs later where later.application_id = r.application_id and later.run_number > r.run_number)`;

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, areKeys, areLists, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { APPLICATION_STATUSES, REVIEW_PRIORITIES } from '#src/contract/words.ts';
 
 /** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
@@ -50,8 +50,18 @@ export const applications = pgTable(
     index('applications_prioritized')
       .on(table.application_id)
       .where(sql`${table.review_priority} <> 'normal'`),
-    check('applications_review_priority', sql`${table.review_priority} in ('high', 'normal', 'low')`),
-    check('applications_status', sql`${table.status} in ('active', 'paused', 'removed')`),
+    isOneOf('applications_review_priority', table.review_priority, REVIEW_PRIORITIES),
+    isOneOf('applications_status', table.status, APPLICATION_STATUSES),
+    areCounts('applications_counts', table.failed_runs),
+    // No more than `applicationSettings` allows.
+    check(
+      'applications_pace',
+      sql`${table.every_ms} between 1 and 2592000000 and ${table.kyc_every_ms} between 1 and 2592000000
+        and ${table.detail_max_age_ms} between 0 and 31536000000
+        and ${table.concurrency} between 1 and 100 and ${table.rate} between 1 and 100000`,
+    ),
+    areLists('applications_volatile_parameters', table.volatile_parameters),
+    areKeys('applications_access_token_keys', table.access_token_keys),
     check('applications_application_id', sql`${table.application_id} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
   ],
 );

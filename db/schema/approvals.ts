@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { moment } from '#db/schema/columns.ts';
+import { isOneOf, moment } from '#db/schema/columns.ts';
 import { operators } from '#db/schema/identity.ts';
 import { APPROVAL_CLOSINGS, APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import type { Role } from '#src/contract/roles.ts';
@@ -56,9 +56,23 @@ export const approvals = pgTable(
       .on(table.kind, table.subject, table.requested_by)
       .where(sql`${table.used_at} is null and ${table.closed_at} is null`),
     index('approvals_requested_at').on(table.requested_at),
+    isOneOf('approvals_kind', table.kind, APPROVAL_KINDS),
+    isOneOf('approvals_closed_as', table.closed_as, APPROVAL_CLOSINGS),
     check(
-      'approvals_kind',
-      sql`${table.kind} in ('reveal', 'erase', 'cp-id', 'verdict', 'withdrawals', 'officer', 'reviewer')`,
+      'approvals_subject',
+      sql`${table.subject} ~ case
+        when ${table.kind} in ('officer', 'reviewer') then '^operator:[a-z0-9][a-z0-9._@+-]{0,99}$'
+        when ${table.kind} = 'withdrawals' then '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        else '^application:[a-z0-9-]{1,63}$' end`,
+    ),
+    check(
+      'approvals_requested',
+      sql`jsonb_typeof(${table.requested}) = 'object' and not jsonb_path_exists(${table.requested}, 'strict $ ? (
+        exists(@.game_ids ? (@.type() != "array")) || exists(@.game_ids[*] ? (@.type() != "string"))
+        || exists(@.roles ? (@.type() != "array")) || exists(@.roles[*] ? (@.type() != "string"))
+        || exists(@.act ? (@.type() != "string")) || exists(@.name ? (@.type() != "string"))
+        || exists(@.verdict ? (@.type() != "string")) || exists(@.text ? (@.type() != "string"))
+        || exists(@.expires ? (@.type() != "number")))', '{}', true)`,
     ),
     check('approvals_two_persons', sql`${table.approved_by} <> ${table.requested_by}`),
     check('approvals_approved', sql`(${table.approved_at} is null) = (${table.approved_by} is null)`),

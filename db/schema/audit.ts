@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { ACTOR_KINDS } from '#src/contract/audit.ts';
 
 /**
@@ -33,10 +33,8 @@ export const auditLog = pgTable(
     index('audit_log_action').on(table.action, table.entry_id),
     index('audit_log_subject').on(table.subject, table.entry_id),
     index('audit_log_at').on(table.at),
-    check(
-      'audit_log_actor_kind',
-      sql`${table.actor_kind} in ('operator', 'command_line', 'application', 'system')`,
-    ),
+    isOneOf('audit_log_actor_kind', table.actor_kind, ACTOR_KINDS),
+    check('audit_log_details', sql`jsonb_typeof(${table.details}) = 'object'`),
   ],
 );
 

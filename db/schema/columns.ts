@@ -1,10 +1,58 @@
-import { customType, timestamp } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { type AnyPgColumn, check, customType, timestamp } from 'drizzle-orm/pg-core';
 
 /** Binary columns: hashes and sealed values. */
 export const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
 
 /** A time with its time zone. */
 export const moment = (name: string) => timestamp(name, { withTimezone: true });
+
+// Checks of what a process writes and pages of others show: a stolen login could end those pages by one odd value.
+
+const listed = (columns: readonly AnyPgColumn[]) => sql.join([...columns], sql`, `);
+
+/** Counts, and durations in milliseconds: none is below 0, or more than a number of JavaScript can be. */
+export const areCounts = (name: string, ...columns: AnyPgColumn[]) =>
+  check(name, sql`least(${listed(columns)}) >= 0 and greatest(${listed(columns)}) <= 9007199254740991`);
+
+/** Times of which Postgres and pages compute durations and days: no infinity, and no year that ISO 8601 lacks. */
+export const areTimes = (name: string, ...columns: AnyPgColumn[]) =>
+  check(
+    name,
+    sql`least(${listed(columns)}) >= '1970-01-01Z' and greatest(${listed(columns)}) < '10000-01-01Z'`,
+  );
+
+/** As literals: our words have no quotes. */
+const quoted = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '));
+
+/** One of these words. */
+export const isOneOf = (name: string, column: AnyPgColumn, words: readonly string[]) =>
+  check(name, sql`${column} in (${quoted(words)})`);
+
+/** Lists of these words alone. */
+export const areOf = (name: string, column: AnyPgColumn, words: readonly string[]) =>
+  check(name, sql`${column} <@ array[${quoted(words)}]`);
+
+/** Arrays of one dimension from 1 on, without nulls. */
+export const areLists = (name: string, ...columns: AnyPgColumn[]) =>
+  check(
+    name,
+    sql.join(
+      columns.map(
+        (column) =>
+          sql`(${column} = '{}' or array_ndims(${column}) = 1 and array_lower(${column}, 1) = 1 and array_position(${column}, null) is null)`,
+      ),
+      sql` and `,
+    ),
+  );
+
+/** Wrapped data keys. */
+export const areKeys = (name: string, column: AnyPgColumn) =>
+  check(
+    name,
+    sql`${column} = jsonb_path_query_array(${column},
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)`,
+  );
 
 /** The words that a row is found by. */
 export const tsvector = customType<{ data: string }>({ dataType: () => 'tsvector' });

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
   bigint,
-  check,
   foreignKey,
   index,
   integer,
@@ -15,8 +14,8 @@ import {
 } from 'drizzle-orm/pg-core';
 import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
 import { applications } from '#db/schema/applications.ts';
-import { moment } from '#db/schema/columns.ts';
-import { DELIVERY_STATES, EVENT_TYPES, type EventWhy } from '#src/contract/words.ts';
+import { areCounts, areKeys, isOneOf, moment } from '#db/schema/columns.ts';
+import { DELIVERY_STATES, EVENT_TYPES, EVENT_WEBHOOK_STATUSES, type EventWhy } from '#src/contract/words.ts';
 
 /**
  * The data of an event, with the field names of section 2. `audit_time` is ISO 8601 in UTC here; src/events/document.ts
@@ -65,10 +64,7 @@ export const events = pgTable(
     index('events_game').on(table.game_id),
     unique('events_application').on(table.application_id, table.event_id),
     index('events_created').using('brin', table.created_at),
-    check(
-      'events_type',
-      sql`${table.type} in (${sql.raw(EVENT_TYPES.map((type) => `'${type}'`).join(', '))})`,
-    ),
+    isOneOf('events_type', table.type, EVENT_TYPES),
   ],
 );
 
@@ -84,7 +80,11 @@ export const eventWebhooks = pgTable(
     ...healthColumns(),
     created_at: moment('created_at').notNull().defaultNow(),
   },
-  () => [check('event_webhooks_status', sql`status in ('active', 'off')`)],
+  (table) => [
+    isOneOf('event_webhooks_status', table.status, EVENT_WEBHOOK_STATUSES),
+    areCounts('event_webhooks_counts', table.failures),
+    areKeys('event_webhooks_secret_keys', table.secret_keys),
+  ],
 );
 
 /** The delivery of an event to the address of its application. No row: the event is only pulled. */
@@ -117,6 +117,7 @@ export const eventDeliveries = pgTable(
       .on(table.application_id, table.next_attempt_at)
       .where(sql`state = 'pending'`),
     index('event_deliveries_failed').on(table.application_id).where(sql`state = 'failed'`),
-    check('event_deliveries_state', sql`state in ('pending', 'delivered', 'failed')`),
+    isOneOf('event_deliveries_state', table.state, DELIVERY_STATES),
+    areCounts('event_deliveries_counts', table.attempts, table.last_status),
   ],
 );

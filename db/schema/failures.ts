@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { moment } from '#db/schema/columns.ts';
+import { areCounts, isOneOf, moment } from '#db/schema/columns.ts';
 import type { Reason } from '#src/contract/text.ts';
 import { OPERATIONS } from '#src/contract/words.ts';
 
@@ -31,11 +31,8 @@ export const ingestFailures = pgTable(
   (table) => [
     primaryKey({ columns: [table.application_id, table.operation, table.application_game_id] }),
     index('ingest_failures_last').on(table.last_at),
-    // Workers write what every page and answer shows.
-    check(
-      'ingest_failures_operation',
-      sql`${table.operation} in ('query_game_list', 'query_game_detail', 'query_cp_kyc')`,
-    ),
+    isOneOf('ingest_failures_operation', table.operation, OPERATIONS),
+    areCounts('ingest_failures_counts', table.count),
     check(
       'ingest_failures_reasons',
       sql`${table.reasons} = jsonb_path_query_array(${table.reasons},

@@ -13,7 +13,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { moment, tsvector } from '#db/schema/columns.ts';
+import { areCounts, areLists, areTimes, isOneOf, moment, tsvector } from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 import { CONTENT, CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
@@ -82,7 +82,9 @@ export const games = pgTable(
       .where(sql`${table.withdrawn_at} is not null`),
     // A search reads all that is not merged into the index yet, so it is merged early.
     index('games_search').using('gin', table.search).with({ gin_pending_list_limit: 512 }),
-    check('games_audit_status_known', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
+    isOneOf('games_audit_status_known', table.audit_status, AUDIT_STATUSES),
+    areCounts('games_counts', table.revision),
+    areLists('games_pictures', table.game_icon, table.game_store_pic),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],
 );
@@ -116,7 +118,11 @@ export const gameRevisions = pgTable(
     content_hash: text().notNull(),
     fetched_at: moment('fetched_at').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.game_id, table.revision] })],
+  (table) => [
+    primaryKey({ columns: [table.game_id, table.revision] }),
+    areCounts('game_revisions_counts', table.revision),
+    areLists('game_revisions_pictures', table.game_icon, table.game_store_pic),
+  ],
 );
 
 /** Every decision: by whom, when, why, and on which revision. */
@@ -152,6 +158,9 @@ export const gameAudits = pgTable(
     // The figures of reviewers.
     index('game_audits_decided').on(table.decided_at, table.decided_by),
     index('game_audits_batch').on(table.batch_id).where(sql`${table.batch_id} is not null`),
+    areTimes('game_audits_times', table.waiting_since, table.decided_at, table.undone_at),
+    isOneOf('game_audits_status', table.audit_status, DECISIONS),
+    areCounts('game_audits_counts', table.audit_id, table.revision, table.carried_over_from, table.appeal_id),
     // No cascade: who may delete revisions must not delete decisions by it.
     foreignKey({
       name: 'game_audits_keep_revision',

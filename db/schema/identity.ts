@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type AnyPgColumn, boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { bytea, moment } from '#db/schema/columns.ts';
-import { OPERATOR_STATUSES, type Role, SITES } from '#src/contract/roles.ts';
+import { areLists, areOf, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { OPERATOR_STATUSES, ROLES, type Role, SITES } from '#src/contract/roles.ts';
 
 /** The people who sign in to the console. A login is never used again for another person. */
 export const operators = pgTable(
@@ -27,9 +27,15 @@ export const operators = pgTable(
   },
   (table) => [
     check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),
-    check('operators_status', sql`${table.status} in ('active', 'disabled')`),
+    isOneOf('operators_status', table.status, OPERATOR_STATUSES),
+    areLists('operators_lists', table.roles, table.held_roles),
+    // The other site verifies it: with other costs, one sign-in would take its memory and its threads.
+    check(
+      'operators_password_hash',
+      sql`${table.password_hash} ~ '^\\$argon2id\\$v=19\\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\\$[A-Za-z0-9+/]{22}\\$[A-Za-z0-9+/]{43}$'`,
+    ),
     // A null among the roles would hide a role from the triggers that compare them.
-    check('operators_roles', sql`${table.roles} <@ array['viewer', 'reviewer', 'kyc_officer', 'admin']`),
+    areOf('operators_roles', table.roles, ROLES),
   ],
 );
 
@@ -40,8 +46,7 @@ const login = () =>
 
 /** The site of the database role that writes the row: the trigger `bind_to_site` refuses another one. */
 const site = () => text({ enum: SITES }).notNull();
-const isKnownSite = (name: string, column: AnyPgColumn) =>
-  check(name, sql`${column} in ('console', 'kyc_desk')`);
+const isKnownSite = (name: string, column: AnyPgColumn) => isOneOf(name, column, SITES);
 
 /** Signed-in browsers, by the SHA-256 of their cookie. */
 export const operatorSessions = pgTable(

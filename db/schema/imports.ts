@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { moment } from '#db/schema/columns.ts';
+import { isOneOf, moment } from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
@@ -26,7 +26,7 @@ export const importedGames = pgTable(
   },
   (table) => [
     primaryKey({ columns: [table.application_id, table.application_game_id] }),
-    check('imported_games_audit_status', sql`${table.audit_status} in ('pending', 'passed', 'rejected')`),
+    isOneOf('imported_games_audit_status', table.audit_status, AUDIT_STATUSES),
     check(
       'imported_games_decided',
       sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)

@@ -13,7 +13,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications, type WrappedKey } from '#db/schema/applications.ts';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, areKeys, areLists, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { mapKycFields } from '#src/contract/application.ts';
 import { KYC_ACTIONS, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 
@@ -76,7 +76,11 @@ export const kycRecords = pgTable(
     /** Keyed hash of each field, for this version alone. */
     field_fingerprints: bytea().notNull(),
   },
-  (table) => [index('kyc_records_tax_id').on(table.tax_id_fingerprint)],
+  (table) => [
+    index('kyc_records_tax_id').on(table.tax_id_fingerprint),
+    areKeys('kyc_records_data_keys', table.data_keys),
+    areLists('kyc_records_changed_fields', table.changed_fields),
+  ],
 );
 
 /** Former versions of KYC records, sealed as they were. */
@@ -94,6 +98,8 @@ export const kycFormerRecords = pgTable(
   (table) => [
     index('kyc_former_records_application').on(table.application_id),
     index('kyc_former_records_replaced_at').on(table.replaced_at),
+    areKeys('kyc_former_records_data_keys', table.data_keys),
+    areLists('kyc_former_records_changed_fields', table.changed_fields),
   ],
 );
 
@@ -114,10 +120,7 @@ export const kycStates = pgTable(
   },
   (table) => [
     index('kyc_states_requested').on(table.requested_at).where(sql`${table.requested_at} is not null`),
-    check(
-      'kyc_states_known',
-      sql`${table.state} in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased')`,
-    ),
+    isOneOf('kyc_states_known', table.state, KYC_STATES),
   ],
 );
 
@@ -136,17 +139,22 @@ export const kycAccessLog = pgTable(
   },
   (table) => [
     index('kyc_access_log_application').on(table.application_id),
-    check('kyc_access_log_action', sql`${table.action} in ('reveal', 'erase')`),
+    isOneOf('kyc_access_log_action', table.action, KYC_ACTIONS),
+    areCounts('kyc_access_log_counts', table.entry_id),
   ],
 );
 
 /** Keys of the installation, wrapped: that of fingerprints, and the key pair that seals event secrets. */
-export const kycKeys = pgTable('kyc_keys', {
-  purpose: text({ enum: ['fingerprint', 'events'] }).primaryKey(),
-  data_keys: jsonb().$type<WrappedKey[]>().notNull(),
-  /** Null unless the row is a key pair. */
-  public_key: bytea(),
-});
+export const kycKeys = pgTable(
+  'kyc_keys',
+  {
+    purpose: text({ enum: ['fingerprint', 'events'] }).primaryKey(),
+    data_keys: jsonb().$type<WrappedKey[]>().notNull(),
+    /** Null unless the row is a key pair. */
+    public_key: bytea(),
+  },
+  (table) => [areKeys('kyc_keys_data_keys', table.data_keys)],
+);
 
 /**
  * What officers decided on developers. A verdict is on one version of a record, and stands until `ended_at` or
@@ -174,11 +182,9 @@ export const kycVerdicts = pgTable(
     uniqueIndex('kyc_verdicts_one_open').on(table.application_id).where(sql`${table.ended_at} is null`),
     index('kyc_verdicts_application').on(table.application_id, table.verdict_id),
     index('kyc_verdicts_expires').on(table.expires_at).where(sql`${table.ended_at} is null`),
-    check('kyc_verdicts_known', sql`${table.verdict} in ('verified', 'refused', 'incomplete')`),
-    check(
-      'kyc_verdicts_ended_as',
-      sql`${table.ended_as} in ('changed', 'erased', 'expired', 'removed', 'replaced')`,
-    ),
+    isOneOf('kyc_verdicts_known', table.verdict, VERDICTS),
+    isOneOf('kyc_verdicts_ended_as', table.ended_as, VERDICT_ENDINGS),
+    areCounts('kyc_verdicts_counts', table.verdict_id),
     check('kyc_verdicts_ended', sql`(${table.ended_at} is null) = (${table.ended_as} is null)`),
   ],
 );

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import {
   bigint,
   boolean,
+  check,
   index,
   integer,
   pgTable,
@@ -10,7 +11,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, areLists, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
 
 // Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
@@ -42,7 +43,11 @@ export const pictures = pgTable(
     /** When a picture of a decided game is requested again. */
     next_check_at: moment('next_check_at'),
   },
-  (table) => [index('pictures_due').on(table.next_check_at).where(sql`${table.next_check_at} is not null`)],
+  (table) => [
+    index('pictures_due').on(table.next_check_at).where(sql`${table.next_check_at} is not null`),
+    isOneOf('pictures_outcome', table.outcome, PICTURE_OUTCOMES),
+    areCounts('pictures_counts', table.http_status),
+  ],
 );
 
 /** One row for different bytes. */
@@ -68,6 +73,9 @@ export const pictureContents = pgTable(
     looked_at: moment('looked_at').notNull().defaultNow(),
   },
   (table) => [
+    isOneOf('picture_contents_outcome', table.outcome, CONTENT_OUTCOMES),
+    isOneOf('picture_contents_stored', table.stored, STORE_AREAS),
+    areCounts('picture_contents_counts', table.bytes, table.width, table.height, table.frames),
     // Rows of which `prune` may delete something.
     index('picture_contents_looked')
       .on(table.looked_at)
@@ -83,7 +91,10 @@ export const pictureThumbnails = pgTable(
     width: smallint().notNull(),
     webp: bytea().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.sha256, table.width] })],
+  (table) => [
+    primaryKey({ columns: [table.sha256, table.width] }),
+    areCounts('picture_thumbnails_counts', table.width),
+  ],
 );
 
 /**
@@ -105,6 +116,7 @@ export const picturePins = pgTable(
     primaryKey({ columns: [table.audit_id, table.is_icon, table.place] }),
     index('picture_pins_picture').on(table.picture_id),
     index('picture_pins_sha256').on(table.sha256),
+    areCounts('picture_pins_counts', table.audit_id, table.place),
   ],
 );
 
@@ -112,14 +124,21 @@ export const picturePins = pgTable(
  * The rule of identities by which the pins of an application have their pictures. After a change of the rule, the media
  * process identifies the pins again (src/pictures/identify-pins.ts).
  */
-export const pictureRules = pgTable('picture_rules', {
-  application_id: text().primaryKey(),
-  /** The tag of the rule without the operator's names, and those names. */
-  tag: text().notNull(),
-  volatile_parameters: text().array().notNull(),
-  /** While pins are identified: decisions up to this one have been. */
-  after: bigint({ mode: 'number' }),
-});
+export const pictureRules = pgTable(
+  'picture_rules',
+  {
+    application_id: text().primaryKey(),
+    /** The tag of the rule without the operator's names, and those names. */
+    tag: text().notNull(),
+    volatile_parameters: text().array().notNull(),
+    /** While pins are identified: decisions up to this one have been. */
+    after: bigint({ mode: 'number' }),
+  },
+  (table) => [
+    areLists('picture_rules_volatile_parameters', table.volatile_parameters),
+    check('picture_rules_after', sql`${table.after} between -1 and 9007199254740991`),
+  ],
+);
 
 /** Why a passed game returned to `pending` without a new revision: a picture has other bytes than the decision names. */
 export const pictureChanges = pgTable(
@@ -133,7 +152,10 @@ export const pictureChanges = pgTable(
     before: bytea().notNull(),
     after: bytea().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.game_id, table.found_at, table.picture_id] })],
+  (table) => [
+    primaryKey({ columns: [table.game_id, table.found_at, table.picture_id] }),
+    areCounts('picture_changes_counts', table.audit_id),
+  ],
 );
 
 /**

@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { apiTokens } from '#db/schema/api-tokens.ts';
 import { applications } from '#db/schema/applications.ts';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, bytea, moment } from '#db/schema/columns.ts';
 
 // What was requested and is not done yet. A row is deleted in the transaction that writes the result: the queue may be lost.
 
@@ -37,19 +37,24 @@ export const refreshRequests = pgTable(
   (table) => [
     primaryKey({ columns: [table.application_id, table.application_game_id] }),
     index('refresh_requests_by_operator').on(table.application_id).where(sql`${table.by_operator}`),
+    areCounts('refresh_requests_counts', table.attempts),
   ],
 );
 
 /** When the next requested games of an application may be pulled, and what they may store. */
-export const refreshTurns = pgTable('refresh_turns', {
-  application_id: text().primaryKey(),
-  next_at: moment('next_at').notNull(),
-  /** Turns in a row in which no call had a final result: each doubles the wait. */
-  idle_turns: smallint().notNull().default(0),
-  /** Content that pulls outside runs have stored since `day_started_at`, at most 24 hours ago. */
-  stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
-  day_started_at: moment('day_started_at').notNull().defaultNow(),
-});
+export const refreshTurns = pgTable(
+  'refresh_turns',
+  {
+    application_id: text().primaryKey(),
+    next_at: moment('next_at').notNull(),
+    /** Turns in a row in which no call had a final result: each doubles the wait. */
+    idle_turns: smallint().notNull().default(0),
+    /** Content that pulls outside runs have stored since `day_started_at`, at most 24 hours ago. */
+    stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
+    day_started_at: moment('day_started_at').notNull().defaultNow(),
+  },
+  (table) => [areCounts('refresh_turns_counts', table.idle_turns, table.stored_bytes)],
+);
 
 /**
  * Until when the detail calls of an application are taken by the jobs that have reserved them. Unlogged, because a crash
@@ -83,7 +88,7 @@ export const applicationChecks = pgTable(
   (table) => [
     uniqueIndex('application_checks_open').on(table.application_id).where(sql`finished_at is null`),
     index('application_checks_latest').on(table.application_id, table.requested_at),
-    // Workers write what pages show.
+    areCounts('application_checks_counts', table.passed, table.failed, table.skipped),
     check(
       'application_checks_cases',
       sql`${table.cases} = jsonb_path_query_array(${table.cases}, 'strict $[*] ? (@.name.type() == "string"

@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { moment } from '#db/schema/columns.ts';
+import { areCounts, moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
 // The tables of the review room. The trigger `games_review` writes `changed_games` and `game_absences`. They have no foreign
@@ -41,6 +41,7 @@ export const changedGames = pgTable(
     // The application is read from the index, because most games of a page may belong to other streams of the lane.
     index('changed_games_lane').on(table.since, table.game_id, table.application_id),
     index('changed_games_application').on(table.application_id, table.since, table.game_id),
+    areCounts('changed_games_counts', table.decided_revision),
   ],
 );
 
@@ -57,15 +58,19 @@ export const gameAbsences = pgTable(
 );
 
 /** Why games are rejected. A retired reason stays for the decisions that name it. */
-export const reasons = pgTable('reasons', {
-  code: text().primaryKey(),
-  /** What the application's developer reads. */
-  label: text().notNull(),
-  /** What a rejection begins with; the reviewer may change it. */
-  text: text().notNull().default(''),
-  position: smallint().notNull(),
-  retired_at: moment('retired_at'),
-});
+export const reasons = pgTable(
+  'reasons',
+  {
+    code: text().primaryKey(),
+    /** What the application's developer reads. */
+    label: text().notNull(),
+    /** What a rejection begins with; the reviewer may change it. */
+    text: text().notNull().default(''),
+    position: smallint().notNull(),
+    retired_at: moment('retired_at'),
+  },
+  (table) => [areCounts('reasons_counts', table.position)],
+);
 
 /** The games that the last suspect run of an application would have withdrawn. */
 export const vanishingGames = pgTable(
@@ -105,6 +110,7 @@ export const gameViewers = pgTable(
   (table) => [
     primaryKey({ columns: [table.game_id, table.viewer] }),
     index('game_viewers_seen').on(table.seen_at),
+    areCounts('game_viewers_counts', table.revision),
   ],
 );
 
@@ -127,5 +133,8 @@ export const heldGames = pgTable(
     application_id: text().notNull(),
     audit_id: bigint({ mode: 'number' }).notNull(),
   },
-  (table) => [index('held_games_application').on(table.application_id)],
+  (table) => [
+    index('held_games_application').on(table.application_id),
+    areCounts('held_games_counts', table.audit_id),
+  ],
 );

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  type AnyPgColumn,
   bigint,
   boolean,
   check,
@@ -14,8 +15,15 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { moment } from '#db/schema/columns.ts';
-import { LISTING_ENDS, PAGE_KINDS, RUN_FAULTS, RUN_OUTCOMES, RUN_TRIGGERS } from '#src/contract/words.ts';
+import { areCounts, areLists, isOneOf, moment } from '#db/schema/columns.ts';
+import {
+  LISTING_ENDS,
+  PAGE_KINDS,
+  RUN_COUNTERS,
+  RUN_FAULTS,
+  RUN_OUTCOMES,
+  RUN_TRIGGERS,
+} from '#src/contract/words.ts';
 
 /** Counters of a page or a run. A listed game counts under exactly one of the others. */
 const counters = () => ({
@@ -27,6 +35,9 @@ const counters = () => ({
   listed: integer().notNull().default(0),
   unchanged: integer().notNull().default(0),
 });
+
+const countersOf = (table: Record<(typeof RUN_COUNTERS)[number], AnyPgColumn>): AnyPgColumn[] =>
+  RUN_COUNTERS.map((name) => table[name]);
 
 /**
  * One pass over one application's games: the source of truth of its progress, not the queue. Its columns stand in the order
@@ -94,10 +105,25 @@ export const syncRuns = pgTable(
       .on(table.outcome, table.run_number)
       .where(sql`${table.outcome} <> 'succeeded'`),
     check('sync_runs_closed', sql`(${table.finished_at} is null) = (${table.outcome} is null)`),
-    check('sync_runs_trigger', sql`${table.trigger} in ('schedule', 'manual', 'refresh')`),
-    check(
-      'sync_runs_outcome',
-      sql`${table.outcome} in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned')`,
+    isOneOf('sync_runs_trigger', table.trigger, RUN_TRIGGERS),
+    isOneOf('sync_runs_outcome', table.outcome, RUN_OUTCOMES),
+    isOneOf('sync_runs_fault', table.fault, RUN_FAULTS),
+    isOneOf('sync_runs_listing_end', table.listing_end, LISTING_ENDS),
+    areCounts(
+      'sync_runs_counts',
+      table.run_number,
+      table.fence,
+      table.stored_bytes,
+      table.storable_bytes,
+      table.storable_games,
+      ...countersOf(table),
+      table.total_first,
+      table.total_last,
+      table.total_max,
+      table.largest_page,
+      table.row_count,
+      table.next_page,
+      table.listed_bytes,
     ),
   ],
 );
@@ -125,6 +151,9 @@ export const runDays = pgTable(
     primaryKey({ columns: [table.application_id, table.day, table.outcome] }),
     // Days are written nearly in order, so a few kilobytes find the oldest.
     index('run_days_by_day').using('brin', table.day),
+    isOneOf('run_days_outcome', table.outcome, RUN_OUTCOMES),
+    areCounts('run_days_counts', table.runs, ...countersOf(table)),
+    check('run_days_day', sql`${table.day} between '2000-01-01' and '9999-12-31'`),
   ],
 );
 
@@ -161,6 +190,17 @@ export const syncRunPages = pgTable(
     index('sync_run_pages_open')
       .on(table.run_id, table.page_num)
       .where(sql`${table.open_games} <> '{}'::jsonb`),
+    isOneOf('sync_run_pages_kind', table.kind, PAGE_KINDS),
+    areCounts(
+      'sync_run_pages_counts',
+      table.page_num,
+      table.row_count,
+      table.total,
+      table.unnamed,
+      table.answered,
+      ...countersOf(table),
+    ),
+    areLists('sync_run_pages_ids', table.application_game_ids),
     check(
       'sync_run_pages_open_games',
       sql`jsonb_typeof(${table.open_games}) = 'object'

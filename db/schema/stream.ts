@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
   bigint,
-  check,
   index,
   integer,
   jsonb,
@@ -12,8 +11,14 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
-import { moment } from '#db/schema/columns.ts';
-import { type KycState, STREAM_TYPES, type VERDICT_ENDINGS, type Verdict } from '#src/contract/words.ts';
+import { areCounts, areKeys, areLists, areOf, isOneOf, moment } from '#db/schema/columns.ts';
+import {
+  EVENT_WEBHOOK_STATUSES,
+  type KycState,
+  STREAM_TYPES,
+  type VERDICT_ENDINGS,
+  type Verdict,
+} from '#src/contract/words.ts';
 
 /** Facts of `kyc.changed`, `kyc.verdict` and `run.suspect`, which only the platform's stream has. */
 export type StreamFacts =
@@ -72,5 +77,11 @@ export const eventSubscriptions = pgTable(
     ...healthColumns(),
     created_at: moment('created_at').notNull().defaultNow(),
   },
-  () => [check('event_subscriptions_status', sql`status in ('active', 'off')`)],
+  (table) => [
+    isOneOf('event_subscriptions_status', table.status, EVENT_WEBHOOK_STATUSES),
+    areCounts('event_subscriptions_counts', table.failures, table.position),
+    areLists('event_subscriptions_lists', table.types),
+    areOf('event_subscriptions_types', table.types, STREAM_TYPES),
+    areKeys('event_subscriptions_secret_keys', table.secret_keys),
+  ],
 );

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, bigserial, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { moment } from '#db/schema/columns.ts';
+import { isOneOf, moment } from '#db/schema/columns.ts';
 import { APPEAL_OUTCOMES, MESSAGE_KINDS } from '#src/contract/words.ts';
 
 // What is written about one game. Triggers keep the rules (db/migrations/0001_functions.sql). No foreign keys to `games`:
@@ -26,7 +26,7 @@ export const gameMessages = pgTable(
     index('game_messages_answers')
       .on(table.application_id, table.written_at)
       .where(sql`${table.kind} = 'answer'`),
-    check('game_messages_kind', sql`${table.kind} in ('note', 'message', 'answer')`),
+    isOneOf('game_messages_kind', table.kind, MESSAGE_KINDS),
     check('game_messages_text', sql`char_length(${table.text}) between 1 and 4000`),
   ],
 );
@@ -56,7 +56,7 @@ export const gameAppeals = pgTable(
     index('game_appeals_lane').on(table.opened_at, table.appeal_id).where(sql`${table.outcome} is null`),
     index('game_appeals_game').on(table.game_id),
     index('game_appeals_application').on(table.application_id, table.opened_at),
-    check('game_appeals_outcome', sql`${table.outcome} in ('upheld', 'overturned', 'void')`),
+    isOneOf('game_appeals_outcome', table.outcome, APPEAL_OUTCOMES),
     check(
       'game_appeals_decided',
       sql`(${table.outcome} is null) = (${table.decided_at} is null)

@@ -62,6 +62,13 @@ export const CODES: Readonly<Record<string, string>> = {
 
 const REASONS_SHOWN = 5;
 
+/** Kinds and codes come from rows and answers, which may name a property of every object, such as `constructor`. */
+const wordsOf = (words: Readonly<Record<string, string>>, key: string): string | undefined =>
+  Object.hasOwn(words, key) ? words[key] : undefined;
+
+/** Is it a fault of the platform? */
+export const isOwnKind = (kind: string): boolean => Object.hasOwn(OWN_KINDS, kind);
+
 /** What failed: a call, or a row of its answer. */
 export type Failed = { operation: string; kind: string; reasons: readonly Reason[] };
 
@@ -71,25 +78,26 @@ export const describeReasons = ({ kind, reasons }: Failed): string =>
     .slice(0, REASONS_SHOWN)
     .filter(({ path, code }) => path !== '' || code !== kind)
     .map(({ path, code }) =>
-      path === '' && CODES[code] === undefined ? code : `${path || 'the answer'} is ${CODES[code] ?? code}`,
+      path === '' && !Object.hasOwn(CODES, code)
+        ? code
+        : `${path || 'the answer'} is ${wordsOf(CODES, code) ?? code}`,
     )
     .join(', ');
 
 /** Describes a kind of failure in a sentence. */
 export const describeKind = (kind: string): string =>
-  OWN_KINDS[kind] === undefined
-    ? ((FAILURE_KINDS as Readonly<Record<string, string>>)[kind] ?? `Failed: ${kind}.`)
-    : `A fault of the platform: ${OWN_KINDS[kind]}`;
+  isOwnKind(kind)
+    ? `A fault of the platform: ${OWN_KINDS[kind]}`
+    : (wordsOf(FAILURE_KINDS, kind) ?? `Failed: ${kind}.`);
 
 /** Explains in a sentence why a delivery failed: the words of a known kind, or the response of the receiver. */
-export const describeError = (error: string): string =>
-  (FAILURE_KINDS as Readonly<Record<string, string>>)[error] ?? `${error}.`;
+export const describeError = (error: string): string => wordsOf(FAILURE_KINDS, error) ?? `${error}.`;
 
 /** Describes a failure in a sentence: `The answer does not match the interface document (game_icon is too long).` */
 export const describeFailure = (failed: Failed): string => {
   const details = describeReasons(failed);
   const what = describeKind(failed.kind);
-  if (details === '' || OWN_KINDS[failed.kind] !== undefined) return what;
+  if (details === '' || isOwnKind(failed.kind)) return what;
   return what.replace(/[.?]$/, (end) => ` (${details})${end}`);
 };
 

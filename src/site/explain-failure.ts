@@ -3,7 +3,7 @@ import {
   describeReasons,
   FAILURE_KINDS,
   type Failed,
-  OWN_KINDS,
+  isOwnKind,
 } from '#src/contract/failure-words.ts';
 import type { CallErrorCode } from '#src/egress/errors.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
@@ -23,7 +23,7 @@ export const KINDS: Readonly<Record<ApplicationKind, string>> = FAILURE_KINDS;
 /** Shows the wrong fields or the server's message, and below it the call and what its failure means. */
 export const explainFailure = (failed: Failed): SafeHtml => {
   const { kind, operation } = failed;
-  const cause = OWN_KINDS[kind] === undefined ? describeReasons(failed) : '';
+  const cause = isOwnKind(kind) ? '' : describeReasons(failed);
   const meaning = describeKind(kind);
   if (cause === '') return html`${meaning}<br><small>${operation}</small>`;
   return html`${cause}<br><small>${operation} · ${meaning}</small>`;

@@ -1,12 +1,14 @@
 // Rows that a stolen login wrote are shown, and break no page of the others.
 import { beforeAll, expect, test } from 'vitest';
+import type { Queryable } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
+import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
+import { addTestOperator, PASSWORD_HASH, signIn } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
+import { useOperatorApi } from '#test/support/operator-api.ts';
 
-const database = useTestDatabase();
-const site = useTestConsole(database);
+const api = useOperatorApi();
+const { database, served: site } = api;
 let cookie: string;
 
 beforeAll(async () => {
@@ -28,13 +30,6 @@ test.each(['javascript:alert(1)', 'ms-msdt:/id', 'file:///etc/passwd'])(
     expect(page).not.toContain(`href="${address}`);
   },
 );
-
-test('a request about no run, by the stolen login of the operator API, ends no overview', async () => {
-  await database.as('operator_api')`
-    insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
-    values (gen_random_uuid(), 'withdrawals', 'run:none', 'x', 'x', 'adam', now() + interval '1 hour')`;
-  expect((await open('/')).status).toBe(200);
-});
 
 test.each(['infinity', '-infinity', '294276-12-31', '4713-01-01 BC'])(
   'a time such as %s, which a stolen worker may store, ends no page and no answer',
@@ -103,4 +98,122 @@ test('odd JSON or an unknown word, which a stolen worker stores, is refused and 
       where application_id = 'acme'`);
   for (const path of ['/', '/failures', '/applications/acme', `/runs/${run?.run_id}`])
     expect([path, (await open(path)).status]).toEqual([path, 200]);
+});
+
+/** Columns that need no check: every value of theirs is one, or a trigger writes it. */
+const ANY_VALUE = [
+  'audit_log.entry_id',
+  'game_icon_hashes.dhash',
+  'picture_contents.dhash',
+  'sign_in_attempts.attempts',
+];
+
+test('each number, list and JSON that a process may write has a check', async () => {
+  const rows = await database.sql<{ column: string }[]>`
+    select c.relname || '.' || a.attname as column
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      join pg_type t on t.oid = a.atttypid
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+      and (t.typcategory = 'A' or t.typname in ('int2', 'int4', 'int8', 'jsonb', 'date'))
+      and exists (select from unnest(${DATABASE_ROLES.filter((role) => role !== 'operator').map(roleName)}::text[]) role
+                  where has_column_privilege(role, c.oid, a.attnum, 'INSERT')
+                     or has_column_privilege(role, c.oid, a.attnum, 'UPDATE'))
+      and not exists (select from pg_constraint k
+                      where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey))
+    order by 1`;
+  expect(rows.map(({ column }) => column)).toEqual(ANY_VALUE);
+});
+
+const RUN = '00000000-0000-7000-8000-000000000001';
+const REQUEST = (kind: string, subject: string, requested: string) => (sql: Queryable) =>
+  sql`
+  insert into approvals (approval_id, kind, subject, version, requested, reason, requested_by, expires_at)
+  values (gen_random_uuid(), ${kind}, ${subject}, 'x', ${requested}::text::jsonb, 'x', 'adam', now() + interval '1 hour')`;
+const set = (table: string, column: string, value: string) => (sql: Queryable) =>
+  sql`update ${sql(table)} set ${sql(column)} = ${sql.unsafe(`'${value}'`)}`;
+
+/** Each ended pages, answers or metrics of others, or had them lie. */
+const REFUSED: [DatabaseRole, string, (sql: Queryable) => Promise<unknown>][] = [
+  ['console', 'an interval of 0', set('applications', 'every_ms', '0')],
+  ['console', 'an interval of 292 million years', set('applications', 'every_ms', '9223372036854775807')],
+  ['console', 'an endless age of details', set('applications', 'detail_max_age_ms', '9223372036854775807')],
+  ['console', 'a negative rate', set('applications', 'rate', '-1')],
+  ['console', 'two billion calls at once', set('applications', 'concurrency', '2147483647')],
+  ['worker', 'fewer than no failed runs', set('applications', 'failed_runs', '-1')],
+  ['operator_api', 'a null among names', set('applications', 'volatile_parameters', '{NULL}')],
+  ['operator_api', 'names in two dimensions', set('applications', 'volatile_parameters', '{{a},{b}}')],
+  ['operator_api', 'names from 5 on', set('applications', 'volatile_parameters', '[5:5]={a}')],
+  [
+    'console',
+    'a decision of no time',
+    (sql) => sql`
+      insert into game_audits (game_id, revision, audit_status, decided_by, waiting_since)
+      values (${RUN}, 1, 'passed', 'adam', '-infinity')`,
+  ],
+  ['worker', 'fewer than no games', set('sync_runs', 'listed', '-1')],
+  ['worker', 'more rows than a number has', set('sync_runs', 'total_max', '9223372036854775807')],
+  ['worker', 'an unknown fault', set('sync_runs', 'fault', 'constructor')],
+  [
+    'worker',
+    'a picture that is null',
+    (sql) =>
+      upsertGames(sql, 'acme', [fetchedGame({ game_id: 'odd' }, undefined, { game_icon: [null as never] })]),
+  ],
+  ['worker', 'fewer than no failures', set('ingest_failures', 'count', '-1')],
+  ['operator_api', 'a request about no run', REQUEST('withdrawals', 'run:none', '{}')],
+  ['console', 'a request about nothing', REQUEST('officer', 'nobody', '{}')],
+  ['console', 'a request about another kind', REQUEST('officer', `run:${RUN}`, '{}')],
+  ['console', 'a request that is null', REQUEST('officer', 'operator:adam', 'null')],
+  ['kyc_desk', 'a request of odd games', REQUEST('erase', 'application:acme', '{"game_ids": {}}')],
+  ['kyc_desk', 'a request of odd roles', REQUEST('erase', 'application:acme', '{"roles": null}')],
+  [
+    'api',
+    'an entry of the audit log whose details are null',
+    (sql) => sql`
+      insert into audit_log (actor, actor_kind, action, subject, details)
+      values ('acme', 'application', 'game.message', 'application:acme', 'null')`,
+  ],
+  [
+    'console',
+    'a password that takes a gigabyte to verify',
+    (sql) => sql`
+      update operators set password_hash = ${PASSWORD_HASH.replace('m=8', 'm=1048576')} where login = 'adam'`,
+  ],
+  [
+    'console',
+    'a password that cannot be verified',
+    (sql) =>
+      sql`update operators set password_hash = ${PASSWORD_HASH.replace('t=1', 't=0')} where login = 'adam'`,
+  ],
+];
+
+test.each(REFUSED)('the stolen login of %s does not store %s', async (role, _, write) => {
+  const { sql } = database;
+  await sql`
+    insert into sync_runs (run_id, application_id, trigger, outcome, finished_at)
+    values (${RUN}, 'acme', 'manual', 'failed', now()) on conflict do nothing`;
+  await sql`
+    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+    values ('acme', 'query_game_list', '', 'invalid_item', '[]') on conflict do nothing`;
+  await expect(write(database.as(role))).rejects.toMatchObject({ code: '23514' });
+});
+
+test('an action that no release has, which a stolen console writes to the audit log, ends no answer', async () => {
+  const { sql } = database;
+  const { token } = await api.addToken('ada', 'admin');
+  await database.as('console')`
+    insert into audit_log (actor, actor_kind, action, subject) values ('adam', 'operator', 'no.action', 'x')`;
+  const { status, body } = await api.call(token, 'audit.list');
+  expect([status, body.data?.list[0]]).toMatchObject([200, { action: 'no.action' }]);
+  expect((await open('/audit')).status).toBe(200);
+  await sql`truncate api_tokens cascade`;
+});
+
+test('a kind of failure that names a property of every object is shown as it is', async () => {
+  await database.as('worker')`
+    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons)
+    values ('acme', 'query_game_detail', 'odd', 'constructor', '[{"path": "", "code": "constructor"}]')`;
+  const page = await (await open('/failures?application=acme')).text();
+  expect(page).toContain('Failed: constructor.');
+  expect(page).not.toContain('native code');
 });

@@ -1,9 +1,9 @@
 import type { DatabaseRole } from '#db/roles.ts';
 
 const decided = "audit_status = 'rejected', audit_time = now()";
-const request = (kind: string) => `
+const request = (kind: string, subject = 'application:acme') => `
   insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
-  values (gen_random_uuid(), '${kind}', 'application:acme', '1', 'why', 'kim', now())`;
+  values (gen_random_uuid(), '${kind}', '${subject}', '1', 'why', 'kim', now())`;
 
 /** A statement of an attacker, and the database roles that may run it. */
 export type Attack = { what: string; statement: string; allowed: readonly DatabaseRole[] };
@@ -68,7 +68,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     what: 'request to accept withdrawals',
-    statement: request('withdrawals'),
+    statement: request('withdrawals', 'run:00000000-0000-7000-8000-000000000001'),
     allowed: ['console', 'operator_api'],
   },
   {

@@ -111,10 +111,13 @@ describe.each([
   });
 
   it('asks for a second person where the request belongs', async () => {
-    const ask = (kind: string) => `
+    const ask = (kind: string, subject = 'application:acme') => `
       insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)
-      values (gen_random_uuid(), '${kind}', 'application:acme', '1', 'why', 'kim', now())`;
-    expect(await whoMay(nameOf, ask('withdrawals'))).toEqual(['console', 'operator_api']);
+      values (gen_random_uuid(), '${kind}', '${subject}', '1', 'why', 'kim', now())`;
+    expect(await whoMay(nameOf, ask('withdrawals', `run:${randomUUID()}`))).toEqual([
+      'console',
+      'operator_api',
+    ]);
     for (const kind of ['reveal', 'erase', 'cp-id'])
       expect(await whoMay(nameOf, ask(kind))).toEqual(['kyc_desk']);
   });

@@ -13,7 +13,7 @@ import { serveSite, type TestSite } from '#test/support/site.ts';
 
 export const PASSWORD = 'lantern tram velvet ox';
 /** Its hash with the least memory and one pass: a verification then takes no time. */
-const PASSWORD_HASH =
+export const PASSWORD_HASH =
   '$argon2id$v=19$m=8,t=1,p=1$AQEBAQEBAQEBAQEBAQEBAQ$6QX1o5hOun2NHnFTrX2IE+8JUqAFGiw6YWLZeHbkOhc';
 
 export const TESTS: Actor = { actor: 'tests', actor_kind: 'system' };

@@ -39,7 +39,8 @@ create table application_checks (
   cases jsonb default '[]'::jsonb not null,
   error text,
   constraint application_checks_pkey PRIMARY KEY (check_id),
-  constraint application_checks_cases CHECK (cases = jsonb_path_query_array(cases, 'strict $[*]?((@."name".type() == "string" && @."rule".type() == "string") && @."outcome".type() == "string")'::jsonpath, '{}'::jsonb, true) AND NOT jsonb_path_exists(cases, 'strict $[*].*?(@.type() == "object" || @.type() == "array")'::jsonpath, '{}'::jsonb, true))
+  constraint application_checks_cases CHECK (cases = jsonb_path_query_array(cases, 'strict $[*]?((@."name".type() == "string" && @."rule".type() == "string") && @."outcome".type() == "string")'::jsonpath, '{}'::jsonb, true) AND NOT jsonb_path_exists(cases, 'strict $[*].*?(@.type() == "object" || @.type() == "array")'::jsonpath, '{}'::jsonb, true)),
+  constraint application_checks_counts CHECK (LEAST(passed, failed, skipped) >= 0 AND GREATEST(passed, failed, skipped) <= '9007199254740991'::bigint)
 );
 
 create table application_holds (
@@ -76,9 +77,13 @@ create table applications (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (application_id),
+  constraint applications_access_token_keys CHECK (access_token_keys = jsonb_path_query_array(access_token_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
   constraint applications_application_id CHECK (application_id ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
+  constraint applications_counts CHECK (LEAST(failed_runs) >= 0 AND GREATEST(failed_runs) <= '9007199254740991'::bigint),
+  constraint applications_pace CHECK (every_ms >= 1 AND every_ms <= '2592000000'::bigint AND kyc_every_ms >= 1 AND kyc_every_ms <= '2592000000'::bigint AND detail_max_age_ms >= 0 AND detail_max_age_ms <= '31536000000'::bigint AND concurrency >= 1 AND concurrency <= 100 AND rate >= 1 AND rate <= 100000),
   constraint applications_review_priority CHECK (review_priority = ANY (ARRAY['high'::text, 'normal'::text, 'low'::text])),
-  constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text]))
+  constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text])),
+  constraint applications_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
 
 create table approvals (
@@ -99,9 +104,17 @@ create table approvals (
   constraint approvals_pkey PRIMARY KEY (approval_id),
   constraint approvals_approved CHECK ((approved_at IS NULL) = (approved_by IS NULL)),
   constraint approvals_closed CHECK ((closed_at IS NULL) = (closed_as IS NULL)),
+  constraint approvals_closed_as CHECK (closed_as = ANY (ARRAY['cancelled'::text, 'declined'::text, 'expired'::text, 'void'::text])),
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
   constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'verdict'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
+  constraint approvals_requested CHECK (jsonb_typeof(requested) = 'object'::text AND NOT jsonb_path_exists(requested, 'strict $?((((((((exists (@."game_ids"?(@.type() != "array")) || exists (@."game_ids"[*]?(@.type() != "string"))) || exists (@."roles"?(@.type() != "array"))) || exists (@."roles"[*]?(@.type() != "string"))) || exists (@."act"?(@.type() != "string"))) || exists (@."name"?(@.type() != "string"))) || exists (@."verdict"?(@.type() != "string"))) || exists (@."text"?(@.type() != "string"))) || exists (@."expires"?(@.type() != "number")))'::jsonpath, '{}'::jsonb, true)),
+  constraint approvals_subject CHECK (subject ~
+CASE
+    WHEN kind = ANY (ARRAY['officer'::text, 'reviewer'::text]) THEN '^operator:[a-z0-9][a-z0-9._@+-]{0,99}$'::text
+    WHEN kind = 'withdrawals'::text THEN '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text
+    ELSE '^application:[a-z0-9-]{1,63}$'::text
+END),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
 );
@@ -127,7 +140,8 @@ create table audit_log (
   previous_hash bytea not null,
   hash bytea not null,
   constraint audit_log_pkey PRIMARY KEY (entry_id),
-  constraint audit_log_actor_kind CHECK (actor_kind = ANY (ARRAY['operator'::text, 'command_line'::text, 'application'::text, 'system'::text]))
+  constraint audit_log_actor_kind CHECK (actor_kind = ANY (ARRAY['operator'::text, 'command_line'::text, 'application'::text, 'system'::text])),
+  constraint audit_log_details CHECK (jsonb_typeof(details) = 'object'::text)
 );
 
 create table changed_games (
@@ -136,7 +150,8 @@ create table changed_games (
   decided_revision integer not null,
   since timestamp(3) with time zone default now() not null,
   carry_at timestamp with time zone,
-  constraint changed_games_pkey PRIMARY KEY (game_id)
+  constraint changed_games_pkey PRIMARY KEY (game_id),
+  constraint changed_games_counts CHECK (LEAST(decided_revision) >= 0 AND GREATEST(decided_revision) <= '9007199254740991'::bigint)
 );
 
 create table content_providers (
@@ -176,6 +191,7 @@ create table event_deliveries (
   last_error text,
   delivered_at timestamp with time zone,
   constraint event_deliveries_pkey PRIMARY KEY (event_id),
+  constraint event_deliveries_counts CHECK (LEAST(attempts, last_status) >= 0 AND GREATEST(attempts, last_status) <= '9007199254740991'::bigint),
   constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
 );
 
@@ -199,7 +215,11 @@ create table event_subscriptions (
   last_error text,
   created_at timestamp with time zone default now() not null,
   constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
-  constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
+  constraint event_subscriptions_counts CHECK (LEAST(failures::bigint, "position") >= 0 AND GREATEST(failures::bigint, "position") <= '9007199254740991'::bigint),
+  constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL),
+  constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
+  constraint event_subscriptions_types CHECK (types <@ ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text, 'game.received'::text, 'game.changed'::text, 'game.answered'::text, 'game.appealed'::text, 'kyc.changed'::text, 'kyc.verdict'::text, 'application.added'::text, 'application.updated'::text, 'application.paused'::text, 'application.resumed'::text, 'application.removed'::text, 'run.suspect'::text])
 );
 
 create table event_webhooks (
@@ -220,6 +240,8 @@ create table event_webhooks (
   last_error text,
   created_at timestamp with time zone default now() not null,
   constraint event_webhooks_pkey PRIMARY KEY (application_id),
+  constraint event_webhooks_counts CHECK (LEAST(failures) >= 0 AND GREATEST(failures) <= '9007199254740991'::bigint),
+  constraint event_webhooks_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
   constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
 );
 
@@ -279,7 +301,10 @@ create table game_audits (
   decided_at timestamp with time zone default now() not null,
   undone_at timestamp with time zone,
   undone_by text,
-  constraint game_audits_pkey PRIMARY KEY (audit_id)
+  constraint game_audits_pkey PRIMARY KEY (audit_id),
+  constraint game_audits_counts CHECK (LEAST(audit_id, revision::bigint, carried_over_from, appeal_id) >= 0 AND GREATEST(audit_id, revision::bigint, carried_over_from, appeal_id) <= '9007199254740991'::bigint),
+  constraint game_audits_status CHECK (audit_status = ANY (ARRAY['passed'::text, 'rejected'::text])),
+  constraint game_audits_times CHECK (LEAST(waiting_since, decided_at, undone_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(waiting_since, decided_at, undone_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table game_count_changes (
@@ -337,7 +362,9 @@ create table game_revisions (
   game_store_video text not null,
   content_hash text not null,
   fetched_at timestamp with time zone not null,
-  constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision)
+  constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision),
+  constraint game_revisions_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
+  constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL))
 );
 
 create table game_viewers (
@@ -345,7 +372,8 @@ create table game_viewers (
   viewer text not null,
   revision integer not null,
   seen_at timestamp with time zone default now() not null,
-  constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer)
+  constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer),
+  constraint game_viewers_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint)
 );
 
 create table games (
@@ -373,14 +401,17 @@ create table games (
   constraint games_pkey PRIMARY KEY (game_id),
   constraint games_application_game UNIQUE (application_id, application_game_id),
   constraint games_audit_status_known CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
-  constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL))
+  constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
+  constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
+  constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL))
 );
 
 create table held_games (
   game_id uuid not null,
   application_id text not null,
   audit_id bigint not null,
-  constraint held_games_pkey PRIMARY KEY (game_id)
+  constraint held_games_pkey PRIMARY KEY (game_id),
+  constraint held_games_counts CHECK (LEAST(audit_id) >= 0 AND GREATEST(audit_id) <= '9007199254740991'::bigint)
 );
 
 create table imported_games (
@@ -411,6 +442,7 @@ create table ingest_failures (
   final boolean default false not null,
   list_hash text default ''::text not null,
   constraint ingest_failures_application_id_operation_application_game_id_pk PRIMARY KEY (application_id, operation, application_game_id),
+  constraint ingest_failures_counts CHECK (LEAST(count) >= 0 AND GREATEST(count) <= '9007199254740991'::bigint),
   constraint ingest_failures_operation CHECK (operation = ANY (ARRAY['query_game_list'::text, 'query_game_detail'::text, 'query_cp_kyc'::text])),
   constraint ingest_failures_reasons CHECK (reasons = jsonb_path_query_array(reasons, 'strict $[*]?(@."path".type() == "string" && @."code".type() == "string")'::jsonpath, '{}'::jsonb, true))
 );
@@ -424,7 +456,8 @@ create table kyc_access_log (
   reason text not null,
   accessed_at timestamp with time zone default now() not null,
   constraint kyc_access_log_pkey PRIMARY KEY (entry_id),
-  constraint kyc_access_log_action CHECK (action = ANY (ARRAY['reveal'::text, 'erase'::text]))
+  constraint kyc_access_log_action CHECK (action = ANY (ARRAY['reveal'::text, 'erase'::text])),
+  constraint kyc_access_log_counts CHECK (LEAST(entry_id) >= 0 AND GREATEST(entry_id) <= '9007199254740991'::bigint)
 );
 
 create table kyc_former_records (
@@ -444,14 +477,17 @@ create table kyc_former_records (
   received_at timestamp with time zone not null,
   replaced_at timestamp with time zone default now() not null,
   changed_fields text[] not null,
-  constraint kyc_former_records_pkey PRIMARY KEY (record_id)
+  constraint kyc_former_records_pkey PRIMARY KEY (record_id),
+  constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
+  constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true))
 );
 
 create table kyc_keys (
   purpose text not null,
   data_keys jsonb not null,
   public_key bytea,
-  constraint kyc_keys_pkey PRIMARY KEY (purpose)
+  constraint kyc_keys_pkey PRIMARY KEY (purpose),
+  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true))
 );
 
 create table kyc_records (
@@ -474,7 +510,9 @@ create table kyc_records (
   changed_fields text[] not null,
   field_fingerprints bytea not null,
   constraint kyc_records_pkey PRIMARY KEY (application_id),
-  constraint kyc_records_record_id_unique UNIQUE (record_id)
+  constraint kyc_records_record_id_unique UNIQUE (record_id),
+  constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
+  constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true))
 );
 
 create table kyc_states (
@@ -501,6 +539,7 @@ create table kyc_verdicts (
   ended_at timestamp with time zone,
   ended_as text,
   constraint kyc_verdicts_pkey PRIMARY KEY (verdict_id),
+  constraint kyc_verdicts_counts CHECK (LEAST(verdict_id) >= 0 AND GREATEST(verdict_id) <= '9007199254740991'::bigint),
   constraint kyc_verdicts_ended CHECK ((ended_at IS NULL) = (ended_as IS NULL)),
   constraint kyc_verdicts_ended_as CHECK (ended_as = ANY (ARRAY['changed'::text, 'erased'::text, 'expired'::text, 'removed'::text, 'replaced'::text])),
   constraint kyc_verdicts_known CHECK (verdict = ANY (ARRAY['verified'::text, 'refused'::text, 'incomplete'::text]))
@@ -544,7 +583,9 @@ create table operators (
   single_keys boolean default true not null,
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
+  constraint operators_lists CHECK ((roles = '{}'::text[] OR array_ndims(roles) = 1 AND array_lower(roles, 1) = 1 AND array_position(roles, NULL::text) IS NULL) AND (held_roles = '{}'::text[] OR array_ndims(held_roles) = 1 AND array_lower(held_roles, 1) = 1 AND array_position(held_roles, NULL::text) IS NULL)),
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text]))
 );
@@ -556,7 +597,8 @@ create table picture_changes (
   audit_id bigint not null,
   before bytea not null,
   after bytea not null,
-  constraint picture_changes_game_id_found_at_picture_id_pk PRIMARY KEY (game_id, found_at, picture_id)
+  constraint picture_changes_game_id_found_at_picture_id_pk PRIMARY KEY (game_id, found_at, picture_id),
+  constraint picture_changes_counts CHECK (LEAST(audit_id) >= 0 AND GREATEST(audit_id) <= '9007199254740991'::bigint)
 );
 
 create table picture_contents (
@@ -572,7 +614,10 @@ create table picture_contents (
   pinned boolean default false not null,
   stored text,
   looked_at timestamp with time zone default now() not null,
-  constraint picture_contents_pkey PRIMARY KEY (sha256)
+  constraint picture_contents_pkey PRIMARY KEY (sha256),
+  constraint picture_contents_counts CHECK (LEAST(bytes, width, height, frames) >= 0 AND GREATEST(bytes, width, height, frames) <= '9007199254740991'::bigint),
+  constraint picture_contents_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text])),
+  constraint picture_contents_stored CHECK (stored = ANY (ARRAY['seen'::text, 'passed'::text]))
 );
 
 create table picture_pins (
@@ -581,7 +626,8 @@ create table picture_pins (
   place smallint not null,
   picture_id uuid not null,
   sha256 bytea,
-  constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place)
+  constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place),
+  constraint picture_pins_counts CHECK (LEAST(audit_id, place::bigint) >= 0 AND GREATEST(audit_id, place::bigint) <= '9007199254740991'::bigint)
 );
 
 create table picture_rules (
@@ -589,14 +635,17 @@ create table picture_rules (
   tag text not null,
   volatile_parameters text[] not null,
   after bigint,
-  constraint picture_rules_pkey PRIMARY KEY (application_id)
+  constraint picture_rules_pkey PRIMARY KEY (application_id),
+  constraint picture_rules_after CHECK (after >= '-1'::integer AND after <= '9007199254740991'::bigint),
+  constraint picture_rules_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
 
 create table picture_thumbnails (
   sha256 bytea not null,
   width smallint not null,
   webp bytea not null,
-  constraint picture_thumbnails_sha256_width_pk PRIMARY KEY (sha256, width)
+  constraint picture_thumbnails_sha256_width_pk PRIMARY KEY (sha256, width),
+  constraint picture_thumbnails_counts CHECK (LEAST(width) >= 0 AND GREATEST(width) <= '9007199254740991'::bigint)
 );
 alter table picture_thumbnails alter column webp set storage external;
 
@@ -611,7 +660,9 @@ create table pictures (
   fetched_at timestamp with time zone,
   fresh_until timestamp with time zone,
   next_check_at timestamp with time zone,
-  constraint pictures_pkey PRIMARY KEY (picture_id)
+  constraint pictures_pkey PRIMARY KEY (picture_id),
+  constraint pictures_counts CHECK (LEAST(http_status) >= 0 AND GREATEST(http_status) <= '9007199254740991'::bigint),
+  constraint pictures_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text, 'not_found'::text, 'http_error'::text, 'redirect'::text, 'too_large'::text, 'encoded'::text, 'busy'::text, 'timeout'::text, 'forbidden_address'::text, 'name_not_found'::text, 'tls_failed'::text, 'connect_failed'::text, 'connection_lost'::text, 'not_requested'::text]))
 );
 
 create table portal_sessions (
@@ -628,7 +679,8 @@ create table reasons (
   text text default ''::text not null,
   "position" smallint not null,
   retired_at timestamp with time zone,
-  constraint reasons_pkey PRIMARY KEY (code)
+  constraint reasons_pkey PRIMARY KEY (code),
+  constraint reasons_counts CHECK (LEAST("position") >= 0 AND GREATEST("position") <= '9007199254740991'::bigint)
 );
 
 create table refresh_requests (
@@ -638,7 +690,8 @@ create table refresh_requests (
   requested_at timestamp with time zone default now() not null,
   by_operator boolean default false not null,
   attempts smallint default 0 not null,
-  constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id)
+  constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
+  constraint refresh_requests_counts CHECK (LEAST(attempts) >= 0 AND GREATEST(attempts) <= '9007199254740991'::bigint)
 );
 
 create table refresh_turns (
@@ -647,7 +700,8 @@ create table refresh_turns (
   idle_turns smallint default 0 not null,
   stored_bytes bigint default 0 not null,
   day_started_at timestamp with time zone default now() not null,
-  constraint refresh_turns_pkey PRIMARY KEY (application_id)
+  constraint refresh_turns_pkey PRIMARY KEY (application_id),
+  constraint refresh_turns_counts CHECK (LEAST(idle_turns::bigint, stored_bytes) >= 0 AND GREATEST(idle_turns::bigint, stored_bytes) <= '9007199254740991'::bigint)
 );
 
 create table run_days (
@@ -663,7 +717,10 @@ create table run_days (
   failed bigint not null,
   missing bigint not null,
   withdrawn bigint not null,
-  constraint run_days_application_id_day_outcome_pk PRIMARY KEY (application_id, day, outcome)
+  constraint run_days_application_id_day_outcome_pk PRIMARY KEY (application_id, day, outcome),
+  constraint run_days_counts CHECK (LEAST(runs::bigint, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) >= 0 AND GREATEST(runs::bigint, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) <= '9007199254740991'::bigint),
+  constraint run_days_day CHECK (day >= '2000-01-01'::date AND day <= '9999-12-31'::date),
+  constraint run_days_outcome CHECK (outcome = ANY (ARRAY['succeeded'::text, 'partial'::text, 'suspect'::text, 'failed'::text, 'abandoned'::text]))
 );
 
 create table search_words (
@@ -721,6 +778,9 @@ create unlogged table sync_run_pages (
   withdrawn integer default 0 not null,
   listed_at timestamp with time zone default now() not null,
   constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num),
+  constraint sync_run_pages_counts CHECK (LEAST(page_num::bigint, row_count::bigint, total, unnamed::bigint, answered::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint) >= 0 AND GREATEST(page_num::bigint, row_count::bigint, total, unnamed::bigint, answered::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint) <= '9007199254740991'::bigint),
+  constraint sync_run_pages_ids CHECK (application_game_ids = '{}'::text[] OR array_ndims(application_game_ids) = 1 AND array_lower(application_game_ids, 1) = 1 AND array_position(application_game_ids, NULL::text) IS NULL),
+  constraint sync_run_pages_kind CHECK (kind = ANY (ARRAY['listed'::text, 'unread'::text, 'unlisted'::text])),
   constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true))
 );
 
@@ -760,6 +820,9 @@ create table sync_runs (
   progress_at timestamp with time zone default now() not null,
   constraint sync_runs_pkey PRIMARY KEY (run_id),
   constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL)),
+  constraint sync_runs_counts CHECK (LEAST(run_number, fence::bigint, stored_bytes, storable_bytes, storable_games::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint, total_first, total_last, total_max, largest_page::bigint, row_count::bigint, next_page::bigint, listed_bytes) >= 0 AND GREATEST(run_number, fence::bigint, stored_bytes, storable_bytes, storable_games::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint, total_first, total_last, total_max, largest_page::bigint, row_count::bigint, next_page::bigint, listed_bytes) <= '9007199254740991'::bigint),
+  constraint sync_runs_fault CHECK (fault = ANY (ARRAY['unreachable'::text, 'application'::text, 'worker'::text, 'keys'::text, 'none'::text])),
+  constraint sync_runs_listing_end CHECK (listing_end = ANY (ARRAY['complete'::text, 'repeated'::text, 'page_cap'::text])),
   constraint sync_runs_outcome CHECK (outcome = ANY (ARRAY['succeeded'::text, 'partial'::text, 'suspect'::text, 'failed'::text, 'abandoned'::text])),
   constraint sync_runs_trigger CHECK (trigger = ANY (ARRAY['schedule'::text, 'manual'::text, 'refresh'::text]))
 );
@@ -777,7 +840,8 @@ create table workers (
   queue text not null,
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
-  constraint workers_pkey PRIMARY KEY (worker_id)
+  constraint workers_pkey PRIMARY KEY (worker_id),
+  constraint workers_counts CHECK (LEAST(pid) >= 0 AND GREATEST(pid) <= '9007199254740991'::bigint)
 );
 
 create table drizzle.__drizzle_migrations (
@@ -796,7 +860,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"ac72e8c5a3d0ef591225a69d141a2edc76a18812631c7bb7d194fcc543e5e471","created_at":1795509821388}'),
+  ('{"id":1,"hash":"83aeefeb5e91ce91932a69101834af977e585f53f9c5ae28e351dc3b6e1ef22a","created_at":1795509821388}'),
   ('{"id":2,"hash":"9ef7b7454adabb6bbdd423b5b6e15792c62bf14f0b6ccefc1dfde958dc6f7b3a","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
