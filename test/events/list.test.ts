@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { openDatabase } from '#db/client.ts';
 import { pruneEvents } from '#db/queries/events.ts';
 import { LIST_EVENTS_PATH } from '#src/contract/events.ts';
 import { post, useApi } from '#test/support/api.ts';
+import { expectEachRead } from '#test/support/commits-out-of-order.ts';
 import { decideGame } from '#test/support/operate.ts';
 
 const served = useApi({ auditTimeZone: 'Asia/Shanghai' });
@@ -136,51 +136,20 @@ it('continues after an event that was sent and that no reader has listed yet', a
 });
 
 it('misses no event of fifty transactions that commit out of order, one of them last', async () => {
-  await using stack = new AsyncDisposableStack();
-  const writers = openDatabase(served.api.databaseUrl, { max: 6, applicationName: 'writers' });
-  stack.defer(() => writers.end());
   const acme = await withGames(51);
-  const [held = '', ...others] = acme.game_ids;
-  const seen: string[] = [];
   let after = '';
-  const read = async (): Promise<number> => {
+  const read = async (): Promise<string[]> => {
     const { list, next } = (await acme.list(after, 3)).body.data;
-    seen.push(...list.map((event: { data: { game_id: string } }) => event.data.game_id));
     after = next;
-    return list.length;
+    return list.map((event: { data: { game_id: string } }) => event.data.game_id);
   };
-  /** Writes an event, then commits when the gate opens. */
-  const write = (game_id: string, opened: Promise<unknown>) => {
-    const begun = Promise.withResolvers<void>();
-    const done = writers.begin(async (tx) => {
-      await tx`update games set audit_status = 'passed', audit_time = now() where game_id = ${game_id}`;
-      begun.resolve();
-      await opened;
-    });
-    return { begun: begun.promise, done };
-  };
-  const gate = Promise.withResolvers<void>();
-  const first = write(held, gate.promise);
-  await first.begun;
-  for (let from = 0; from < others.length; from += 5) {
-    // Five transactions begin in one order, and commit in the opposite one, with reads between.
-    const group = others.slice(from, from + 5).map((game_id) => {
-      const open = Promise.withResolvers<void>();
-      return { ...write(game_id, open.promise), open };
-    });
-    await Promise.all(group.map(({ begun }) => begun));
-    for (const { open, done } of group.toReversed()) {
-      open.resolve();
-      await Promise.all([done, read()]);
-    }
-  }
-  for (let rows = 1; rows > 0; ) rows = await read();
-  expect(seen.toSorted()).toEqual(others.toSorted());
-  gate.resolve();
-  await first.done;
-  await read();
-  expect(seen.at(-1)).toBe(held);
-  expect(seen).toHaveLength(51);
+  await expectEachRead(
+    served.api.databaseUrl,
+    acme.game_ids,
+    (tx, game_id) =>
+      tx`update games set audit_status = 'passed', audit_time = now() where game_id = ${game_id}`,
+    read,
+  );
 });
 
 it('keeps the order of the changes, although the clock of Postgres was set back between them', async () => {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { openDatabase } from '#db/client.ts';
 import { insertPositions } from '#db/queries/events.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
@@ -9,6 +8,7 @@ import { listStream } from '#src/events/read-stream.ts';
 import { changeApplication, pauseApplication, resumeApplication } from '#src/operations/applications.ts';
 import { subscribe } from '#src/operations/subscriptions.ts';
 import { aStreamReader } from '#test/stream/reader.ts';
+import { expectEachRead } from '#test/support/commits-out-of-order.ts';
 import { addApplication, addGames, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { decideGame, eraseKyc, operateAs, removeApplication, setPackageUrls } from '#test/support/operate.ts';
@@ -93,51 +93,14 @@ it('tells each change once: games, applications, KYC records, suspect runs', asy
 });
 
 it('misses no event of fifty transactions that commit out of order, one of them last', async () => {
-  const { sql, databaseUrl } = database;
-  await using stack = new AsyncDisposableStack();
-  const writers = openDatabase(databaseUrl, { max: 6, applicationName: 'writers' });
-  stack.defer(() => writers.end());
-  await addApplication(sql, 'ordered');
+  await addApplication(database.sql, 'ordered');
   const reader = await aReader();
-  const seen: string[] = [];
-  const read = async (): Promise<number> => {
-    const list = await reader.read();
-    seen.push(...list.map(({ data }) => data.application_game_id ?? ''));
-    return list.length;
-  };
-  const names = Array.from({ length: 51 }, (_, n) => `g-${n}`);
-  /** Writes a new game, then commits when the gate opens. */
-  const write = (game_id: string, opened: Promise<unknown>) => {
-    const begun = Promise.withResolvers<void>();
-    const done = writers.begin(async (tx) => {
-      await upsertGames(tx, 'ordered', [fetchedGame({ game_id })]);
-      begun.resolve();
-      await opened;
-    });
-    return { begun: begun.promise, done };
-  };
-  const [held = '', ...others] = names;
-  const gate = Promise.withResolvers<void>();
-  const first = write(held, gate.promise);
-  await first.begun;
-  for (let from = 0; from < others.length; from += 5) {
-    const group = others.slice(from, from + 5).map((name) => {
-      const open = Promise.withResolvers<void>();
-      return { ...write(name, open.promise), open };
-    });
-    await Promise.all(group.map(({ begun }) => begun));
-    for (const { open, done } of group.toReversed()) {
-      open.resolve();
-      await Promise.all([done, read()]);
-    }
-  }
-  for (let rows = 1; rows > 0; ) rows = await read();
-  expect(seen.toSorted()).toEqual(others.toSorted());
-  gate.resolve();
-  await first.done;
-  await read();
-  expect(seen.at(-1)).toBe(held);
-  expect(seen).toHaveLength(51);
+  await expectEachRead(
+    database.databaseUrl,
+    Array.from({ length: 51 }, (_, n) => `g-${n}`),
+    (tx, game_id) => upsertGames(tx, 'ordered', [fetchedGame({ game_id })]),
+    async () => (await reader.read()).map(({ data }) => data.application_game_id ?? ''),
+  );
 });
 
 it('with types it passes over the others, also over more than one read compares', async () => {
