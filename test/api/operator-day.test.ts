@@ -2,6 +2,7 @@
 import { type Document, OpenAPIClientAxios } from 'openapi-client-axios';
 import { expect, test } from 'vitest';
 import { startSampleApplication } from '#src/sample-application/start.ts';
+import { webhooksAt } from '#test/support/factories.ts';
 import { createSmallFleet, PLANTED_TOKEN, withoutRedis } from '#test/support/small-fleet.ts';
 import { until } from '#test/support/until.ts';
 
@@ -40,9 +41,7 @@ test.skipIf(withoutRedis())(
       ...acme,
       name: 'Acme Games',
       access_token: PLANTED_TOKEN,
-      query_game_list_webhook: `${server.url}/webhooks/query_game_list`,
-      query_game_detail_webhook: `${server.url}/webhooks/query_game_detail`,
-      query_cp_kyc_webhook: `${server.url}/webhooks/query_cp_kyc`,
+      ...webhooksAt(server.url),
     };
     await call('applicationAdd', added);
     expect(await call('applicationCheck', acme)).toEqual({ opened: true });

@@ -8,7 +8,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { pino } from 'pino';
-import { insertApplication } from '#db/queries/applications.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
@@ -21,14 +20,13 @@ import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import type { Foundation } from '#src/processes/foundation.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
-import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import { openProducer, startRun, startWorker } from '#test/bench/fleet.ts';
 import { poll, startDead, startLive } from '#test/bench/receivers.ts';
 import { machine, median, type Row, tableOf } from '#test/bench/report.ts';
 import { startServers } from '#test/bench/servers.ts';
-import { aDetail, fetchedGame } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, aDetail, addApplication, fetchedGame, webhooksAt } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 
 const { values: options } = parseArgs({
@@ -42,7 +40,6 @@ const [pings, turns] = [Number(options.pings), Number(options.turns)];
 if (!(pings >= 0 && turns >= 0) || !/^(redis|postgres)$/.test(options.queue))
   throw new Error('usage: --pings 50 --turns 5 --queue redis|postgres');
 
-const ACCESS_TOKEN = 'bench-token';
 const MONTH_MS = 30 * 24 * 60 * 60_000;
 /** Games that a long run fetches at 50 a second: 400 s. */
 const LONG_GAMES = 20_000;
@@ -60,23 +57,13 @@ const ground = { ...servers, redisUrl: options.queue === 'redis' ? servers.redis
 const keys = await openKeyRing({ ...servers, databaseUrl: undefined });
 
 /** Register an application with the default settings, whose schedule does not tick meanwhile. */
-const register = async (application_id: string, url: string): Promise<void> => {
-  const settings = {
-    name: application_id,
-    query_game_list_webhook: `${url}/webhooks/query_game_list`,
-    query_game_detail_webhook: `${url}/webhooks/query_game_detail`,
-    query_cp_kyc_webhook: `${url}/webhooks/query_cp_kyc`,
-    every_ms: MONTH_MS,
-    kyc_every_ms: MONTH_MS,
-    detail_max_age_ms: MONTH_MS,
-    concurrency: 8,
-    rate: 50,
-    volatile_parameters: [],
-    review_priority: 'normal' as const,
-  };
-  const sealed = await sealAccessToken(keys, { application_id, ...settings }, ACCESS_TOKEN);
-  await insertApplication(sql, application_id, settings, sealed);
-};
+const register = (application_id: string, url: string) =>
+  addApplication(
+    sql,
+    application_id,
+    { ...webhooksAt(url), detail_max_age_ms: MONTH_MS, concurrency: 8, rate: 50 },
+    keys,
+  );
 
 const isOpen = async (run_id: string): Promise<boolean> => {
   const [run] = await sql`select from sync_runs where run_id = ${run_id} and finished_at is null`;

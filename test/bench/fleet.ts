@@ -2,19 +2,19 @@ import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import type { Database } from '#db/client.ts';
-import { insertApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { setApplicationStatus } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import { type Foundation, openFoundation } from '#src/processes/foundation.ts';
-import { sealAccessToken } from '#src/sealing/access-token.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import type { ApplicationsRequest, Calls } from '#test/bench/application-server.ts';
 import { type BenchProcess, startProcess } from '#test/bench/processes.ts';
 import type { Servers } from '#test/bench/servers.ts';
+import { addApplication } from '#test/support/factories.ts';
 
-const HOUR_MS = 60 * 60_000;
 /** Faster than anything measured: the pace of an application is not what is asked for here. */
+const DAY_MS = 24 * 60 * 60_000;
 const NO_RATE = 1_000_000;
 const POLL_MS = 25;
 /** Longer than a million games take. */
@@ -56,21 +56,17 @@ export const registerAt = async (
   return Promise.all(
     addresses.map(async (url, index) => {
       const application_id = `${name}-${index}`;
-      const settings = {
-        name: application_id,
+      const webhooks = {
         query_game_list_webhook: `${url}/list`,
         query_game_detail_webhook: `${url}/detail`,
         query_cp_kyc_webhook: `${url}/kyc`,
-        every_ms: 24 * HOUR_MS,
-        kyc_every_ms: 24 * HOUR_MS,
-        detail_max_age_ms: 24 * HOUR_MS,
-        concurrency,
-        rate,
-        volatile_parameters: [],
-        review_priority: 'normal' as const,
       };
-      const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench-token');
-      await insertApplication(sql, application_id, settings, sealed);
+      await addApplication(
+        sql,
+        application_id,
+        { ...webhooks, kyc_every_ms: DAY_MS, concurrency, rate },
+        keys,
+      );
       // Paused: no schedule ticks beside what is measured. A run that is opened by hand runs all the same.
       await setApplicationStatus(sql, application_id, 'paused');
       return application_id;

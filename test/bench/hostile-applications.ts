@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { COSTLY } from '#test/bench/costly-applications.ts';
+import { ACCESS_TOKEN } from '#test/support/factories.ts';
 
 const APPLICATIONS = 50;
 const GAMES = 100;
@@ -52,7 +53,7 @@ const HOSTILE: (() => Promise<string>)[] = [
 const START: Record<Kind, (index: number) => Promise<string> | undefined> = {
   healthy: async (index) => {
     const seed = `healthy ${index}`;
-    const options = { accessToken: 'bench', games: GAMES, seed, latencyMs: LATENCY_MS };
+    const options = { accessToken: ACCESS_TOKEN, games: GAMES, seed, latencyMs: LATENCY_MS };
     return (await startSampleApplication(options)).url;
   },
   hostile: (index) => HOSTILE[index % HOSTILE.length]?.(),

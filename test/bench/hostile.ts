@@ -14,13 +14,12 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { insertApplication } from '#db/queries/applications.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import { sealAccessToken } from '#src/sealing/access-token.ts';
 import type { Kind } from '#test/bench/hostile-applications.ts';
 import { type Fleet, keys, openQueue } from '#test/bench/hostile-worker.ts';
+import { addApplication, webhooksAt } from '#test/support/factories.ts';
 
 const TURNS = 8;
 const POLL_MS = 20;
@@ -53,24 +52,9 @@ const start = async (file: string, argument: string): Promise<{ pid: number; lin
 
 const register = async (sql: Database, kind: string, urls: readonly string[]): Promise<string[]> => {
   const ids = urls.map((_, index) => `${kind}-${index}`);
-  for (const [index, application_id] of ids.entries()) {
-    const url = `${urls[index]}/webhooks`;
-    const settings = {
-      name: application_id,
-      query_game_list_webhook: `${url}/query_game_list`,
-      query_game_detail_webhook: `${url}/query_game_detail`,
-      query_cp_kyc_webhook: `${url}/query_cp_kyc`,
-      every_ms: MONTH_MS,
-      kyc_every_ms: MONTH_MS,
-      detail_max_age_ms: MONTH_MS,
-      concurrency: 8,
-      rate: 50,
-      volatile_parameters: [],
-      review_priority: 'normal' as const,
-    };
-    const sealed = await sealAccessToken(keys, { application_id, ...settings }, 'bench');
-    await insertApplication(sql, application_id, settings, sealed);
-  }
+  const settings = { detail_max_age_ms: MONTH_MS, concurrency: 8, rate: 50 };
+  for (const [index, application_id] of ids.entries())
+    await addApplication(sql, application_id, { ...webhooksAt(urls[index] ?? ''), ...settings }, keys);
   return ids;
 };
 

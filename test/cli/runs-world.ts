@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
-import { addApplication } from '#test/support/factories.ts';
-import { type TestFleet, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { addApplication, webhooksAt } from '#test/support/factories.ts';
+import { type TestFleet, useTestFleet } from '#test/support/fleet.ts';
 import { type Gate, startGate } from '#test/support/gate.ts';
 import { goodDetail, goodRow, idsOf, success } from '#test/support/hostile-application.ts';
 import { decideGame } from '#test/support/operate.ts';

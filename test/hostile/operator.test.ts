@@ -6,8 +6,8 @@ import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { repeatUntilAborted } from '#src/processes/repeat.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
-import { type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { ACCESS_TOKEN, addApplication, webhooksAt } from '#test/support/factories.ts';
+import type { TestFleet } from '#test/support/fleet.ts';
 import {
   aFleet,
   goodDetail,

@@ -7,8 +7,8 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { finishRun } from '#src/ingest/finish-run.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
-import { addApplication, fetchedGame, moveWebhooks } from '#test/support/factories.ts';
-import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { addApplication, fetchedGame, moveWebhooks, webhooksAt } from '#test/support/factories.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { startGate } from '#test/support/gate.ts';
 import {
   goodDetail,

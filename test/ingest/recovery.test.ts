@@ -4,8 +4,8 @@ import { findOpenRun, findRun, type RunRow, raiseFence } from '#db/queries/runs.
 import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import { stepId } from '#src/ingest/steps.ts';
-import { moveWebhooks } from '#test/support/factories.ts';
-import { onBothBackends, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { moveWebhooks, webhooksAt } from '#test/support/factories.ts';
+import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { type Gate, type GatedCall, startGate } from '#test/support/gate.ts';
 import { asSent, gamesOf } from '#test/support/landed.ts';
 import { until } from '#test/support/until.ts';

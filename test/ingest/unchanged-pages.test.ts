@@ -5,8 +5,8 @@ import { recoverRuns } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import { CONTINUE_MS, PAGES_A_JOB, stepId } from '#src/ingest/steps.ts';
 import { startRawServer } from '#test/support/application-server.ts';
-import { moveWebhooks } from '#test/support/factories.ts';
-import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { moveWebhooks, webhooksAt } from '#test/support/factories.ts';
+import { fleetBackend, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
 
 const GAMES = 193;

@@ -4,8 +4,8 @@ import { type ApplicationRow, findApplication } from '#db/queries/applications.t
 import { queryCpKyc } from '#src/ingest/specs.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
-import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { ACCESS_TOKEN, addApplication, webhooksAt } from '#test/support/factories.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -9,7 +9,7 @@ import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
 import { enqueueNextStep, openRun, startRun } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { aReceiver, aSender, withEvents } from '#test/support/events.ts';
-import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, addApplication, webhooksAt } from '#test/support/factories.ts';
 import { fleetBackend, startTestFleet } from '#test/support/fleet.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { startFleet, type TestFleet } from '#test/support/kyc-fleet.ts';
@@ -26,12 +26,7 @@ beforeAll(async () => {
   const right = ringOf(['k1'], 'home-aaaaaaaa');
   // Registered before ENCRYPTION_KEYS was set: the installation's own key wraps the tokens.
   const own = ringOf([], 'home-aaaaaaaa');
-  const { query_game_list, query_game_detail, query_cp_kyc } = application.webhooks;
-  const webhooks = {
-    query_game_list_webhook: query_game_list,
-    query_game_detail_webhook: query_game_detail,
-    query_cp_kyc_webhook: query_cp_kyc,
-  };
+  const webhooks = webhooksAt(application.url);
   await addApplication(sql, 'acme', webhooks, own);
   await addApplication(sql, 'bolt', webhooks, own);
   await store(sql, right, 'bolt', PLANTED);

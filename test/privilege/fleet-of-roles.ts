@@ -9,7 +9,7 @@ import { openQueueBackend } from '#src/queue/backend.ts';
 import { createProducer } from '#src/queue/producer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { webhooksAt } from '#test/support/fleet.ts';
+import { webhooksAt } from '#test/support/factories.ts';
 import { type FleetProcess, scrape, startFleetProcess } from '#test/support/fleet-process.ts';
 import { keysText } from '#test/support/kyc.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/postgres-server.ts';

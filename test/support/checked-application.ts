@@ -5,7 +5,7 @@ import { identityRule } from '#src/rules/address-identity.ts';
 import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { startSampleApplication } from '#src/sample-application/start.ts';
 import { startRawServer } from '#test/support/application-server.ts';
-import { webhooksAt } from '#test/support/fleet.ts';
+import { webhooksAt } from '#test/support/factories.ts';
 import { live, loopback, TOKEN } from '#test/support/webhooks.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test that spoils responses takes them apart at will

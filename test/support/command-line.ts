@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type CliResult, documentOf, runCli } from '#test/support/cli.ts';
-import { ACCESS_TOKEN } from '#test/support/factories.ts';
-import { type BackendKind, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { ACCESS_TOKEN, webhooksAt } from '#test/support/factories.ts';
+import { type BackendKind, useTestFleet } from '#test/support/fleet.ts';
 import { asOperator } from '#test/support/roles.ts';
 
 /** A fleet for the tests of one `describe`, driven by commands. */

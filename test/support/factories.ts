@@ -76,6 +76,13 @@ export const addApplication = async (
   return row;
 };
 
+/** The three webhooks of the sample application at this address, or behind a gate at it. */
+export const webhooksAt = (url: string) => ({
+  query_game_list_webhook: `${url}/webhooks/query_game_list`,
+  query_game_detail_webhook: `${url}/webhooks/query_game_detail`,
+  query_cp_kyc_webhook: `${url}/webhooks/query_cp_kyc`,
+});
+
 /** Move webhooks of an application as `app update` does with its token. @returns false when there is no such application */
 export const moveWebhooks = async (
   sql: Database,

@@ -20,7 +20,7 @@ import { type Runner, startRunner } from '#src/queue/runner.ts';
 import type { AddressSigner } from '#src/sample-application/signer.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { localClock } from '#test/support/clock.ts';
-import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys } from '#test/support/factories.ts';
+import { ACCESS_TOKEN, addApplication, anOpenRun, testKeys, webhooksAt } from '#test/support/factories.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
 import { openAs } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
@@ -193,13 +193,6 @@ export const useTestFleet = (kind: BackendKind, workers = 0): TestFleet => {
   afterAll(() => fleet.stop?.());
   return fleet;
 };
-
-/** The three webhooks of the sample application at this address, or behind a gate at it. */
-export const webhooksAt = (url: string) => ({
-  query_game_list_webhook: `${url}/webhooks/query_game_list`,
-  query_game_detail_webhook: `${url}/webhooks/query_game_detail`,
-  query_cp_kyc_webhook: `${url}/webhooks/query_cp_kyc`,
-});
 
 const deleteKeys = async (redisUrl: string, prefix: string): Promise<void> => {
   const redis = new Redis(redisUrl);

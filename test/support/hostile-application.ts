@@ -5,8 +5,8 @@ import type { JobLimits } from '#src/processes/job-dependencies.ts';
 import { PACE } from '#src/rules/budgets.ts';
 import { createProcessPace } from '#src/webhooks/pace.ts';
 import { type RawServer, startRawServer } from '#test/support/application-server.ts';
-import { aDetail, addApplication, summaryOf } from '#test/support/factories.ts';
-import { fleetBackend, startTestFleet, type TestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { aDetail, addApplication, summaryOf, webhooksAt } from '#test/support/factories.ts';
+import { fleetBackend, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 
 /** A response: data for a success envelope, or a function that writes the response itself. */
 export type Answer = { data: unknown } | ((response: ServerResponse) => void);

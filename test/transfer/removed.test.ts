@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { importGames } from '#src/operations/imports.ts';
-import { addApplication } from '#test/support/factories.ts';
-import { fleetBackend, useTestFleet, webhooksAt } from '#test/support/fleet.ts';
+import { addApplication, webhooksAt } from '#test/support/factories.ts';
+import { fleetBackend, useTestFleet } from '#test/support/fleet.ts';
 import { KIM, operateAs, removeApplication } from '#test/support/operate.ts';
 
 const fleet = useTestFleet(fleetBackend(), 1);
