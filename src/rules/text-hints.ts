@@ -54,9 +54,13 @@ export const latinReading = (name: string): string | null => {
   return reading === written ? null : reading;
 };
 
-/** Does a name have invisible characters? Joiners do not count, because some scripts and emoji contain them. */
+/** Characters with which some scripts and emoji are written. Behind letters of the others they show nothing. */
+const JOINERS =
+  /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Armenian}])[\p{Join_Control}\p{Variation_Selector}]/gu;
+
+/** Does a name have invisible characters? */
 export const hasInvisible = (text: string): boolean =>
-  /[\p{Cf}\u115F\u1160\u3164\uFFA0]/u.test(text.replaceAll(/[\u200C\u200D]/g, ''));
+  /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text.replaceAll(JOINERS, ''));
 
 /** Names what is unusual in the letters of a name, for a list of games. */
 export const oddLetters = (name: string): string[] => [

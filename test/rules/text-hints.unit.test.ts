@@ -26,10 +26,11 @@ describe('what stands out in the texts of a game', () => {
       expect(latinReading(name)).toBeNull();
   });
 
-  it('finds invisible characters, but not the joiners of a script or of an emoji', () => {
-    expect(hasInvisible('Fa\u200Brm')).toBe(true);
-    expect(hasInvisible('\u202EmraF')).toBe(true);
-    expect(hasInvisible('👩\u200D🌾 می\u200Cخواهم')).toBe(false);
+  it('finds invisible characters, but not those with which a script or an emoji is written', () => {
+    const invisible = ['Fa\u200Brm', '\u202EmraF', 'Fa\u034Frm', 'Fa\u2800rm', 'Fa\u200Crm', 'Fa\uFE0Frm'];
+    for (const name of invisible) expect([name, hasInvisible(name)]).toEqual([name, true]);
+    for (const name of ['👩\u200D🌾 می\u200Cخواهم', '❤\uFE0F 1\uFE0F\u20E3 ℹ\uFE0F', '葛\u{E0100}城', 'Łódź'])
+      expect([name, hasInvisible(name)]).toEqual([name, false]);
   });
 
   it('finds addresses, messengers and telephone numbers, and no version, year or price', () => {
