@@ -7,8 +7,8 @@ import { findRevision, type GameRevisionRow, type GameRow } from '#db/queries/ga
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { identifier } from '#src/contract/text.ts';
+import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
-import { scriptOf } from '#src/lib/scripts.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { findForm } from '#src/portal/games.ts';
@@ -68,7 +68,7 @@ const FOLDED_LENGTH = 200;
 
 const textCell = (text: string): SafeHtml | null => {
   if (text === '') return null;
-  const shown = html`<p class="prose" dir="auto" lang="${scriptOf(text).lang}">${text}</p>`;
+  const shown = html`<p class="prose" dir="auto" lang="${languageOf(text)}">${text}</p>`;
   if (text.length <= FOLDED_LENGTH) return shown;
   return html`<details><summary>${number(text.length)} characters</summary>${shown}</details>`;
 };

@@ -2,7 +2,7 @@
 import stringWidth from 'string-width';
 import { gallery } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
-import { scriptOf } from '#src/lib/scripts.ts';
+import { languageOf } from '#src/lib/languages.ts';
 import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
 import { CONTENT } from '#src/rules/mapping.ts';
 import { badge, html, type SafeHtml, section } from '#src/site/html.ts';
@@ -35,7 +35,7 @@ const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => 
   const [only] = parts;
   if (field === 'game_store_video' && parts.length === 1 && only !== undefined)
     return html`<div class="body">${markPart(only, isCompared, outwardLink(only.text))}</div>`;
-  const prose = html`<div class="prose" dir="auto" lang="${scriptOf(text).lang}">${parts.map((part) =>
+  const prose = html`<div class="prose" dir="auto" lang="${languageOf(text)}">${parts.map((part) =>
     markPart(part, isCompared, html`${part.text}`),
   )}</div>`;
   // A link in parts could not be opened.

@@ -4,8 +4,8 @@ import { addressesOf, type PictureSet } from '#db/queries/pictures.ts';
 import { iconPlace, smallPicture } from '#src/console/pages/pictures.ts';
 import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { namePlace } from '#src/console/pages/shared-names.ts';
+import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
-import { scriptOf } from '#src/lib/scripts.ts';
 import { oddLetters } from '#src/rules/text-hints.ts';
 import { ago, badge, gameName, html, link, type SafeHtml, toneOf } from '#src/site/html.ts';
 import type { LaneFilters } from '#src/site/query.ts';
@@ -43,7 +43,7 @@ const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictur
 
 /** The beginning of a description. */
 const beginning = (text = ''): SafeHtml | null =>
-  text === '' ? null : html`<p class="blurb" dir="auto" lang="${scriptOf(text).lang}">${text}</p>`;
+  text === '' ? null : html`<p class="blurb" dir="auto" lang="${languageOf(text)}">${text}</p>`;
 
 /** The field by which the form sends the pictures that the card of a game shows. */
 const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
