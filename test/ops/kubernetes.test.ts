@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { ScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
 import {
   PrometheusRule,
@@ -8,9 +12,10 @@ import { Job } from 'kubernetes-models/batch/v1';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { ConfigMap, Service } from 'kubernetes-models/v1';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '#src/config.ts';
 import { manifests, ofKind } from '#test/ops/manifests.ts';
+import { until } from '#test/support/until.ts';
 
 const KINDS = {
   ConfigMap,
@@ -50,6 +55,27 @@ test('the startup, liveness and readiness probes of every process use ports that
 
 /** Maximum time that the program takes to stop (src/cli/kit/run-until-signal.ts). */
 const STOP_SECONDS = 40;
+
+test("the operator's pod ends at SIGTERM: as process 1, a program without a handler of its own ignores it", async () => {
+  const operator = ofKind('Deployment').find(({ metadata }) => metadata.name === 'catalogue-operator');
+  const [file = '', ...args] = operator?.spec.template.spec.containers[0]?.command ?? [];
+  const child = spawn(file, args, { stdio: 'ignore', detached: true });
+  const exited = once(child, 'exit');
+  await once(child, 'spawn');
+  const { pid = 0 } = child;
+  // What it has started stays in its group.
+  onTestFinished(() => void process.kill(-pid, 'SIGKILL'));
+  await until(
+    'it has a handler',
+    async () => {
+      const [, caught = '0'] = /^SigCgt:\s*(\w+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
+      return (BigInt(`0x${caught}`) & (1n << BigInt(constants.signals.SIGTERM - 1))) !== 0n;
+    },
+    10_000,
+  );
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+});
 
 test('a server listens until no call is routed to it, and then has the time to stop', () => {
   for (const { spec } of ofKind('Deployment')) {

@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 type Container = {
   name: string;
   args: string[];
+  command?: string[];
   startupProbe?: unknown;
   livenessProbe?: unknown;
   readinessProbe?: unknown;
