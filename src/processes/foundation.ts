@@ -16,8 +16,11 @@ export type Foundation = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** At shutdown, connections that are still busy after this time are closed. */
-const CLOSE_S = 5;
+/**
+ * At shutdown, connections that are still busy after this time are closed. With silent servers, the waits of a worker with
+ * jobs then end before the 40 s of src/cli/kit/run-until-signal.ts.
+ */
+const CLOSE_S = 2;
 
 const REPEAT_MS = 10_000;
 

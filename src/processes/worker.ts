@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
+import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
 import { readTime } from '#db/client.ts';
 import { endOverdueSessions } from '#db/queries/connections.ts';
@@ -31,6 +32,8 @@ import { openKeyRing } from '#src/sealing/key-ring.ts';
 const DATABASE_CONNECTIONS = 20;
 /** At shutdown, a worker aborts its jobs after this time, which is longer than the timeout of a webhook call (15 s). */
 const DRAIN_MS = 20_000;
+/** A stop does not wait longer for a database that is down. */
+const DELETE_MS = 2_000;
 const RECONCILE_MS = 60_000;
 const URGENT_JOBS_MS = 1_000;
 const SESSIONS_MS = 30_000;
@@ -137,7 +140,10 @@ export const startWorker = async (
   });
   started.defer(async () => {
     await liveness.stop();
-    await deleteWorker(sql, worker.worker_id).catch(() => {});
+    // A silent Postgres does not answer. Other processes ignore a worker whose heartbeat is old.
+    await pTimeout(deleteWorker(sql, worker.worker_id), { milliseconds: DELETE_MS, message: false }).catch(
+      () => {},
+    );
   });
   // Both chores use their own connections to the queues. These connections fail when Redis is silent, so that a pass
   // ends; and the chores do not delay the worker's commands.

@@ -7,6 +7,7 @@ import { startWorker } from '#src/processes/worker.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { startTestMedia } from '#test/support/media.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
+import { startProxy } from '#test/support/tcp-proxy.ts';
 import { until } from '#test/support/until.ts';
 
 const logger = pino({ level: 'silent' });
@@ -64,5 +65,22 @@ test.skipIf(withoutRedis)('the last worker stops while Redis is down', async () 
   await redis.end('SIGKILL');
   const stopped = worker.stop().then(() => 'stopped');
   // Less than the 40 s after which a process that does not stop is ended.
+  expect(await Promise.race([stopped, sleep(30_000, 'waits')])).toBe('stopped');
+});
+
+test.skipIf(withoutRedis)('a worker stops while Postgres and Redis are silent', async () => {
+  const fleet = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(fleet.stop);
+  await using redis = await startRedisServer();
+  const toPostgres = stack.use(await startProxy(() => Number(new URL(fleet.databaseUrl).port)));
+  const toRedis = stack.use(await startProxy(() => Number(new URL(redis.url).port)));
+  const databaseUrl = toPostgres.through(fleet.databaseUrl);
+  const config = readConfig({ DATABASE_URL: databaseUrl, REDIS_URL: toRedis.through(redis.url) });
+  const worker = await startWorker(config, databaseUrl, logger, { checkMs: 50, drainMs: 100 });
+  await until('it records a heartbeat', async () => (await fleet.sql`select from workers`).count === 1);
+  toPostgres.pause();
+  toRedis.pause();
+  const stopped = worker.stop().then(() => 'stopped');
   expect(await Promise.race([stopped, sleep(30_000, 'waits')])).toBe('stopped');
 });
