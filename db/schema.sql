@@ -24,7 +24,8 @@ create table api_tokens (
   constraint api_tokens_pkey PRIMARY KEY (token_id),
   constraint api_tokens_token_hash_unique UNIQUE (token_hash),
   constraint api_tokens_hash CHECK (octet_length(token_hash) = 32),
-  constraint api_tokens_owner CHECK (num_nonnulls(application_id, login) = 1 AND (login IS NULL) = (roles IS NULL))
+  constraint api_tokens_owner CHECK (num_nonnulls(application_id, login) = 1 AND (login IS NULL) = (roles IS NULL)),
+  constraint api_tokens_texts CHECK (GREATEST(octet_length(name)) <= 20000)
 );
 
 create table application_checks (
@@ -40,7 +41,9 @@ create table application_checks (
   error text,
   constraint application_checks_pkey PRIMARY KEY (check_id),
   constraint application_checks_cases CHECK (cases = jsonb_path_query_array(cases, 'strict $[*]?((@."name".type() == "string" && @."rule".type() == "string") && @."outcome".type() == "string")'::jsonpath, '{}'::jsonb, true) AND NOT jsonb_path_exists(cases, 'strict $[*].*?(@.type() == "object" || @.type() == "array")'::jsonpath, '{}'::jsonb, true)),
-  constraint application_checks_counts CHECK (LEAST(passed, failed, skipped) >= 0 AND GREATEST(passed, failed, skipped) <= '9007199254740991'::bigint)
+  constraint application_checks_counts CHECK (LEAST(passed, failed, skipped) >= 0 AND GREATEST(passed, failed, skipped) <= '9007199254740991'::bigint),
+  constraint application_checks_report CHECK (GREATEST(pg_column_size(cases)) <= 1000000),
+  constraint application_checks_texts CHECK (GREATEST(octet_length(requested_by), octet_length(error)) <= 20000)
 );
 
 create table application_holds (
@@ -48,7 +51,8 @@ create table application_holds (
   reason text not null,
   held_by text not null,
   held_at timestamp with time zone default now() not null,
-  constraint application_holds_pkey PRIMARY KEY (application_id)
+  constraint application_holds_pkey PRIMARY KEY (application_id),
+  constraint application_holds_texts CHECK (GREATEST(octet_length(reason), octet_length(held_by)) <= 20000)
 );
 
 create table applications (
@@ -83,6 +87,7 @@ create table applications (
   constraint applications_pace CHECK (every_ms >= 1 AND every_ms <= '2592000000'::bigint AND kyc_every_ms >= 1 AND kyc_every_ms <= '2592000000'::bigint AND detail_max_age_ms >= 0 AND detail_max_age_ms <= '31536000000'::bigint AND concurrency >= 1 AND concurrency <= 100 AND rate >= 1 AND rate <= 100000),
   constraint applications_review_priority CHECK (review_priority = ANY (ARRAY['high'::text, 'normal'::text, 'low'::text])),
   constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text])),
+  constraint applications_texts CHECK (GREATEST(octet_length(name), octet_length(query_game_list_webhook), octet_length(query_game_detail_webhook), octet_length(query_cp_kyc_webhook), pg_column_size(volatile_parameters), octet_length(pause_reason)) <= 20000),
   constraint applications_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
 
@@ -108,6 +113,7 @@ create table approvals (
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
   constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'verdict'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
+  constraint approvals_request CHECK (GREATEST(pg_column_size(requested)) <= 1000000),
   constraint approvals_requested CHECK (jsonb_typeof(requested) = 'object'::text AND NOT jsonb_path_exists(requested, 'strict $?((((((((exists (@."game_ids"?(@.type() != "array")) || exists (@."game_ids"[*]?(@.type() != "string"))) || exists (@."roles"?(@.type() != "array"))) || exists (@."roles"[*]?(@.type() != "string"))) || exists (@."act"?(@.type() != "string"))) || exists (@."name"?(@.type() != "string"))) || exists (@."verdict"?(@.type() != "string"))) || exists (@."text"?(@.type() != "string"))) || exists (@."expires"?(@.type() != "number")))'::jsonpath, '{}'::jsonb, true)),
   constraint approvals_subject CHECK (subject ~
 CASE
@@ -115,6 +121,7 @@ CASE
     WHEN kind = 'withdrawals'::text THEN '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text
     ELSE '^application:[a-z0-9-]{1,63}$'::text
 END),
+  constraint approvals_texts CHECK (GREATEST(octet_length(version), octet_length(reason)) <= 20000),
   constraint approvals_two_persons CHECK (approved_by <> requested_by),
   constraint approvals_used_in_time CHECK (used_at IS NULL OR approved_at IS NOT NULL AND used_at <= (approved_at + '00:15:00'::interval))
 );
@@ -141,7 +148,9 @@ create table audit_log (
   hash bytea not null,
   constraint audit_log_pkey PRIMARY KEY (entry_id),
   constraint audit_log_actor_kind CHECK (actor_kind = ANY (ARRAY['operator'::text, 'command_line'::text, 'application'::text, 'system'::text])),
-  constraint audit_log_details CHECK (jsonb_typeof(details) = 'object'::text)
+  constraint audit_log_details CHECK (jsonb_typeof(details) = 'object'::text),
+  constraint audit_log_facts CHECK (GREATEST(pg_column_size(details)) <= 1000000),
+  constraint audit_log_texts CHECK (GREATEST(octet_length(actor), octet_length(os_user), octet_length(action), octet_length(subject), octet_length(reason)) <= 20000)
 );
 
 create table changed_games (
@@ -162,7 +171,8 @@ create table content_providers (
   accepted_by text,
   replaced_at timestamp with time zone,
   constraint content_providers_pkey PRIMARY KEY (cp_id),
-  constraint content_providers_application_cp UNIQUE (application_id, application_cp_id)
+  constraint content_providers_application_cp UNIQUE (application_id, application_cp_id),
+  constraint content_providers_texts CHECK (GREATEST(octet_length(application_cp_id), octet_length(accepted_by)) <= 20000)
 );
 
 create table decision_rules (
@@ -192,7 +202,8 @@ create table event_deliveries (
   delivered_at timestamp with time zone,
   constraint event_deliveries_pkey PRIMARY KEY (event_id),
   constraint event_deliveries_counts CHECK (LEAST(attempts, last_status) >= 0 AND GREATEST(attempts, last_status) <= '9007199254740991'::bigint),
-  constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text]))
+  constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])),
+  constraint event_deliveries_texts CHECK (GREATEST(octet_length(last_error)) <= 20000)
 );
 
 create table event_subscriptions (
@@ -219,6 +230,7 @@ create table event_subscriptions (
   constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL),
   constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
   constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
+  constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error)) <= 20000),
   constraint event_subscriptions_types CHECK (types <@ ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text, 'game.received'::text, 'game.changed'::text, 'game.answered'::text, 'game.appealed'::text, 'kyc.changed'::text, 'kyc.verdict'::text, 'application.added'::text, 'application.updated'::text, 'application.paused'::text, 'application.resumed'::text, 'application.removed'::text, 'run.suspect'::text])
 );
 
@@ -242,7 +254,8 @@ create table event_webhooks (
   constraint event_webhooks_pkey PRIMARY KEY (application_id),
   constraint event_webhooks_counts CHECK (LEAST(failures) >= 0 AND GREATEST(failures) <= '9007199254740991'::bigint),
   constraint event_webhooks_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
-  constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text]))
+  constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
+  constraint event_webhooks_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error)) <= 20000)
 );
 
 create table events (
@@ -304,6 +317,7 @@ create table game_audits (
   constraint game_audits_pkey PRIMARY KEY (audit_id),
   constraint game_audits_counts CHECK (LEAST(audit_id, revision::bigint, carried_over_from, appeal_id) >= 0 AND GREATEST(audit_id, revision::bigint, carried_over_from, appeal_id) <= '9007199254740991'::bigint),
   constraint game_audits_status CHECK (audit_status = ANY (ARRAY['passed'::text, 'rejected'::text])),
+  constraint game_audits_texts CHECK (GREATEST(octet_length(decided_by), octet_length(text), octet_length(note), octet_length(undone_by)) <= 20000),
   constraint game_audits_times CHECK (LEAST(waiting_since, decided_at, undone_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(waiting_since, decided_at, undone_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
@@ -336,7 +350,8 @@ create table game_leases (
   holder text not null,
   claimed_from uuid,
   leased_until timestamp with time zone not null,
-  constraint game_leases_pkey PRIMARY KEY (game_id)
+  constraint game_leases_pkey PRIMARY KEY (game_id),
+  constraint game_leases_texts CHECK (GREATEST(octet_length(holder)) <= 20000)
 );
 
 create table game_messages (
@@ -349,7 +364,8 @@ create table game_messages (
   written_at timestamp with time zone default now() not null,
   constraint game_messages_pkey PRIMARY KEY (message_id),
   constraint game_messages_kind CHECK (kind = ANY (ARRAY['note'::text, 'message'::text, 'answer'::text])),
-  constraint game_messages_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000)
+  constraint game_messages_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000),
+  constraint game_messages_texts CHECK (GREATEST(octet_length(written_by)) <= 20000)
 );
 
 create table game_revisions (
@@ -363,8 +379,10 @@ create table game_revisions (
   content_hash text not null,
   fetched_at timestamp with time zone not null,
   constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision),
+  constraint game_revisions_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 700000),
   constraint game_revisions_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
-  constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL))
+  constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
+  constraint game_revisions_texts CHECK (GREATEST(octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
 );
 
 create table game_viewers (
@@ -373,7 +391,8 @@ create table game_viewers (
   revision integer not null,
   seen_at timestamp with time zone default now() not null,
   constraint game_viewers_game_id_viewer_pk PRIMARY KEY (game_id, viewer),
-  constraint game_viewers_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint)
+  constraint game_viewers_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
+  constraint game_viewers_texts CHECK (GREATEST(octet_length(viewer)) <= 20000)
 );
 
 create table games (
@@ -402,8 +421,10 @@ create table games (
   constraint games_application_game UNIQUE (application_id, application_game_id),
   constraint games_audit_status_known CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
+  constraint games_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 700000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
-  constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL))
+  constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
+  constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
 );
 
 create table held_games (
@@ -444,7 +465,8 @@ create table ingest_failures (
   constraint ingest_failures_application_id_operation_application_game_id_pk PRIMARY KEY (application_id, operation, application_game_id),
   constraint ingest_failures_counts CHECK (LEAST(count) >= 0 AND GREATEST(count) <= '9007199254740991'::bigint),
   constraint ingest_failures_operation CHECK (operation = ANY (ARRAY['query_game_list'::text, 'query_game_detail'::text, 'query_cp_kyc'::text])),
-  constraint ingest_failures_reasons CHECK (reasons = jsonb_path_query_array(reasons, 'strict $[*]?(@."path".type() == "string" && @."code".type() == "string")'::jsonpath, '{}'::jsonb, true))
+  constraint ingest_failures_reasons CHECK (reasons = jsonb_path_query_array(reasons, 'strict $[*]?(@."path".type() == "string" && @."code".type() == "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint ingest_failures_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(kind), pg_column_size(reasons), octet_length(list_hash)) <= 20000)
 );
 
 create table kyc_access_log (
@@ -457,7 +479,8 @@ create table kyc_access_log (
   accessed_at timestamp with time zone default now() not null,
   constraint kyc_access_log_pkey PRIMARY KEY (entry_id),
   constraint kyc_access_log_action CHECK (action = ANY (ARRAY['reveal'::text, 'erase'::text])),
-  constraint kyc_access_log_counts CHECK (LEAST(entry_id) >= 0 AND GREATEST(entry_id) <= '9007199254740991'::bigint)
+  constraint kyc_access_log_counts CHECK (LEAST(entry_id) >= 0 AND GREATEST(entry_id) <= '9007199254740991'::bigint),
+  constraint kyc_access_log_texts CHECK (GREATEST(octet_length(accessed_by), octet_length(reason)) <= 20000)
 );
 
 create table kyc_former_records (
@@ -487,7 +510,8 @@ create table kyc_keys (
   data_keys jsonb not null,
   public_key bytea,
   constraint kyc_keys_pkey PRIMARY KEY (purpose),
-  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true))
+  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint kyc_keys_purpose CHECK (purpose = ANY (ARRAY['fingerprint'::text, 'events'::text]))
 );
 
 create table kyc_records (
@@ -523,7 +547,8 @@ create table kyc_states (
   refused_cp_id text,
   reason text,
   constraint kyc_states_pkey PRIMARY KEY (application_id),
-  constraint kyc_states_known CHECK (state = ANY (ARRAY['pending'::text, 'sealed'::text, 'not_provided'::text, 'cp_id_changed'::text, 'failed'::text, 'erased'::text]))
+  constraint kyc_states_known CHECK (state = ANY (ARRAY['pending'::text, 'sealed'::text, 'not_provided'::text, 'cp_id_changed'::text, 'failed'::text, 'erased'::text])),
+  constraint kyc_states_texts CHECK (GREATEST(octet_length(refused_cp_id), octet_length(reason)) <= 20000)
 );
 
 create table kyc_verdicts (
@@ -542,7 +567,9 @@ create table kyc_verdicts (
   constraint kyc_verdicts_counts CHECK (LEAST(verdict_id) >= 0 AND GREATEST(verdict_id) <= '9007199254740991'::bigint),
   constraint kyc_verdicts_ended CHECK ((ended_at IS NULL) = (ended_as IS NULL)),
   constraint kyc_verdicts_ended_as CHECK (ended_as = ANY (ARRAY['changed'::text, 'erased'::text, 'expired'::text, 'removed'::text, 'replaced'::text])),
-  constraint kyc_verdicts_known CHECK (verdict = ANY (ARRAY['verified'::text, 'refused'::text, 'incomplete'::text]))
+  constraint kyc_verdicts_known CHECK (verdict = ANY (ARRAY['verified'::text, 'refused'::text, 'incomplete'::text])),
+  constraint kyc_verdicts_texts CHECK (GREATEST(octet_length(reason), octet_length(text), octet_length(decided_by)) <= 20000),
+  constraint kyc_verdicts_times CHECK (LEAST(decided_at, expires_at, ended_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(decided_at, expires_at, ended_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table oidc_flows (
@@ -587,7 +614,8 @@ create table operators (
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
   constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
-  constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text]))
+  constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
+  constraint operators_texts CHECK (GREATEST(octet_length(name), octet_length(oidc_subject)) <= 20000)
 );
 
 create table picture_changes (
@@ -617,7 +645,8 @@ create table picture_contents (
   constraint picture_contents_pkey PRIMARY KEY (sha256),
   constraint picture_contents_counts CHECK (LEAST(bytes, width, height, frames) >= 0 AND GREATEST(bytes, width, height, frames) <= '9007199254740991'::bigint),
   constraint picture_contents_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text])),
-  constraint picture_contents_stored CHECK (stored = ANY (ARRAY['seen'::text, 'passed'::text]))
+  constraint picture_contents_stored CHECK (stored = ANY (ARRAY['seen'::text, 'passed'::text])),
+  constraint picture_contents_texts CHECK (GREATEST(octet_length(format)) <= 20000)
 );
 
 create table picture_pins (
@@ -636,7 +665,8 @@ create table picture_rules (
   volatile_parameters text[] not null,
   after bigint,
   constraint picture_rules_pkey PRIMARY KEY (application_id),
-  constraint picture_rules_after CHECK (after >= '-1'::integer AND after <= '9007199254740991'::bigint),
+  constraint picture_rules_numbers CHECK (LEAST(after) >= '-9007199254740991'::bigint AND GREATEST(after) <= '9007199254740991'::bigint),
+  constraint picture_rules_texts CHECK (GREATEST(octet_length(tag), pg_column_size(volatile_parameters)) <= 20000),
   constraint picture_rules_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
 
@@ -662,7 +692,8 @@ create table pictures (
   next_check_at timestamp with time zone,
   constraint pictures_pkey PRIMARY KEY (picture_id),
   constraint pictures_counts CHECK (LEAST(http_status) >= 0 AND GREATEST(http_status) <= '9007199254740991'::bigint),
-  constraint pictures_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text, 'not_found'::text, 'http_error'::text, 'redirect'::text, 'too_large'::text, 'encoded'::text, 'busy'::text, 'timeout'::text, 'forbidden_address'::text, 'name_not_found'::text, 'tls_failed'::text, 'connect_failed'::text, 'connection_lost'::text, 'not_requested'::text]))
+  constraint pictures_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text, 'not_found'::text, 'http_error'::text, 'redirect'::text, 'too_large'::text, 'encoded'::text, 'busy'::text, 'timeout'::text, 'forbidden_address'::text, 'name_not_found'::text, 'tls_failed'::text, 'connect_failed'::text, 'connection_lost'::text, 'not_requested'::text])),
+  constraint pictures_texts CHECK (GREATEST(octet_length(url), octet_length(note), octet_length(etag)) <= 20000)
 );
 
 create table portal_sessions (
@@ -680,7 +711,8 @@ create table reasons (
   "position" smallint not null,
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code),
-  constraint reasons_counts CHECK (LEAST("position") >= 0 AND GREATEST("position") <= '9007199254740991'::bigint)
+  constraint reasons_counts CHECK (LEAST("position") >= 0 AND GREATEST("position") <= '9007199254740991'::bigint),
+  constraint reasons_texts CHECK (GREATEST(octet_length(code), octet_length(label), octet_length(text)) <= 20000)
 );
 
 create table refresh_requests (
@@ -691,7 +723,8 @@ create table refresh_requests (
   by_operator boolean default false not null,
   attempts smallint default 0 not null,
   constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
-  constraint refresh_requests_counts CHECK (LEAST(attempts) >= 0 AND GREATEST(attempts) <= '9007199254740991'::bigint)
+  constraint refresh_requests_counts CHECK (LEAST(attempts) >= 0 AND GREATEST(attempts) <= '9007199254740991'::bigint),
+  constraint refresh_requests_texts CHECK (GREATEST(octet_length(application_game_id)) <= 20000)
 );
 
 create table refresh_turns (
@@ -778,10 +811,12 @@ create unlogged table sync_run_pages (
   withdrawn integer default 0 not null,
   listed_at timestamp with time zone default now() not null,
   constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num),
-  constraint sync_run_pages_counts CHECK (LEAST(page_num::bigint, row_count::bigint, total, unnamed::bigint, answered::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint) >= 0 AND GREATEST(page_num::bigint, row_count::bigint, total, unnamed::bigint, answered::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint) <= '9007199254740991'::bigint),
+  constraint sync_run_pages_counts CHECK (LEAST(page_num, row_count, unnamed, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) >= 0 AND GREATEST(page_num, row_count, unnamed, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) <= '9007199254740991'::bigint),
   constraint sync_run_pages_ids CHECK (application_game_ids = '{}'::text[] OR array_ndims(application_game_ids) = 1 AND array_lower(application_game_ids, 1) = 1 AND array_position(application_game_ids, NULL::text) IS NULL),
   constraint sync_run_pages_kind CHECK (kind = ANY (ARRAY['listed'::text, 'unread'::text, 'unlisted'::text])),
-  constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true))
+  constraint sync_run_pages_numbers CHECK (LEAST(total) >= '-9007199254740991'::bigint AND GREATEST(total) <= '9007199254740991'::bigint),
+  constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint sync_run_pages_texts CHECK (GREATEST(octet_length(reason)) <= 20000)
 );
 
 create table sync_runs (
@@ -820,10 +855,12 @@ create table sync_runs (
   progress_at timestamp with time zone default now() not null,
   constraint sync_runs_pkey PRIMARY KEY (run_id),
   constraint sync_runs_closed CHECK ((finished_at IS NULL) = (outcome IS NULL)),
-  constraint sync_runs_counts CHECK (LEAST(run_number, fence::bigint, stored_bytes, storable_bytes, storable_games::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint, total_first, total_last, total_max, largest_page::bigint, row_count::bigint, next_page::bigint, listed_bytes) >= 0 AND GREATEST(run_number, fence::bigint, stored_bytes, storable_bytes, storable_games::bigint, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint, total_first, total_last, total_max, largest_page::bigint, row_count::bigint, next_page::bigint, listed_bytes) <= '9007199254740991'::bigint),
+  constraint sync_runs_counts CHECK (LEAST(run_number, fence::bigint, stored_bytes, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint, largest_page::bigint, row_count::bigint, next_page::bigint, listed_bytes) >= 0 AND GREATEST(run_number, fence::bigint, stored_bytes, listed::bigint, inserted::bigint, updated::bigint, unchanged::bigint, invalid::bigint, failed::bigint, missing::bigint, withdrawn::bigint, largest_page::bigint, row_count::bigint, next_page::bigint, listed_bytes) <= '9007199254740991'::bigint),
   constraint sync_runs_fault CHECK (fault = ANY (ARRAY['unreachable'::text, 'application'::text, 'worker'::text, 'keys'::text, 'none'::text])),
   constraint sync_runs_listing_end CHECK (listing_end = ANY (ARRAY['complete'::text, 'repeated'::text, 'page_cap'::text])),
+  constraint sync_runs_numbers CHECK (LEAST(storable_bytes, storable_games::bigint, total_first, total_last, total_max) >= '-9007199254740991'::bigint AND GREATEST(storable_bytes, storable_games::bigint, total_first, total_last, total_max) <= '9007199254740991'::bigint),
   constraint sync_runs_outcome CHECK (outcome = ANY (ARRAY['succeeded'::text, 'partial'::text, 'suspect'::text, 'failed'::text, 'abandoned'::text])),
+  constraint sync_runs_texts CHECK (GREATEST(octet_length(reason), octet_length(note)) <= 20000),
   constraint sync_runs_trigger CHECK (trigger = ANY (ARRAY['schedule'::text, 'manual'::text, 'refresh'::text]))
 );
 
@@ -841,7 +878,8 @@ create table workers (
   started_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
   constraint workers_pkey PRIMARY KEY (worker_id),
-  constraint workers_counts CHECK (LEAST(pid) >= 0 AND GREATEST(pid) <= '9007199254740991'::bigint)
+  constraint workers_counts CHECK (LEAST(pid) >= 0 AND GREATEST(pid) <= '9007199254740991'::bigint),
+  constraint workers_texts CHECK (GREATEST(octet_length(host), octet_length(queue)) <= 20000)
 );
 
 create table drizzle.__drizzle_migrations (

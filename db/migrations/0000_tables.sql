@@ -13,7 +13,8 @@ CREATE TABLE "api_tokens" (
 	"last_used_at" timestamp with time zone,
 	CONSTRAINT "api_tokens_token_hash_unique" UNIQUE("token_hash"),
 	CONSTRAINT "api_tokens_hash" CHECK (octet_length("api_tokens"."token_hash") = 32),
-	CONSTRAINT "api_tokens_owner" CHECK (num_nonnulls("api_tokens"."application_id", "api_tokens"."login") = 1 and ("api_tokens"."login" is null) = ("api_tokens"."roles" is null))
+	CONSTRAINT "api_tokens_owner" CHECK (num_nonnulls("api_tokens"."application_id", "api_tokens"."login") = 1 and ("api_tokens"."login" is null) = ("api_tokens"."roles" is null)),
+	CONSTRAINT "api_tokens_texts" CHECK (greatest(octet_length("api_tokens"."name")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "applications" (
@@ -44,6 +45,7 @@ CREATE TABLE "applications" (
 	CONSTRAINT "applications_review_priority" CHECK ("applications"."review_priority" in ('high', 'normal', 'low')),
 	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),
 	CONSTRAINT "applications_counts" CHECK (least("applications"."failed_runs") >= 0 and greatest("applications"."failed_runs") <= 9007199254740991),
+	CONSTRAINT "applications_texts" CHECK (greatest(octet_length("applications"."name"), octet_length("applications"."query_game_list_webhook"), octet_length("applications"."query_game_detail_webhook"), octet_length("applications"."query_cp_kyc_webhook"), pg_column_size("applications"."volatile_parameters"), octet_length("applications"."pause_reason")) <= 20000),
 	CONSTRAINT "applications_pace" CHECK ("applications"."every_ms" between 1 and 2592000000 and "applications"."kyc_every_ms" between 1 and 2592000000
         and "applications"."detail_max_age_ms" between 0 and 31536000000
         and "applications"."concurrency" between 1 and 100 and "applications"."rate" between 1 and 100000),
@@ -74,6 +76,8 @@ CREATE TABLE "approvals" (
         when "approvals"."kind" in ('officer', 'reviewer') then '^operator:[a-z0-9][a-z0-9._@+-]{0,99}$'
         when "approvals"."kind" = 'withdrawals' then '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         else '^application:[a-z0-9-]{1,63}$' end),
+	CONSTRAINT "approvals_texts" CHECK (greatest(octet_length("approvals"."version"), octet_length("approvals"."reason")) <= 20000),
+	CONSTRAINT "approvals_request" CHECK (greatest(pg_column_size("approvals"."requested")) <= 1000000),
 	CONSTRAINT "approvals_requested" CHECK (jsonb_typeof("approvals"."requested") = 'object' and not jsonb_path_exists("approvals"."requested", 'strict $ ? (
         exists(@.game_ids ? (@.type() != "array")) || exists(@.game_ids[*] ? (@.type() != "string"))
         || exists(@.roles ? (@.type() != "array")) || exists(@.roles[*] ? (@.type() != "string"))
@@ -108,6 +112,8 @@ CREATE TABLE "audit_log" (
 	"previous_hash" "bytea" NOT NULL,
 	"hash" "bytea" NOT NULL,
 	CONSTRAINT "audit_log_actor_kind" CHECK ("audit_log"."actor_kind" in ('operator', 'command_line', 'application', 'system')),
+	CONSTRAINT "audit_log_texts" CHECK (greatest(octet_length("audit_log"."actor"), octet_length("audit_log"."os_user"), octet_length("audit_log"."action"), octet_length("audit_log"."subject"), octet_length("audit_log"."reason")) <= 20000),
+	CONSTRAINT "audit_log_facts" CHECK (greatest(pg_column_size("audit_log"."details")) <= 1000000),
 	CONSTRAINT "audit_log_details" CHECK (jsonb_typeof("audit_log"."details") = 'object')
 );
 --> statement-breakpoint
@@ -123,7 +129,8 @@ CREATE TABLE "event_deliveries" (
 	"last_error" text,
 	"delivered_at" timestamp with time zone,
 	CONSTRAINT "event_deliveries_state" CHECK ("event_deliveries"."state" in ('pending', 'delivered', 'failed')),
-	CONSTRAINT "event_deliveries_counts" CHECK (least("event_deliveries"."attempts", "event_deliveries"."last_status") >= 0 and greatest("event_deliveries"."attempts", "event_deliveries"."last_status") <= 9007199254740991)
+	CONSTRAINT "event_deliveries_counts" CHECK (least("event_deliveries"."attempts", "event_deliveries"."last_status") >= 0 and greatest("event_deliveries"."attempts", "event_deliveries"."last_status") <= 9007199254740991),
+	CONSTRAINT "event_deliveries_texts" CHECK (greatest(octet_length("event_deliveries"."last_error")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "event_webhooks" (
@@ -145,6 +152,7 @@ CREATE TABLE "event_webhooks" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "event_webhooks_status" CHECK ("event_webhooks"."status" in ('active', 'off')),
 	CONSTRAINT "event_webhooks_counts" CHECK (least("event_webhooks"."failures") >= 0 and greatest("event_webhooks"."failures") <= 9007199254740991),
+	CONSTRAINT "event_webhooks_texts" CHECK (greatest(octet_length("event_webhooks"."url"), octet_length("event_webhooks"."off_reason"), octet_length("event_webhooks"."last_error")) <= 20000),
 	CONSTRAINT "event_webhooks_secret_keys" CHECK ("event_webhooks"."secret_keys" = jsonb_path_query_array("event_webhooks"."secret_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
 );
@@ -176,6 +184,7 @@ CREATE TABLE "ingest_failures" (
 	CONSTRAINT "ingest_failures_application_id_operation_application_game_id_pk" PRIMARY KEY("application_id","operation","application_game_id"),
 	CONSTRAINT "ingest_failures_operation" CHECK ("ingest_failures"."operation" in ('query_game_list', 'query_game_detail', 'query_cp_kyc')),
 	CONSTRAINT "ingest_failures_counts" CHECK (least("ingest_failures"."count") >= 0 and greatest("ingest_failures"."count") <= 9007199254740991),
+	CONSTRAINT "ingest_failures_texts" CHECK (greatest(octet_length("ingest_failures"."application_game_id"), octet_length("ingest_failures"."kind"), pg_column_size("ingest_failures"."reasons"), octet_length("ingest_failures"."list_hash")) <= 20000),
 	CONSTRAINT "ingest_failures_reasons" CHECK ("ingest_failures"."reasons" = jsonb_path_query_array("ingest_failures"."reasons",
         'strict $[*] ? (@.path.type() == "string" && @.code.type() == "string")', '{}', true))
 );
@@ -214,6 +223,7 @@ CREATE TABLE "game_audits" (
 	"decided_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"undone_at" timestamp with time zone,
 	"undone_by" text,
+	CONSTRAINT "game_audits_texts" CHECK (greatest(octet_length("game_audits"."decided_by"), octet_length("game_audits"."text"), octet_length("game_audits"."note"), octet_length("game_audits"."undone_by")) <= 20000),
 	CONSTRAINT "game_audits_times" CHECK (least("game_audits"."waiting_since", "game_audits"."decided_at", "game_audits"."undone_at") >= '1970-01-01Z' and greatest("game_audits"."waiting_since", "game_audits"."decided_at", "game_audits"."undone_at") < '10000-01-01Z'),
 	CONSTRAINT "game_audits_status" CHECK ("game_audits"."audit_status" in ('passed', 'rejected')),
 	CONSTRAINT "game_audits_counts" CHECK (least("game_audits"."audit_id", "game_audits"."revision", "game_audits"."carried_over_from", "game_audits"."appeal_id") >= 0 and greatest("game_audits"."audit_id", "game_audits"."revision", "game_audits"."carried_over_from", "game_audits"."appeal_id") <= 9007199254740991)
@@ -231,6 +241,8 @@ CREATE TABLE "game_revisions" (
 	"fetched_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "game_revisions_game_id_revision_pk" PRIMARY KEY("game_id","revision"),
 	CONSTRAINT "game_revisions_counts" CHECK (least("game_revisions"."revision") >= 0 and greatest("game_revisions"."revision") <= 9007199254740991),
+	CONSTRAINT "game_revisions_texts" CHECK (greatest(octet_length("game_revisions"."game_name"), octet_length("game_revisions"."game_store_video"), octet_length("game_revisions"."content_hash")) <= 20000),
+	CONSTRAINT "game_revisions_content" CHECK (greatest(octet_length("game_revisions"."game_desc"), pg_column_size("game_revisions"."game_icon"), pg_column_size("game_revisions"."game_store_pic")) <= 700000),
 	CONSTRAINT "game_revisions_pictures" CHECK (("game_revisions"."game_icon" = '{}' or array_ndims("game_revisions"."game_icon") = 1 and array_lower("game_revisions"."game_icon", 1) = 1 and array_position("game_revisions"."game_icon", null) is null) and ("game_revisions"."game_store_pic" = '{}' or array_ndims("game_revisions"."game_store_pic") = 1 and array_lower("game_revisions"."game_store_pic", 1) = 1 and array_position("game_revisions"."game_store_pic", null) is null))
 );
 --> statement-breakpoint
@@ -259,6 +271,8 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_application_game" UNIQUE("application_id","application_game_id"),
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
+	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
+	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), pg_column_size("games"."game_icon"), pg_column_size("games"."game_store_pic")) <= 700000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null)),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
 );
@@ -305,6 +319,7 @@ CREATE TABLE "operators" (
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
+	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject")) <= 20000),
 	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null) and ("operators"."held_roles" = '{}' or array_ndims("operators"."held_roles") = 1 and array_lower("operators"."held_roles", 1) = 1 and array_position("operators"."held_roles", null) is null)),
 	CONSTRAINT "operators_password_hash" CHECK ("operators"."password_hash" ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'),
 	CONSTRAINT "operators_roles" CHECK ("operators"."roles" <@ array['viewer', 'reviewer', 'kyc_officer', 'admin'])
@@ -347,7 +362,8 @@ CREATE TABLE "content_providers" (
 	"mapped_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"accepted_by" text,
 	"replaced_at" timestamp with time zone,
-	CONSTRAINT "content_providers_application_cp" UNIQUE("application_id","application_cp_id")
+	CONSTRAINT "content_providers_application_cp" UNIQUE("application_id","application_cp_id"),
+	CONSTRAINT "content_providers_texts" CHECK (greatest(octet_length("content_providers"."application_cp_id"), octet_length("content_providers"."accepted_by")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "decision_rules" (
@@ -366,7 +382,8 @@ CREATE TABLE "kyc_access_log" (
 	"reason" text NOT NULL,
 	"accessed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "kyc_access_log_action" CHECK ("kyc_access_log"."action" in ('reveal', 'erase')),
-	CONSTRAINT "kyc_access_log_counts" CHECK (least("kyc_access_log"."entry_id") >= 0 and greatest("kyc_access_log"."entry_id") <= 9007199254740991)
+	CONSTRAINT "kyc_access_log_counts" CHECK (least("kyc_access_log"."entry_id") >= 0 and greatest("kyc_access_log"."entry_id") <= 9007199254740991),
+	CONSTRAINT "kyc_access_log_texts" CHECK (greatest(octet_length("kyc_access_log"."accessed_by"), octet_length("kyc_access_log"."reason")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_former_records" (
@@ -395,6 +412,7 @@ CREATE TABLE "kyc_keys" (
 	"purpose" text PRIMARY KEY NOT NULL,
 	"data_keys" jsonb NOT NULL,
 	"public_key" "bytea",
+	CONSTRAINT "kyc_keys_purpose" CHECK ("kyc_keys"."purpose" in ('fingerprint', 'events')),
 	CONSTRAINT "kyc_keys_data_keys" CHECK ("kyc_keys"."data_keys" = jsonb_path_query_array("kyc_keys"."data_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
 );
@@ -431,7 +449,8 @@ CREATE TABLE "kyc_states" (
 	"requested_at" timestamp with time zone,
 	"refused_cp_id" text,
 	"reason" text,
-	CONSTRAINT "kyc_states_known" CHECK ("kyc_states"."state" in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased'))
+	CONSTRAINT "kyc_states_known" CHECK ("kyc_states"."state" in ('pending', 'sealed', 'not_provided', 'cp_id_changed', 'failed', 'erased')),
+	CONSTRAINT "kyc_states_texts" CHECK (greatest(octet_length("kyc_states"."refused_cp_id"), octet_length("kyc_states"."reason")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_verdicts" (
@@ -449,6 +468,8 @@ CREATE TABLE "kyc_verdicts" (
 	CONSTRAINT "kyc_verdicts_known" CHECK ("kyc_verdicts"."verdict" in ('verified', 'refused', 'incomplete')),
 	CONSTRAINT "kyc_verdicts_ended_as" CHECK ("kyc_verdicts"."ended_as" in ('changed', 'erased', 'expired', 'removed', 'replaced')),
 	CONSTRAINT "kyc_verdicts_counts" CHECK (least("kyc_verdicts"."verdict_id") >= 0 and greatest("kyc_verdicts"."verdict_id") <= 9007199254740991),
+	CONSTRAINT "kyc_verdicts_texts" CHECK (greatest(octet_length("kyc_verdicts"."reason"), octet_length("kyc_verdicts"."text"), octet_length("kyc_verdicts"."decided_by")) <= 20000),
+	CONSTRAINT "kyc_verdicts_times" CHECK (least("kyc_verdicts"."decided_at", "kyc_verdicts"."expires_at", "kyc_verdicts"."ended_at") >= '1970-01-01Z' and greatest("kyc_verdicts"."decided_at", "kyc_verdicts"."expires_at", "kyc_verdicts"."ended_at") < '10000-01-01Z'),
 	CONSTRAINT "kyc_verdicts_ended" CHECK (("kyc_verdicts"."ended_at" is null) = ("kyc_verdicts"."ended_as" is null))
 );
 --> statement-breakpoint
@@ -482,6 +503,7 @@ CREATE TABLE "picture_contents" (
 	"stored" text,
 	"looked_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "picture_contents_outcome" CHECK ("picture_contents"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable')),
+	CONSTRAINT "picture_contents_texts" CHECK (greatest(octet_length("picture_contents"."format")) <= 20000),
 	CONSTRAINT "picture_contents_stored" CHECK ("picture_contents"."stored" in ('seen', 'passed')),
 	CONSTRAINT "picture_contents_counts" CHECK (least("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") >= 0 and greatest("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") <= 9007199254740991)
 );
@@ -501,8 +523,9 @@ CREATE TABLE "picture_rules" (
 	"tag" text NOT NULL,
 	"volatile_parameters" text[] NOT NULL,
 	"after" bigint,
+	CONSTRAINT "picture_rules_texts" CHECK (greatest(octet_length("picture_rules"."tag"), pg_column_size("picture_rules"."volatile_parameters")) <= 20000),
 	CONSTRAINT "picture_rules_volatile_parameters" CHECK (("picture_rules"."volatile_parameters" = '{}' or array_ndims("picture_rules"."volatile_parameters") = 1 and array_lower("picture_rules"."volatile_parameters", 1) = 1 and array_position("picture_rules"."volatile_parameters", null) is null)),
-	CONSTRAINT "picture_rules_after" CHECK ("picture_rules"."after" between -1 and 9007199254740991)
+	CONSTRAINT "picture_rules_numbers" CHECK (least("picture_rules"."after") >= -9007199254740991 and greatest("picture_rules"."after") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_thumbnails" (
@@ -525,7 +548,8 @@ CREATE TABLE "pictures" (
 	"fresh_until" timestamp with time zone,
 	"next_check_at" timestamp with time zone,
 	CONSTRAINT "pictures_outcome" CHECK ("pictures"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable', 'not_found', 'http_error', 'redirect', 'too_large', 'encoded', 'busy', 'timeout', 'forbidden_address', 'name_not_found', 'tls_failed', 'connect_failed', 'connection_lost', 'not_requested')),
-	CONSTRAINT "pictures_counts" CHECK (least("pictures"."http_status") >= 0 and greatest("pictures"."http_status") <= 9007199254740991)
+	CONSTRAINT "pictures_counts" CHECK (least("pictures"."http_status") >= 0 and greatest("pictures"."http_status") <= 9007199254740991),
+	CONSTRAINT "pictures_texts" CHECK (greatest(octet_length("pictures"."url"), octet_length("pictures"."note"), octet_length("pictures"."etag")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "application_checks" (
@@ -540,6 +564,8 @@ CREATE TABLE "application_checks" (
 	"cases" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"error" text,
 	CONSTRAINT "application_checks_counts" CHECK (least("application_checks"."passed", "application_checks"."failed", "application_checks"."skipped") >= 0 and greatest("application_checks"."passed", "application_checks"."failed", "application_checks"."skipped") <= 9007199254740991),
+	CONSTRAINT "application_checks_texts" CHECK (greatest(octet_length("application_checks"."requested_by"), octet_length("application_checks"."error")) <= 20000),
+	CONSTRAINT "application_checks_report" CHECK (greatest(pg_column_size("application_checks"."cases")) <= 1000000),
 	CONSTRAINT "application_checks_cases" CHECK ("application_checks"."cases" = jsonb_path_query_array("application_checks"."cases", 'strict $[*] ? (@.name.type() == "string"
           && @.rule.type() == "string" && @.outcome.type() == "string")', '{}', true)
         and not jsonb_path_exists("application_checks"."cases", 'strict $[*].* ? (@.type() == "object" || @.type() == "array")', '{}', true))
@@ -565,7 +591,8 @@ CREATE TABLE "refresh_requests" (
 	"by_operator" boolean DEFAULT false NOT NULL,
 	"attempts" smallint DEFAULT 0 NOT NULL,
 	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id"),
-	CONSTRAINT "refresh_requests_counts" CHECK (least("refresh_requests"."attempts") >= 0 and greatest("refresh_requests"."attempts") <= 9007199254740991)
+	CONSTRAINT "refresh_requests_counts" CHECK (least("refresh_requests"."attempts") >= 0 and greatest("refresh_requests"."attempts") <= 9007199254740991),
+	CONSTRAINT "refresh_requests_texts" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "refresh_turns" (
@@ -581,7 +608,8 @@ CREATE TABLE "application_holds" (
 	"application_id" text PRIMARY KEY NOT NULL,
 	"reason" text NOT NULL,
 	"held_by" text NOT NULL,
-	"held_at" timestamp with time zone DEFAULT now() NOT NULL
+	"held_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "application_holds_texts" CHECK (greatest(octet_length("application_holds"."reason"), octet_length("application_holds"."held_by")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "changed_games" (
@@ -604,7 +632,8 @@ CREATE TABLE "game_leases" (
 	"game_id" uuid PRIMARY KEY NOT NULL,
 	"holder" text NOT NULL,
 	"claimed_from" uuid,
-	"leased_until" timestamp with time zone NOT NULL
+	"leased_until" timestamp with time zone NOT NULL,
+	CONSTRAINT "game_leases_texts" CHECK (greatest(octet_length("game_leases"."holder")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "game_viewers" (
@@ -613,7 +642,8 @@ CREATE TABLE "game_viewers" (
 	"revision" integer NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "game_viewers_game_id_viewer_pk" PRIMARY KEY("game_id","viewer"),
-	CONSTRAINT "game_viewers_counts" CHECK (least("game_viewers"."revision") >= 0 and greatest("game_viewers"."revision") <= 9007199254740991)
+	CONSTRAINT "game_viewers_counts" CHECK (least("game_viewers"."revision") >= 0 and greatest("game_viewers"."revision") <= 9007199254740991),
+	CONSTRAINT "game_viewers_texts" CHECK (greatest(octet_length("game_viewers"."viewer")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "held_games" (
@@ -629,7 +659,8 @@ CREATE TABLE "reasons" (
 	"text" text DEFAULT '' NOT NULL,
 	"position" smallint NOT NULL,
 	"retired_at" timestamp with time zone,
-	CONSTRAINT "reasons_counts" CHECK (least("reasons"."position") >= 0 and greatest("reasons"."position") <= 9007199254740991)
+	CONSTRAINT "reasons_counts" CHECK (least("reasons"."position") >= 0 and greatest("reasons"."position") <= 9007199254740991),
+	CONSTRAINT "reasons_texts" CHECK (greatest(octet_length("reasons"."code"), octet_length("reasons"."label"), octet_length("reasons"."text")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "vanishing_games" (
@@ -678,8 +709,10 @@ CREATE TABLE "sync_run_pages" (
 	"withdrawn" integer DEFAULT 0 NOT NULL,
 	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num"),
+	CONSTRAINT "sync_run_pages_texts" CHECK (greatest(octet_length("sync_run_pages"."reason")) <= 20000),
 	CONSTRAINT "sync_run_pages_kind" CHECK ("sync_run_pages"."kind" in ('listed', 'unread', 'unlisted')),
-	CONSTRAINT "sync_run_pages_counts" CHECK (least("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."total", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") >= 0 and greatest("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."total", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") <= 9007199254740991),
+	CONSTRAINT "sync_run_pages_counts" CHECK (least("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") >= 0 and greatest("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") <= 9007199254740991),
+	CONSTRAINT "sync_run_pages_numbers" CHECK (least("sync_run_pages"."total") >= -9007199254740991 and greatest("sync_run_pages"."total") <= 9007199254740991),
 	CONSTRAINT "sync_run_pages_ids" CHECK (("sync_run_pages"."application_game_ids" = '{}' or array_ndims("sync_run_pages"."application_game_ids") = 1 and array_lower("sync_run_pages"."application_game_ids", 1) = 1 and array_position("sync_run_pages"."application_game_ids", null) is null)),
 	CONSTRAINT "sync_run_pages_open_games" CHECK (jsonb_typeof("sync_run_pages"."open_games") = 'object'
         and not jsonb_path_exists("sync_run_pages"."open_games", 'strict $.* ? (@.type() != "string")', '{}', true))
@@ -720,11 +753,13 @@ CREATE TABLE "sync_runs" (
 	"listed_bytes" bigint DEFAULT 0 NOT NULL,
 	"progress_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_runs_closed" CHECK (("sync_runs"."finished_at" is null) = ("sync_runs"."outcome" is null)),
+	CONSTRAINT "sync_runs_texts" CHECK (greatest(octet_length("sync_runs"."reason"), octet_length("sync_runs"."note")) <= 20000),
 	CONSTRAINT "sync_runs_trigger" CHECK ("sync_runs"."trigger" in ('schedule', 'manual', 'refresh')),
 	CONSTRAINT "sync_runs_outcome" CHECK ("sync_runs"."outcome" in ('succeeded', 'partial', 'suspect', 'failed', 'abandoned')),
 	CONSTRAINT "sync_runs_fault" CHECK ("sync_runs"."fault" in ('unreachable', 'application', 'worker', 'keys', 'none')),
 	CONSTRAINT "sync_runs_listing_end" CHECK ("sync_runs"."listing_end" in ('complete', 'repeated', 'page_cap')),
-	CONSTRAINT "sync_runs_counts" CHECK (least("sync_runs"."run_number", "sync_runs"."fence", "sync_runs"."stored_bytes", "sync_runs"."storable_bytes", "sync_runs"."storable_games", "sync_runs"."listed", "sync_runs"."inserted", "sync_runs"."updated", "sync_runs"."unchanged", "sync_runs"."invalid", "sync_runs"."failed", "sync_runs"."missing", "sync_runs"."withdrawn", "sync_runs"."total_first", "sync_runs"."total_last", "sync_runs"."total_max", "sync_runs"."largest_page", "sync_runs"."row_count", "sync_runs"."next_page", "sync_runs"."listed_bytes") >= 0 and greatest("sync_runs"."run_number", "sync_runs"."fence", "sync_runs"."stored_bytes", "sync_runs"."storable_bytes", "sync_runs"."storable_games", "sync_runs"."listed", "sync_runs"."inserted", "sync_runs"."updated", "sync_runs"."unchanged", "sync_runs"."invalid", "sync_runs"."failed", "sync_runs"."missing", "sync_runs"."withdrawn", "sync_runs"."total_first", "sync_runs"."total_last", "sync_runs"."total_max", "sync_runs"."largest_page", "sync_runs"."row_count", "sync_runs"."next_page", "sync_runs"."listed_bytes") <= 9007199254740991)
+	CONSTRAINT "sync_runs_counts" CHECK (least("sync_runs"."run_number", "sync_runs"."fence", "sync_runs"."stored_bytes", "sync_runs"."listed", "sync_runs"."inserted", "sync_runs"."updated", "sync_runs"."unchanged", "sync_runs"."invalid", "sync_runs"."failed", "sync_runs"."missing", "sync_runs"."withdrawn", "sync_runs"."largest_page", "sync_runs"."row_count", "sync_runs"."next_page", "sync_runs"."listed_bytes") >= 0 and greatest("sync_runs"."run_number", "sync_runs"."fence", "sync_runs"."stored_bytes", "sync_runs"."listed", "sync_runs"."inserted", "sync_runs"."updated", "sync_runs"."unchanged", "sync_runs"."invalid", "sync_runs"."failed", "sync_runs"."missing", "sync_runs"."withdrawn", "sync_runs"."largest_page", "sync_runs"."row_count", "sync_runs"."next_page", "sync_runs"."listed_bytes") <= 9007199254740991),
+	CONSTRAINT "sync_runs_numbers" CHECK (least("sync_runs"."storable_bytes", "sync_runs"."storable_games", "sync_runs"."total_first", "sync_runs"."total_last", "sync_runs"."total_max") >= -9007199254740991 and greatest("sync_runs"."storable_bytes", "sync_runs"."storable_games", "sync_runs"."total_first", "sync_runs"."total_last", "sync_runs"."total_max") <= 9007199254740991)
 );
 --> statement-breakpoint
 CREATE TABLE "event_subscriptions" (
@@ -748,6 +783,7 @@ CREATE TABLE "event_subscriptions" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "event_subscriptions_status" CHECK ("event_subscriptions"."status" in ('active', 'off')),
 	CONSTRAINT "event_subscriptions_counts" CHECK (least("event_subscriptions"."failures", "event_subscriptions"."position") >= 0 and greatest("event_subscriptions"."failures", "event_subscriptions"."position") <= 9007199254740991),
+	CONSTRAINT "event_subscriptions_texts" CHECK (greatest(octet_length("event_subscriptions"."url"), octet_length("event_subscriptions"."off_reason"), octet_length("event_subscriptions"."last_error")) <= 20000),
 	CONSTRAINT "event_subscriptions_lists" CHECK (("event_subscriptions"."types" = '{}' or array_ndims("event_subscriptions"."types") = 1 and array_lower("event_subscriptions"."types", 1) = 1 and array_position("event_subscriptions"."types", null) is null)),
 	CONSTRAINT "event_subscriptions_types" CHECK ("event_subscriptions"."types" <@ array['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'game.received', 'game.changed', 'game.answered', 'game.appealed', 'kyc.changed', 'kyc.verdict', 'application.added', 'application.updated', 'application.paused', 'application.resumed', 'application.removed', 'run.suspect']),
 	CONSTRAINT "event_subscriptions_secret_keys" CHECK ("event_subscriptions"."secret_keys" = jsonb_path_query_array("event_subscriptions"."secret_keys",
@@ -797,6 +833,7 @@ CREATE TABLE "game_messages" (
 	"text" text NOT NULL,
 	"written_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "game_messages_kind" CHECK ("game_messages"."kind" in ('note', 'message', 'answer')),
+	CONSTRAINT "game_messages_texts" CHECK (greatest(octet_length("game_messages"."written_by")) <= 20000),
 	CONSTRAINT "game_messages_text" CHECK (char_length("game_messages"."text") between 1 and 4000)
 );
 --> statement-breakpoint
@@ -807,7 +844,8 @@ CREATE TABLE "workers" (
 	"queue" text NOT NULL,
 	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"seen_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "workers_counts" CHECK (least("workers"."pid") >= 0 and greatest("workers"."pid") <= 9007199254740991)
+	CONSTRAINT "workers_counts" CHECK (least("workers"."pid") >= 0 and greatest("workers"."pid") <= 9007199254740991),
+	CONSTRAINT "workers_texts" CHECK (greatest(octet_length("workers"."host"), octet_length("workers"."queue")) <= 20000)
 );
 --> statement-breakpoint
 ALTER TABLE "api_tokens" ADD CONSTRAINT "api_tokens_application_id_applications_application_id_fk" FOREIGN KEY ("application_id") REFERENCES "public"."applications"("application_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint

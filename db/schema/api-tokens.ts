@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { check, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { bytea, moment } from '#db/schema/columns.ts';
+import { areShort, bytea, moment } from '#db/schema/columns.ts';
 import { operators } from '#db/schema/identity.ts';
 import type { Role } from '#src/contract/roles.ts';
 
@@ -32,5 +32,6 @@ export const apiTokens = pgTable(
       sql`num_nonnulls(${table.application_id}, ${table.login}) = 1 and (${table.login} is null) = (${table.roles} is null)`,
     ),
     index('api_tokens_login').on(table.login),
+    areShort('api_tokens_texts', [table.name]),
   ],
 );

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { areCounts, areKeys, areLists, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { areCounts, areKeys, areLists, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { APPLICATION_STATUSES, REVIEW_PRIORITIES } from '#src/contract/words.ts';
 
 /** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
@@ -53,6 +53,14 @@ export const applications = pgTable(
     isOneOf('applications_review_priority', table.review_priority, REVIEW_PRIORITIES),
     isOneOf('applications_status', table.status, APPLICATION_STATUSES),
     areCounts('applications_counts', table.failed_runs),
+    areShort('applications_texts', [
+      table.name,
+      table.query_game_list_webhook,
+      table.query_game_detail_webhook,
+      table.query_cp_kyc_webhook,
+      table.volatile_parameters,
+      table.pause_reason,
+    ]),
     // No more than `applicationSettings` allows.
     check(
       'applications_pace',

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, index, jsonb, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { isOneOf, moment } from '#db/schema/columns.ts';
+import { areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import { operators } from '#db/schema/identity.ts';
 import { APPROVAL_CLOSINGS, APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import type { Role } from '#src/contract/roles.ts';
@@ -65,6 +65,8 @@ export const approvals = pgTable(
         when ${table.kind} = 'withdrawals' then '^run:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
         else '^application:[a-z0-9-]{1,63}$' end`,
     ),
+    areShort('approvals_texts', [table.version, table.reason]),
+    areShort('approvals_request', [table.requested], 1_000_000),
     check(
       'approvals_requested',
       sql`jsonb_typeof(${table.requested}) = 'object' and not jsonb_path_exists(${table.requested}, 'strict $ ? (

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, boolean, check, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { ACTOR_KINDS } from '#src/contract/audit.ts';
 
 /**
@@ -34,6 +34,9 @@ export const auditLog = pgTable(
     index('audit_log_subject').on(table.subject, table.entry_id),
     index('audit_log_at').on(table.at),
     isOneOf('audit_log_actor_kind', table.actor_kind, ACTOR_KINDS),
+    areShort('audit_log_texts', [table.actor, table.os_user, table.action, table.subject, table.reason]),
+    // Those of a request may name 10,000 games.
+    areShort('audit_log_facts', [table.details], 1_000_000),
     check('audit_log_details', sql`jsonb_typeof(${table.details}) = 'object'`),
   ],
 );

@@ -11,9 +11,27 @@ export const moment = (name: string) => timestamp(name, { withTimezone: true });
 
 const listed = (columns: readonly AnyPgColumn[]) => sql.join([...columns], sql`, `);
 
-/** Counts, and durations in milliseconds: none is below 0, or more than a number of JavaScript can be. */
+/** Numbers that JavaScript has. Applications send totals below 0, and what is left of a budget may be. */
+export const areNumbers = (name: string, ...columns: AnyPgColumn[]) =>
+  check(
+    name,
+    sql`least(${listed(columns)}) >= -9007199254740991 and greatest(${listed(columns)}) <= 9007199254740991`,
+  );
+
+/** The same for counts and durations, of which none is below 0. */
 export const areCounts = (name: string, ...columns: AnyPgColumn[]) =>
   check(name, sql`least(${listed(columns)}) >= 0 and greatest(${listed(columns)}) <= 9007199254740991`);
+
+/**
+ * At most `maxBytes` each; the longest text of ours takes 16,000. Readers keep a thousand rows in memory, so a stolen
+ * login would end them by a few.
+ */
+export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = 20_000) => {
+  const bytes = columns.map((column) =>
+    column.dataType === 'string' ? sql`octet_length(${column})` : sql`pg_column_size(${column})`,
+  );
+  return check(name, sql`greatest(${sql.join(bytes, sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
+};
 
 /** Times of which Postgres and pages compute durations and days: no infinity, and no year that ISO 8601 lacks. */
 export const areTimes = (name: string, ...columns: AnyPgColumn[]) =>

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, isOneOf, moment } from '#db/schema/columns.ts';
+import { areCounts, areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import type { Reason } from '#src/contract/text.ts';
 import { OPERATIONS } from '#src/contract/words.ts';
 
@@ -33,6 +33,12 @@ export const ingestFailures = pgTable(
     index('ingest_failures_last').on(table.last_at),
     isOneOf('ingest_failures_operation', table.operation, OPERATIONS),
     areCounts('ingest_failures_counts', table.count),
+    areShort('ingest_failures_texts', [
+      table.application_game_id,
+      table.kind,
+      table.reasons,
+      table.list_hash,
+    ]),
     check(
       'ingest_failures_reasons',
       sql`${table.reasons} = jsonb_path_query_array(${table.reasons},

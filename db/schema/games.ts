@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  type AnyPgColumn,
   bigint,
   bigserial,
   check,
@@ -13,7 +14,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areLists, areTimes, isOneOf, moment, tsvector } from '#db/schema/columns.ts';
+import { areCounts, areLists, areShort, areTimes, isOneOf, moment, tsvector } from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 import { CONTENT, CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
@@ -29,6 +30,12 @@ const contentColumns = () =>
   Object.fromEntries(
     CONTENT_COLUMNS.map((name) => [name, CONTENT[name].type === 'text' ? textColumn() : listColumn()]),
   ) as ContentColumns;
+
+/** The longest description has 65,536 characters, the longest list 100 addresses of 2,048. */
+const CONTENT_BYTES = 700_000;
+type Content = Record<ContentColumn | 'content_hash', AnyPgColumn>;
+const longContent = (table: Content) => [table.game_desc, table.game_icon, table.game_store_pic];
+const shortContent = (table: Content) => [table.game_name, table.game_store_video, table.content_hash];
 
 /** The catalogue: one row a game, as section 2.3 of the interface document names its fields. */
 export const games = pgTable(
@@ -84,6 +91,13 @@ export const games = pgTable(
     index('games_search').using('gin', table.search).with({ gin_pending_list_limit: 512 }),
     isOneOf('games_audit_status_known', table.audit_status, AUDIT_STATUSES),
     areCounts('games_counts', table.revision),
+    areShort('games_texts', [
+      table.application_game_id,
+      table.game_package_url,
+      table.list_hash,
+      ...shortContent(table),
+    ]),
+    areShort('games_content', longContent(table), CONTENT_BYTES),
     areLists('games_pictures', table.game_icon, table.game_store_pic),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],
@@ -121,6 +135,8 @@ export const gameRevisions = pgTable(
   (table) => [
     primaryKey({ columns: [table.game_id, table.revision] }),
     areCounts('game_revisions_counts', table.revision),
+    areShort('game_revisions_texts', shortContent(table)),
+    areShort('game_revisions_content', longContent(table), CONTENT_BYTES),
     areLists('game_revisions_pictures', table.game_icon, table.game_store_pic),
   ],
 );
@@ -158,6 +174,7 @@ export const gameAudits = pgTable(
     // The figures of reviewers.
     index('game_audits_decided').on(table.decided_at, table.decided_by),
     index('game_audits_batch').on(table.batch_id).where(sql`${table.batch_id} is not null`),
+    areShort('game_audits_texts', [table.decided_by, table.text, table.note, table.undone_by]),
     areTimes('game_audits_times', table.waiting_since, table.decided_at, table.undone_at),
     isOneOf('game_audits_status', table.audit_status, DECISIONS),
     areCounts('game_audits_counts', table.audit_id, table.revision, table.carried_over_from, table.appeal_id),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type AnyPgColumn, boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
-import { areLists, areOf, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { areLists, areOf, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { OPERATOR_STATUSES, ROLES, type Role, SITES } from '#src/contract/roles.ts';
 
 /** The people who sign in to the console. A login is never used again for another person. */
@@ -28,6 +28,7 @@ export const operators = pgTable(
   (table) => [
     check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),
     isOneOf('operators_status', table.status, OPERATOR_STATUSES),
+    areShort('operators_texts', [table.name, table.oidc_subject]),
     areLists('operators_lists', table.roles, table.held_roles),
     // The other site verifies it: with other costs, one sign-in would take its memory and its threads.
     check(

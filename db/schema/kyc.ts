@@ -13,7 +13,16 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications, type WrappedKey } from '#db/schema/applications.ts';
-import { areCounts, areKeys, areLists, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import {
+  areCounts,
+  areKeys,
+  areLists,
+  areShort,
+  areTimes,
+  bytea,
+  isOneOf,
+  moment,
+} from '#db/schema/columns.ts';
 import { mapKycFields } from '#src/contract/application.ts';
 import { KYC_ACTIONS, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 
@@ -43,6 +52,7 @@ export const contentProviders = pgTable(
     uniqueIndex('content_providers_one_current')
       .on(table.application_id)
       .where(sql`${table.replaced_at} is null`),
+    areShort('content_providers_texts', [table.application_cp_id, table.accepted_by]),
   ],
 );
 
@@ -121,6 +131,7 @@ export const kycStates = pgTable(
   (table) => [
     index('kyc_states_requested').on(table.requested_at).where(sql`${table.requested_at} is not null`),
     isOneOf('kyc_states_known', table.state, KYC_STATES),
+    areShort('kyc_states_texts', [table.refused_cp_id, table.reason]),
   ],
 );
 
@@ -141,19 +152,25 @@ export const kycAccessLog = pgTable(
     index('kyc_access_log_application').on(table.application_id),
     isOneOf('kyc_access_log_action', table.action, KYC_ACTIONS),
     areCounts('kyc_access_log_counts', table.entry_id),
+    areShort('kyc_access_log_texts', [table.accessed_by, table.reason]),
   ],
 );
+
+const KYC_KEY_PURPOSES = ['fingerprint', 'events'] as const;
 
 /** Keys of the installation, wrapped: that of fingerprints, and the key pair that seals event secrets. */
 export const kycKeys = pgTable(
   'kyc_keys',
   {
-    purpose: text({ enum: ['fingerprint', 'events'] }).primaryKey(),
+    purpose: text({ enum: KYC_KEY_PURPOSES }).primaryKey(),
     data_keys: jsonb().$type<WrappedKey[]>().notNull(),
     /** Null unless the row is a key pair. */
     public_key: bytea(),
   },
-  (table) => [areKeys('kyc_keys_data_keys', table.data_keys)],
+  (table) => [
+    isOneOf('kyc_keys_purpose', table.purpose, KYC_KEY_PURPOSES),
+    areKeys('kyc_keys_data_keys', table.data_keys),
+  ],
 );
 
 /**
@@ -185,6 +202,8 @@ export const kycVerdicts = pgTable(
     isOneOf('kyc_verdicts_known', table.verdict, VERDICTS),
     isOneOf('kyc_verdicts_ended_as', table.ended_as, VERDICT_ENDINGS),
     areCounts('kyc_verdicts_counts', table.verdict_id),
+    areShort('kyc_verdicts_texts', [table.reason, table.text, table.decided_by]),
+    areTimes('kyc_verdicts_times', table.decided_at, table.expires_at, table.ended_at),
     check('kyc_verdicts_ended', sql`(${table.ended_at} is null) = (${table.ended_as} is null)`),
   ],
 );

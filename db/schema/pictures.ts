@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import {
   bigint,
   boolean,
-  check,
   index,
   integer,
   pgTable,
@@ -11,7 +10,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { areCounts, areLists, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { areCounts, areLists, areNumbers, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
 
 // Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
@@ -47,6 +46,7 @@ export const pictures = pgTable(
     index('pictures_due').on(table.next_check_at).where(sql`${table.next_check_at} is not null`),
     isOneOf('pictures_outcome', table.outcome, PICTURE_OUTCOMES),
     areCounts('pictures_counts', table.http_status),
+    areShort('pictures_texts', [table.url, table.note, table.etag]),
   ],
 );
 
@@ -74,6 +74,7 @@ export const pictureContents = pgTable(
   },
   (table) => [
     isOneOf('picture_contents_outcome', table.outcome, CONTENT_OUTCOMES),
+    areShort('picture_contents_texts', [table.format]),
     isOneOf('picture_contents_stored', table.stored, STORE_AREAS),
     areCounts('picture_contents_counts', table.bytes, table.width, table.height, table.frames),
     // Rows of which `prune` may delete something.
@@ -135,8 +136,9 @@ export const pictureRules = pgTable(
     after: bigint({ mode: 'number' }),
   },
   (table) => [
+    areShort('picture_rules_texts', [table.tag, table.volatile_parameters]),
     areLists('picture_rules_volatile_parameters', table.volatile_parameters),
-    check('picture_rules_after', sql`${table.after} between -1 and 9007199254740991`),
+    areNumbers('picture_rules_numbers', table.after),
   ],
 );
 

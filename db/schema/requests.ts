@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { apiTokens } from '#db/schema/api-tokens.ts';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, areShort, bytea, moment } from '#db/schema/columns.ts';
 
 // What was requested and is not done yet. A row is deleted in the transaction that writes the result: the queue may be lost.
 
@@ -38,6 +38,7 @@ export const refreshRequests = pgTable(
     primaryKey({ columns: [table.application_id, table.application_game_id] }),
     index('refresh_requests_by_operator').on(table.application_id).where(sql`${table.by_operator}`),
     areCounts('refresh_requests_counts', table.attempts),
+    areShort('refresh_requests_texts', [table.application_game_id]),
   ],
 );
 
@@ -89,6 +90,8 @@ export const applicationChecks = pgTable(
     uniqueIndex('application_checks_open').on(table.application_id).where(sql`finished_at is null`),
     index('application_checks_latest').on(table.application_id, table.requested_at),
     areCounts('application_checks_counts', table.passed, table.failed, table.skipped),
+    areShort('application_checks_texts', [table.requested_by, table.error]),
+    areShort('application_checks_report', [table.cases], 1_000_000),
     check(
       'application_checks_cases',
       sql`${table.cases} = jsonb_path_query_array(${table.cases}, 'strict $[*] ? (@.name.type() == "string"

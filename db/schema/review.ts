@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, moment } from '#db/schema/columns.ts';
+import { areCounts, areShort, moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
 // The tables of the review room. The trigger `games_review` writes `changed_games` and `game_absences`. They have no foreign
@@ -69,7 +69,10 @@ export const reasons = pgTable(
     position: smallint().notNull(),
     retired_at: moment('retired_at'),
   },
-  (table) => [areCounts('reasons_counts', table.position)],
+  (table) => [
+    areCounts('reasons_counts', table.position),
+    areShort('reasons_texts', [table.code, table.label, table.text]),
+  ],
 );
 
 /** The games that the last suspect run of an application would have withdrawn. */
@@ -94,7 +97,10 @@ export const gameLeases = pgTable(
     claimed_from: uuid(),
     leased_until: moment('leased_until').notNull(),
   },
-  (table) => [index('game_leases_until').on(table.leased_until)],
+  (table) => [
+    index('game_leases_until').on(table.leased_until),
+    areShort('game_leases_texts', [table.holder]),
+  ],
 );
 
 /** Who looks at a game now, as a hint for other reviewers. Rows of the last day also say which games a reviewer opened. */
@@ -111,19 +117,24 @@ export const gameViewers = pgTable(
     primaryKey({ columns: [table.game_id, table.viewer] }),
     index('game_viewers_seen').on(table.seen_at),
     areCounts('game_viewers_counts', table.revision),
+    areShort('game_viewers_texts', [table.viewer]),
   ],
 );
 
 /** The applications whose games an operator holds back from group A. */
-export const applicationHolds = pgTable('application_holds', {
-  application_id: text()
-    .primaryKey()
-    .references(() => applications.application_id),
-  /** What the application's developer reads. */
-  reason: text().notNull(),
-  held_by: text().notNull(),
-  held_at: moment('held_at').notNull().defaultNow(),
-});
+export const applicationHolds = pgTable(
+  'application_holds',
+  {
+    application_id: text()
+      .primaryKey()
+      .references(() => applications.application_id),
+    /** What the application's developer reads. */
+    reason: text().notNull(),
+    held_by: text().notNull(),
+    held_at: moment('held_at').notNull().defaultNow(),
+  },
+  (table) => [areShort('application_holds_texts', [table.reason, table.held_by])],
+);
 
 /** The passed games that a hold has returned to pending, with the decision that stood: a release passes them again. */
 export const heldGames = pgTable(

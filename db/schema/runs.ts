@@ -15,7 +15,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areLists, isOneOf, moment } from '#db/schema/columns.ts';
+import { areCounts, areLists, areNumbers, areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import {
   LISTING_ENDS,
   PAGE_KINDS,
@@ -105,6 +105,7 @@ export const syncRuns = pgTable(
       .on(table.outcome, table.run_number)
       .where(sql`${table.outcome} <> 'succeeded'`),
     check('sync_runs_closed', sql`(${table.finished_at} is null) = (${table.outcome} is null)`),
+    areShort('sync_runs_texts', [table.reason, table.note]),
     isOneOf('sync_runs_trigger', table.trigger, RUN_TRIGGERS),
     isOneOf('sync_runs_outcome', table.outcome, RUN_OUTCOMES),
     isOneOf('sync_runs_fault', table.fault, RUN_FAULTS),
@@ -114,16 +115,19 @@ export const syncRuns = pgTable(
       table.run_number,
       table.fence,
       table.stored_bytes,
-      table.storable_bytes,
-      table.storable_games,
       ...countersOf(table),
-      table.total_first,
-      table.total_last,
-      table.total_max,
       table.largest_page,
       table.row_count,
       table.next_page,
       table.listed_bytes,
+    ),
+    areNumbers(
+      'sync_runs_numbers',
+      table.storable_bytes,
+      table.storable_games,
+      table.total_first,
+      table.total_last,
+      table.total_max,
     ),
   ],
 );
@@ -190,16 +194,17 @@ export const syncRunPages = pgTable(
     index('sync_run_pages_open')
       .on(table.run_id, table.page_num)
       .where(sql`${table.open_games} <> '{}'::jsonb`),
+    areShort('sync_run_pages_texts', [table.reason]),
     isOneOf('sync_run_pages_kind', table.kind, PAGE_KINDS),
     areCounts(
       'sync_run_pages_counts',
       table.page_num,
       table.row_count,
-      table.total,
       table.unnamed,
       table.answered,
       ...countersOf(table),
     ),
+    areNumbers('sync_run_pages_numbers', table.total),
     areLists('sync_run_pages_ids', table.application_game_ids),
     check(
       'sync_run_pages_open_games',

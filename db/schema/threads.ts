@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, bigserial, check, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { isOneOf, moment } from '#db/schema/columns.ts';
+import { areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import { APPEAL_OUTCOMES, MESSAGE_KINDS } from '#src/contract/words.ts';
 
 // What is written about one game. Triggers keep the rules (db/migrations/0001_functions.sql). No foreign keys to `games`:
@@ -27,6 +27,7 @@ export const gameMessages = pgTable(
       .on(table.application_id, table.written_at)
       .where(sql`${table.kind} = 'answer'`),
     isOneOf('game_messages_kind', table.kind, MESSAGE_KINDS),
+    areShort('game_messages_texts', [table.written_by]),
     check('game_messages_text', sql`char_length(${table.text}) between 1 and 4000`),
   ],
 );

@@ -1,5 +1,5 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
-import { areCounts, moment } from '#db/schema/columns.ts';
+import { areCounts, areShort, moment } from '#db/schema/columns.ts';
 
 /** Heartbeats of worker processes: the command line warns when no worker runs, or if they take jobs from different queues. */
 export const workers = pgTable(
@@ -13,5 +13,9 @@ export const workers = pgTable(
     started_at: moment('started_at').notNull().defaultNow(),
     seen_at: moment('seen_at').notNull().defaultNow(),
   },
-  (table) => [index('workers_seen').on(table.seen_at), areCounts('workers_counts', table.pid)],
+  (table) => [
+    index('workers_seen').on(table.seen_at),
+    areCounts('workers_counts', table.pid),
+    areShort('workers_texts', [table.host, table.queue]),
+  ],
 );

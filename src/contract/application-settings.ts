@@ -1,6 +1,6 @@
 /** What an operator sets for an application, as the command line, the operator API and `apply` name it. */
 import { z } from 'zod';
-import { storableText } from '#src/contract/text.ts';
+import { storableText, URL_MAX } from '#src/contract/text.ts';
 import { REVIEW_PRIORITIES } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, MINUTE_MS, parseDuration } from '#src/lib/duration.ts';
 
@@ -25,10 +25,13 @@ export const duration = (minMs: number, maxMs: number) =>
   });
 
 /** An address that the platform calls. The worker checks at each call whether it is allowed (src/egress/egress.ts). */
-export const webhookUrl = z.string().refine((text) => {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-}, 'must be an https URL (or http, with WEBHOOK_ALLOW_HTTP=true) without a user or password');
+export const webhookUrl = z
+  .string()
+  .max(URL_MAX)
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  }, 'must be an https URL (or http, with WEBHOOK_ALLOW_HTTP=true) without a user or password');
 
 export const accessToken = z
   .string()

@@ -100,26 +100,31 @@ test('odd JSON or an unknown word, which a stolen worker stores, is refused and 
     expect([path, (await open(path)).status]).toEqual([path, 200]);
 });
 
-/** Columns that need no check: every value of theirs is one, or a trigger writes it. */
+/** Columns that need no check: every value of theirs is one, a trigger writes it, or no page reads it. */
 const ANY_VALUE = [
   'audit_log.entry_id',
   'game_icon_hashes.dhash',
+  'oidc_flows.code_verifier',
+  'oidc_flows.next',
+  'oidc_flows.nonce',
+  'oidc_flows.state',
   'picture_contents.dhash',
+  'sign_in_attempts.attempt_key',
   'sign_in_attempts.attempts',
 ];
 
-test('each number, list and JSON that a process may write has a check', async () => {
+test('each number, text, list and JSON that a process may write has a check', async () => {
   const rows = await database.sql<{ column: string }[]>`
     select c.relname || '.' || a.attname as column
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       join pg_type t on t.oid = a.atttypid
-    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
-      and (t.typcategory = 'A' or t.typname in ('int2', 'int4', 'int8', 'jsonb', 'date'))
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname <> 'application_id'
+      and (t.typcategory = 'A' or t.typname in ('int2', 'int4', 'int8', 'text', 'jsonb', 'date'))
       and exists (select from unnest(${DATABASE_ROLES.filter((role) => role !== 'operator').map(roleName)}::text[]) role
                   where has_column_privilege(role, c.oid, a.attnum, 'INSERT')
                      or has_column_privilege(role, c.oid, a.attnum, 'UPDATE'))
       and not exists (select from pg_constraint k
-                      where k.conrelid = c.oid and k.contype = 'c' and a.attnum = any(k.conkey))
+                      where k.conrelid = c.oid and k.contype in ('c', 'f') and a.attnum = any(k.conkey))
     order by 1`;
   expect(rows.map(({ column }) => column)).toEqual(ANY_VALUE);
 });
@@ -162,6 +167,12 @@ const REFUSED: [DatabaseRole, string, (sql: Queryable) => Promise<unknown>][] = 
   ['worker', 'fewer than no failures', set('ingest_failures', 'count', '-1')],
   ['operator_api', 'a request about no run', REQUEST('withdrawals', 'run:none', '{}')],
   ['console', 'a request about nothing', REQUEST('officer', 'nobody', '{}')],
+  [
+    'worker',
+    'a kind of failure of 10 MB',
+    (sql) => sql`update ingest_failures set kind = repeat('x', 10000000)`,
+  ],
+  ['worker', 'a reason of 30 KB', set('applications', 'pause_reason', 'x'.repeat(30_000))],
   ['console', 'a request about another kind', REQUEST('officer', `run:${RUN}`, '{}')],
   ['console', 'a request that is null', REQUEST('officer', 'operator:adam', 'null')],
   ['kyc_desk', 'a request of odd games', REQUEST('erase', 'application:acme', '{"game_ids": {}}')],
