@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { openDatabase } from '#db/client.ts';
 import type { Snapshot } from '#test/fleet/snapshot.ts';
 import { type Ground, openWorld, type WorldOptions } from '#test/fleet/world.ts';
+import { asAdmin } from '#test/support/as-admin.ts';
+import { cloneClause } from '#test/support/clone-clause.ts';
 
 /**
  * Sync the applications once, undisturbed, and make that the ground others begin on.
@@ -12,11 +13,6 @@ export const landOnce = async (
   options: WorldOptions = {},
 ): Promise<{ ground: Ground; expected: Snapshot; [Symbol.asyncDispose]: () => Promise<void> }> => {
   const name = `landed_${randomBytes(6).toString('hex')}`;
-  const asAdmin = async (statement: string) => {
-    const admin = openDatabase(ground.adminUrl, { max: 1 });
-    await admin.unsafe(statement);
-    await admin.end();
-  };
   {
     // With its queues in the database, so that worlds of either kind can begin there.
     await using world = await openWorld(ground, { ...options, patient: true, queue: 'postgres' });
@@ -26,9 +22,13 @@ export const landOnce = async (
     await worker.stop();
     await world.queue.flush();
     await world.sql.end();
-    await asAdmin(`create database ${name} template ${new URL(world.databaseUrl).pathname.slice(1)}`);
+    const former = new URL(world.databaseUrl).pathname.slice(1);
+    await asAdmin(ground.adminUrl, async (sql) =>
+      sql.unsafe(`create database ${name} ${await cloneClause(sql, former)}`),
+    );
   }
-  const landed = { ...ground, template: `template ${name}`, landed: true };
+  const template = await asAdmin(ground.adminUrl, (sql) => cloneClause(sql, name));
+  const landed = { ...ground, template, landed: true };
   await using world = await openWorld(landed, { ...options, patient: true, queue: 'postgres' });
   await world.startWorker();
   await world.startRuns();
@@ -36,6 +36,8 @@ export const landOnce = async (
   return {
     ground: landed,
     expected: await world.snapshot(),
-    [Symbol.asyncDispose]: () => asAdmin(`drop database ${name} with (force)`),
+    [Symbol.asyncDispose]: async () => {
+      await asAdmin(ground.adminUrl, (sql) => sql`drop database ${sql(name)} with (force)`);
+    },
   };
 };

@@ -41,6 +41,7 @@ export const survive = async (fault: Fault, ground: Ground, expected: Snapshot):
     return { rows: actual.rows, calls: count, tookMs: performance.now() - from };
   } catch (error) {
     const logs = world.workers.map((worker) => `worker ${worker.pid}:\n${worker.log().slice(-3_000)}`);
+    logs.push(`Postgres:\n${ground.postgresLog?.().slice(-3_000) ?? 'its log is not kept'}`);
     const jobs = JSON.stringify(await world.queue.describe().catch(() => 'no answer'));
     const what = `${fault.name} (queue: ${world.queue.kind}): ${(error as Error).message}`;
     throw new Error(`${what}\njobs: ${jobs}\n${logs.join('\n')}`, { cause: error });

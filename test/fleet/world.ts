@@ -37,6 +37,8 @@ export type Ground = {
   openSmallDisk?: () => Promise<SmallDisk>;
   /** Sets Postgres's clock by so many hours from the machine's; undefined where that cannot be done. */
   moveClock?: (hours: number) => Promise<void>;
+  /** What Postgres has said; undefined if it is not kept. */
+  postgresLog?: () => string;
   /** Where it listens now. */
   postgresPort: () => number;
 };

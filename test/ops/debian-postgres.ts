@@ -14,6 +14,8 @@ export type SystemPostgres = AsyncDisposable & {
   adminUrl: string;
   /** The directory of its programs. */
   bin: string;
+  /** What the server has said. */
+  log: () => string;
 };
 
 const idOf = (flag: '-u' | '-g'): number =>
@@ -61,7 +63,11 @@ export const startSystemPostgres = async (
     ...user,
     cwd: directory,
     env: serverEnv,
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let log = '';
+  server.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    log += chunk;
   });
   started.defer(async () => {
     const exit = once(server, 'exit');
@@ -83,6 +89,7 @@ export const startSystemPostgres = async (
     adminUrl: `postgres://postgres@127.0.0.1:${port}/postgres`,
     databaseUrl: `postgres://catalogue@127.0.0.1:${port}/catalogue`,
     bin: [bin, process.env.PATH].join(delimiter),
+    log: () => log,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 };

@@ -3,23 +3,22 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { openSmallDisk } from '#test/fleet/small-disk.ts';
 import type { Ground } from '#test/fleet/world.ts';
 import { startSystemPostgres } from '#test/ops/debian-postgres.ts';
+import { asAdmin } from '#test/support/as-admin.ts';
+import { cloneClause } from '#test/support/clone-clause.ts';
 import { startProxy } from '#test/support/tcp-proxy.ts';
 import { mayMount } from '#test/support/tmpfs.ts';
 
 /** Makes a migrated database. @returns the clause that makes others from it */
 const makeTemplate = async (adminUrl: string): Promise<string> => {
   const name = `template_${randomBytes(4).toString('hex')}`;
-  const admin = openDatabase(adminUrl, { max: 1 });
-  await admin.unsafe(`create database ${name}`);
-  await admin.end();
+  await asAdmin(adminUrl, (sql) => sql`create database ${sql(name)}`);
   await migrateDatabase(Object.assign(new URL(adminUrl), { pathname: name }).href);
-  return `template ${name}`;
+  return asAdmin(adminUrl, (sql) => cloneClause(sql, name));
 };
 
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
@@ -43,12 +42,13 @@ export const startClockedGround = async (stack: AsyncDisposableStack): Promise<G
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   });
   if (postgres === undefined) return undefined;
-  const { adminUrl } = stack.use(postgres);
+  const { adminUrl, log } = stack.use(postgres);
   return {
     adminUrl,
     template: await makeTemplate(adminUrl),
     postgresPort: () => Number(new URL(adminUrl).port),
     moveClock,
+    postgresLog: log,
   };
 };
 

@@ -18,6 +18,7 @@ import { jobSpecs } from '#src/ingest/specs.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { asAdmin } from '#test/support/as-admin.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
+import { cloneClause } from '#test/support/clone-clause.ts';
 import { copyHome } from '#test/support/copy-home.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 import { FAST_SETTINGS, makeTemporaryHome, removeHome } from '#test/support/temporary-postgres.ts';
@@ -99,9 +100,7 @@ const createTemplate = async (
   return asAdmin(adminDatabaseUrl, async (sql) => {
     // A template with an open session cannot be cloned.
     await sql`alter database ${sql(name)} allow_connections false`;
-    const [server] = await sql`select current_setting('server_version_num')::int >= 150000 as has_strategy`;
-    // file_copy is faster for a small template. Servers before 15 have no other strategy.
-    return `template ${name}${server?.has_strategy ? ' strategy file_copy' : ''}`;
+    return cloneClause(sql, name);
   });
 };
 
