@@ -109,7 +109,7 @@ test('docker-compose.yml is valid, starts every process, and contains no secret'
   expect(text).not.toMatch(/postgres:\/\/[^$\s]*:[^$@\s]+@/);
 });
 
-test('our containers are read-only, without capabilities, and cannot gain privileges', async () => {
+test('our containers are read-only, without capabilities, cannot gain privileges, and leave no memory on the disk', async () => {
   const { services } = await readCompose();
   for (const role of [...ROLES, 'operator'])
     expect({ role, ...services[role] }).toMatchObject({
@@ -117,6 +117,7 @@ test('our containers are read-only, without capabilities, and cannot gain privil
       read_only: true,
       cap_drop: ['ALL'],
       pids_limit: 256,
+      ulimits: { core: 0 },
       security_opt: ['no-new-privileges:true'],
     });
   expect(services.redis?.command).toEqual(
