@@ -242,7 +242,7 @@ CREATE TABLE "game_revisions" (
 	CONSTRAINT "game_revisions_game_id_revision_pk" PRIMARY KEY("game_id","revision"),
 	CONSTRAINT "game_revisions_counts" CHECK (least("game_revisions"."revision") >= 0 and greatest("game_revisions"."revision") <= 9007199254740991),
 	CONSTRAINT "game_revisions_texts" CHECK (greatest(octet_length("game_revisions"."game_name"), octet_length("game_revisions"."game_store_video"), octet_length("game_revisions"."content_hash")) <= 20000),
-	CONSTRAINT "game_revisions_content" CHECK (greatest(octet_length("game_revisions"."game_desc"), pg_column_size("game_revisions"."game_icon"), pg_column_size("game_revisions"."game_store_pic")) <= 700000),
+	CONSTRAINT "game_revisions_content" CHECK (greatest(octet_length("game_revisions"."game_desc"), pg_column_size("game_revisions"."game_icon"), pg_column_size("game_revisions"."game_store_pic")) <= 1000000),
 	CONSTRAINT "game_revisions_pictures" CHECK (("game_revisions"."game_icon" = '{}' or array_ndims("game_revisions"."game_icon") = 1 and array_lower("game_revisions"."game_icon", 1) = 1 and array_position("game_revisions"."game_icon", null) is null) and ("game_revisions"."game_store_pic" = '{}' or array_ndims("game_revisions"."game_store_pic") = 1 and array_lower("game_revisions"."game_store_pic", 1) = 1 and array_position("game_revisions"."game_store_pic", null) is null))
 );
 --> statement-breakpoint
@@ -272,7 +272,7 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
 	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
-	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), pg_column_size("games"."game_icon"), pg_column_size("games"."game_store_pic")) <= 700000),
+	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), pg_column_size("games"."game_icon"), pg_column_size("games"."game_store_pic")) <= 1000000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null)),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
 );

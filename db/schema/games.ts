@@ -31,8 +31,8 @@ const contentColumns = () =>
     CONTENT_COLUMNS.map((name) => [name, CONTENT[name].type === 'text' ? textColumn() : listColumn()]),
   ) as ContentColumns;
 
-/** The longest description has 65,536 characters, the longest list 100 addresses of 2,048. */
-const CONTENT_BYTES = 700_000;
+/** More than the longest list: 100 addresses of 2,048 characters, of up to four bytes. */
+const CONTENT_BYTES = 1_000_000;
 type Content = Record<ContentColumn | 'content_hash', AnyPgColumn>;
 const longContent = (table: Content) => [table.game_desc, table.game_icon, table.game_store_pic];
 const shortContent = (table: Content) => [table.game_name, table.game_store_video, table.content_hash];

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type GameRow, upsertGames } from '#db/queries/games.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { NAME_MAX } from '#src/contract/text.ts';
+import { DESCRIPTION_MAX, IDENTIFIER_MAX, NAME_MAX, URL_MAX, URLS_MAX } from '#src/contract/text.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { asSent, gamesOf } from '#test/support/landed.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -61,12 +61,26 @@ describe('Text of every kind', () => {
     );
   });
 
+  const longest = (length: number): string =>
+    Array.from({ length }, () => String.fromCodePoint(randomInt(0x10000, 0x110000))).join('');
+
   it('comes back equal as the longest name there may be, of characters that take most room', async () => {
     // It stands in indexes, which take no more than 2,704 bytes of a row; without a pattern that would make it shorter.
-    const game_name = Array.from({ length: NAME_MAX }, () =>
-      String.fromCodePoint(randomInt(0x10000, 0x110000)),
-    );
-    await roundTrip([{ game_name: game_name.join('') }]);
+    await roundTrip([{ game_name: longest(NAME_MAX) }]);
+  });
+
+  it('comes back equal as the longest description, identifier and lists of addresses', async () => {
+    const address = `http://a/${longest(URL_MAX - 'http://a/'.length)}`;
+    const list = Array<string>(URLS_MAX).fill(address);
+    await roundTrip([
+      {
+        game_id: longest(IDENTIFIER_MAX),
+        game_info: longest(DESCRIPTION_MAX),
+        game_icon: list,
+        game_store_pic: list,
+        game_store_video: address,
+      },
+    ]);
   });
 
   it('is read as it was written', async () => {

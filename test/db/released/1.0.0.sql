@@ -379,7 +379,7 @@ create table game_revisions (
   content_hash text not null,
   fetched_at timestamp with time zone not null,
   constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision),
-  constraint game_revisions_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 700000),
+  constraint game_revisions_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 1000000),
   constraint game_revisions_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
   constraint game_revisions_texts CHECK (GREATEST(octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
@@ -421,7 +421,7 @@ create table games (
   constraint games_application_game UNIQUE (application_id, application_game_id),
   constraint games_audit_status_known CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
-  constraint games_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 700000),
+  constraint games_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 1000000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
   constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
@@ -898,7 +898,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"dcef1b3fcaf1865177ced21e091a146cdfe68d1b01aadf11b61632847f80e1d7","created_at":1795509821388}'),
+  ('{"id":1,"hash":"c0daf9a912f2d6a8f6ff2712d04dba49440e0de4127146e8659c74ed753b3bda","created_at":1795509821388}'),
   ('{"id":2,"hash":"9ef7b7454adabb6bbdd423b5b6e15792c62bf14f0b6ccefc1dfde958dc6f7b3a","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
