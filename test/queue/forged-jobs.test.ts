@@ -163,7 +163,7 @@ test('Postgres keeps no row of a queue of more than a megabyte, also none that w
   const fleet = await startTestFleet('postgres');
   await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
-  const login = openAs('media', fleet.databaseUrl, 1);
+  const login = openAs('console', fleet.databaseUrl, 1);
   stack.defer(() => login.end());
   const { id } = await fleet.producer.add(deliverEvent, { application_id: 'acme' });
   for (const column of ['data', 'opts', 'stacktrace', 'failed_reason'])
@@ -174,15 +174,17 @@ test('Postgres keeps no row of a queue of more than a megabyte, also none that w
       ),
     ).rejects.toMatchObject({ code: CHECK_VIOLATION });
   // A value that another table keeps compressed takes little there.
-  await login`insert into pictures (picture_id, url, note) values (gen_random_uuid(), 'https://x.example', repeat('x', 50000000))`;
+  await login`
+    insert into oidc_flows (flow_hash, site, state, nonce, code_verifier, expires_at, next)
+    values ('\\x00', 'console', '', '', '', now(), repeat('x', 50000000))`;
   for (const statement of [
     ...['failed_reason', 'name', 'processed_by'].map(
-      (column) => `update bullmq.job set ${column} = note from pictures`,
+      (column) => `update bullmq.job set ${column} = next from oidc_flows`,
     ),
-    "insert into bullmq.scheduler (queue, scheduler_id, name) select 'tick', 'forged', note from pictures",
+    "insert into bullmq.scheduler (queue, scheduler_id, name) select 'tick', 'forged', next from oidc_flows",
     `insert into bullmq.scheduler (queue, scheduler_id, template_data) select 'tick', 'forged', to_jsonb(${LARGE})`,
-    'insert into bullmq.job_log (queue, job_id, idx, row) select queue, id, 0, note from pictures, bullmq.job',
-    "insert into bullmq.meta (queue, field, value) select 'tick', 'forged', note from pictures",
+    'insert into bullmq.job_log (queue, job_id, idx, row) select queue, id, 0, next from oidc_flows, bullmq.job',
+    "insert into bullmq.meta (queue, field, value) select 'tick', 'forged', next from oidc_flows",
   ])
     await expect(login.unsafe(statement), statement).rejects.toMatchObject({ code: CHECK_VIOLATION });
 });
