@@ -63,8 +63,12 @@ export const gameLine = z
       refuse('withdrawn_at', 'is of a game with content');
     const isDecided = line.audit_status !== 'pending';
     if (isDecided && line.audit_time === undefined) refuse('audit_time', 'is missing: when was it decided?');
-    if (line.audit_time !== undefined && Date.parse(line.audit_time) > Date.now() + AHEAD_MS)
-      refuse('audit_time', 'lies in the future');
+    for (const field of ['audit_time', 'withdrawn_at'] as const) {
+      const ms = Date.parse(line[field] ?? '');
+      if (ms > Date.now() + AHEAD_MS) refuse(field, 'lies in the future');
+      // Such as the first day of the calendar, for none.
+      if (ms < 0) refuse(field, 'is before 1970');
+    }
     for (const field of ['audit_time', 'decided_by'] as const)
       if (!isDecided && line[field] !== undefined)
         refuse(field, 'is of a decided game, not of a pending one');
