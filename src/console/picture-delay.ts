@@ -15,11 +15,13 @@ export type PictureDelay =
   /** The oldest job waits: no process takes jobs, or they are behind. Or it began and has not ended. */
   | { cause: 'not_taken' | 'behind' | 'not_finished'; since: Date };
 
-/** Reads the oldest job of a state. By "ascending" BullMQ gives the newest one if the queue is in PostgreSQL. */
+/**
+ * Reads the oldest job of a state: the last one, because newer ones may come before it meanwhile. By "ascending" BullMQ gives
+ * the newest one if the queue is in PostgreSQL.
+ */
 const readOldest = async (queue: Queue, state: 'waiting' | 'active'): Promise<Job | undefined> => {
   const { [state]: count = 0 } = await queue.getJobCounts(state);
-  const [oldest] = count === 0 ? [] : await queue.getJobs([state], count - 1, count - 1);
-  return oldest;
+  return count === 0 ? undefined : (await queue.getJobs([state], count - 1)).at(-1);
 };
 
 const readQueue = async (producer: Producer): Promise<PictureDelay | null> => {

@@ -49,15 +49,22 @@ const read = async (path: string): Promise<string> => {
 const queue = () => served.producer.queue(fetchPictures);
 
 onBothBackends('The delay of pictures', (kind) => {
-  test('is that of the oldest job, though newer ones wait', async () => {
+  test('is that of the oldest job, though newer ones wait, or come while it is read', async () => {
     const fleet = await startTestFleet(kind);
     onTestFinished(fleet.stop);
+    const jobs = fleet.producer.queue(fetchPictures);
+    const addJob = (timestamp: number) =>
+      jobs.add('a job', { game_ids: [randomUUID()], icons_only: true }, { timestamp });
     const since = Date.now() - 6 * 60_000;
-    for (const timestamp of [since, Date.now()]) {
-      const payload = { game_ids: [randomUUID()], icons_only: true };
-      await fleet.producer.queue(fetchPictures).add('a job', payload, { timestamp });
-    }
+    for (const timestamp of [since, Date.now()]) await addJob(timestamp);
     const delay = { cause: 'not_taken', since: new Date(since) };
+    expect(await readPictureDelay(fleet.producer)).toEqual(delay);
+
+    const getJobs = jobs.getJobs.bind(jobs);
+    jobs.getJobs = async (...range) => {
+      await addJob(Date.now());
+      return getJobs(...range);
+    };
     expect(await readPictureDelay(fleet.producer)).toEqual(delay);
   });
 });
