@@ -1,9 +1,23 @@
 import { grantRoles } from '#db/grant-roles.ts';
+import { onlyRow } from '#db/rows.ts';
 import { type Fault, isDetail, pause, twoWorkers, workerAt } from '#test/fleet/faults/fault.ts';
+import { differences, lastingRows } from '#test/fleet/snapshot.ts';
+import type { World } from '#test/fleet/world.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 import { until } from '#test/support/until.ts';
 
 const REFUSED_MS = 10_000;
+
+/** postgres.js tells the end of a session that cut a statement once more: by the next session's first statement. It is heard here. */
+const hearEnds = async ({ sql }: World): Promise<void> => {
+  await until('Postgres answers', () =>
+    sql`select`.then(
+      () => true,
+      () => false,
+    ),
+  );
+  await Promise.allSettled(Array.from({ length: sql.options.max }, () => sql`select pg_sleep(0.1)`));
+};
 
 /** What becomes of Postgres. */
 export const POSTGRES_FAULTS: readonly Fault[] = [
@@ -14,10 +28,24 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     inject: async (world) => {
       await twoWorkers(world);
       await world.ground.restartPostgres?.();
-      // postgres.js tells the end of a session that cut a statement once more: by the next session's first statement. Each
-      // session of this test hears it here.
-      const sessions = Array.from({ length: world.sql.options.max }, () => world.sql`select pg_sleep(0.1)`);
-      await Promise.allSettled(sessions);
+      await hearEnds(world);
+    },
+  },
+  {
+    // It ends every session, repeats its log, and empties the tables that are not logged: those of pages.
+    name: 'a process of Postgres killed: it recovers as from a crash',
+    mostCalls: 5,
+    alone: true,
+    inject: async (world) => {
+      await twoWorkers(world);
+      const { pid } = await onlyRow(world.sql<{ pid: number }[]>`select pg_backend_pid() as pid`);
+      process.kill(pid, 'SIGKILL');
+      await hearEnds(world);
+    },
+    // A run whose pages are lost is abandoned, and another one follows.
+    findWrong: async (world, expected) => {
+      const all = world.applications.map(({ application_id }) => application_id);
+      return differences(lastingRows(expected, all), lastingRows(await world.snapshot(), all));
     },
   },
   {
