@@ -35,52 +35,62 @@ const refusesPassword = async (url: string): Promise<boolean> => {
   }
 };
 
+/** A role whose URL has its own name as the user. */
+type Login = { role: DatabaseRole; url: string; password: string };
+
+const findLogins = (urls: RoleUrls): Login[] =>
+  DATABASE_ROLES.flatMap((role) => {
+    const url = urls[role] ?? '';
+    const { username = '', password = '' } = URL.parse(url) ?? {};
+    if (decodeURIComponent(username) !== roleName(role) || password === '') return [];
+    return [{ role, url, password: decodeURIComponent(password) }];
+  });
+
 /** Finds roles that log in already, but not with the password of their URL: with another one, or none. */
-const findOtherPasswords = async (sql: Database, urls: RoleUrls): Promise<DatabaseRole[]> => {
+const findOtherPasswords = async (sql: Database, logins: readonly Login[]): Promise<DatabaseRole[]> => {
   const rows = await sql<{ name: string }[]>`select rolname as name from pg_roles where rolcanlogin`;
   const refused = await Promise.all(
-    DATABASE_ROLES.map(async (role) => {
-      const url = urls[role];
-      if (url === undefined || !rows.some(({ name }) => name === roleName(role))) return [];
-      return (await refusesPassword(url)) ? [role] : [];
-    }),
+    logins.map(async ({ role, url }) =>
+      rows.some(({ name }) => name === roleName(role)) && (await refusesPassword(url)) ? [role] : [],
+    ),
   );
   return refused.flat();
 };
+
+const CUT_OFF = 'Running processes with the former ones cannot open connections any more';
 
 /**
  * Lets a role log in with the password of its URL. A URL of another user is left to the administrator.
  * @returns what the administrator must do, in sentences
  */
 export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
-  const others = await findOtherPasswords(sql, urls);
+  const logins = findLogins(urls);
+  const others = await findOtherPasswords(sql, logins);
   const replaced: DatabaseRole[] = [];
   const refused: string[] = [];
-  for (const role of DATABASE_ROLES) {
-    const { username = '', password = '' } = URL.parse(urls[role] ?? '') ?? {};
-    const name = roleName(role);
-    if (decodeURIComponent(username) !== name || password === '') continue;
-    const verifier = scramVerifier(decodeURIComponent(password));
+  for (const { role, password } of logins) {
     try {
-      await alterRole(sql, `alter role ${name} login password '${verifier}'`);
+      await alterRole(sql, `alter role ${roleName(role)} login password '${scramVerifier(password)}'`);
       if (others.includes(role)) replaced.push(role);
     } catch (thrown) {
       const error = coerceError(thrown);
       if (!isPostgresError(error, INSUFFICIENT_PRIVILEGE)) throw error;
-      refused.push(name);
+      refused.push(roleName(role));
     }
   }
-  const variables = replaced.map((role) => `DATABASE_URL_${role.toUpperCase()}`).join(', ');
-  return [
-    ...(replaced.length === 0
-      ? []
-      : [
-          `Replaced the passwords of ${replaced.map(roleName).join(', ')}, in every database of this server. Running processes with the former ones cannot open connections any more: set ${variables} there too, and restart them.`,
-        ]),
-    ...(refused.length === 0
-      ? []
-      : [
-          `The user of DATABASE_URL may not set the passwords of ${refused.join(', ')}. If one has no password yet, let a superuser run: alter role ${refused[0]} login password '…';`,
-        ]),
-  ];
+  const notes: string[] = [];
+  if (replaced.length > 0) {
+    const names = replaced.map(roleName).join(', ');
+    const variables = replaced.map((role) => `DATABASE_URL_${role.toUpperCase()}`).join(', ');
+    notes.push(
+      `Replaced the passwords of ${names}, in every database of this server. ${CUT_OFF}: set ${variables} there too, and restart them.`,
+    );
+  }
+  if (refused.length > 0) {
+    const statement = `alter role ${refused[0]} login password '…';`;
+    notes.push(
+      `The user of DATABASE_URL may not set the passwords of ${refused.join(', ')}. If one has no password yet, let a superuser run: ${statement}`,
+    );
+  }
+  return notes;
 };

@@ -51,14 +51,15 @@ export const isOneOf = (name: string, column: AnyPgColumn, words: readonly strin
 export const areOf = (name: string, column: AnyPgColumn, words: readonly string[]) =>
   check(name, sql`${column} <@ array[${quoted(words)}]`);
 
+const isFlat = (column: AnyPgColumn) => sql`array_ndims(${column}) = 1 and array_lower(${column}, 1) = 1`;
+
 /** Arrays of one dimension from 1 on, without nulls. */
 export const areLists = (name: string, ...columns: AnyPgColumn[]) =>
   check(
     name,
     sql.join(
       columns.map(
-        (column) =>
-          sql`(${column} = '{}' or array_ndims(${column}) = 1 and array_lower(${column}, 1) = 1 and array_position(${column}, null) is null)`,
+        (column) => sql`(${column} = '{}' or ${isFlat(column)} and array_position(${column}, null) is null)`,
       ),
       sql` and `,
     ),

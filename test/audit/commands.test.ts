@@ -106,7 +106,7 @@ test('each command that changes something writes one entry, and a refused comman
   expect((await verifyAudit(sql)).broken).toBeNull();
 });
 
-test('in the image, whose system user is nobody, a command that changes something says who runs it', async () => {
+test('in the image, whose system user is no person, a command that changes something says who runs it', async () => {
   const { sql, databaseUrl } = database;
   await addApplication(sql, 'named');
   const [, ofImage = ''] = /\bCATALOGUE_OPERATOR=(\S+)/.exec(await readFile('Dockerfile', 'utf8')) ?? [];

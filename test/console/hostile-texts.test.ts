@@ -39,7 +39,7 @@ describe.runIf(hasBrowser())('hostile texts in Chromium, at 390 pixels', () => {
     const { sql } = database;
     await addApplication(sql, 'acme', { name: WORST[0] ?? '' });
     await addTestOperator(sql, 'olga', 'reviewer', 'admin');
-    /** Postgres keeps no longer name, whoever writes it. */
+    /** Postgres keeps no longer name, of any writer. */
     const nameOf = (text: string) => text.slice(0, 8 * KIB);
     const named = (text: string, game_id: string) =>
       fetchedGame({ game_id, game_name: nameOf(text), game_info: text, game_icon: [], game_store_pic: [] });

@@ -166,7 +166,7 @@ const REFUSED: [DatabaseRole, string, (sql: Queryable) => Promise<unknown>][] = 
   ],
   ['worker', 'fewer than no failures', set('ingest_failures', 'count', '-1')],
   ['operator_api', 'a request about no run', REQUEST('withdrawals', 'run:none', '{}')],
-  ['console', 'a request about nothing', REQUEST('officer', 'nobody', '{}')],
+  ['console', 'a request about no operator', REQUEST('officer', 'adam', '{}')],
   [
     'worker',
     'a kind of failure of 10 MB',

@@ -1,4 +1,4 @@
-/** A GIF whose first frame leaves a part of the screen free, or has too few pixels: black for libvips, and in browsers the page behind it. */
+/** A GIF whose first frame leaves places without a pixel: they are black for libvips, and in browsers the page behind it. */
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';

@@ -123,6 +123,7 @@ it('a file with wrong lines changes nothing and names each line and field', asyn
     game('16', { ...DECIDED, reason: 'rights' }),
     game('17', { ...DECIDED, audit_time: '0001-01-01T00:00:00Z' }),
     game('18', { withdrawn_at: '0001-01-01T00:00:00Z' }),
+    game('19', { withdrawn_at: '2999-01-01T00:00:00Z' }),
   ]);
   const { exit, stderr } = await run(importArgs('strict', file));
   expect(exit).toBe(2);
@@ -145,6 +146,7 @@ it('a file with wrong lines changes nothing and names each line and field', asyn
     'line 17: reason is of a rejected game',
     'line 18: audit_time is before 1970',
     'line 19: withdrawn_at is before 1970',
+    'line 20: withdrawn_at lies in the future',
     `line 11: game_id ${taken.game_id} is of another game`,
   ]);
   expect(await statuses('strict')).toEqual({});
