@@ -87,9 +87,10 @@ export const allowLogins = async (sql: Database, urls: RoleUrls): Promise<string
     );
   }
   if (refused.length > 0) {
+    const names = refused.join(', ');
     const statement = `alter role ${refused[0]} login password '…';`;
     notes.push(
-      `The user of DATABASE_URL may not set the passwords of ${refused.join(', ')}. If one has no password yet, let a superuser run: ${statement}`,
+      `The user of DATABASE_URL may not set the passwords of ${names}. If one has no password yet, let a superuser run: ${statement}`,
     );
   }
   return notes;
