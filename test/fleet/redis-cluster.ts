@@ -23,6 +23,8 @@ export type RedisCluster = {
 
 /** A node that does not answer for this time is down: its replica takes over. */
 const NODE_TIMEOUT_MS = 2_000;
+/** A node's timeout while the cluster forms. A node that is slower misses its CLUSTER MEET, and redis-cli waits for ever. */
+const JOIN_MS = 60_000;
 
 /** Starts a cluster of masters with replicas. */
 export const startRedisCluster = async (masters = 3, replicasEach = 1): Promise<RedisCluster> => {
@@ -33,13 +35,13 @@ export const startRedisCluster = async (masters = 3, replicasEach = 1): Promise<
     // By default the bus listens at the port plus 10,000, which may be above the last port.
     const bus = String(await findFreePort());
     const args = ['--cluster-enabled', 'yes', '--cluster-port', bus];
-    const timeout = ['--cluster-node-timeout', String(NODE_TIMEOUT_MS)];
+    const timeout = ['--cluster-node-timeout', String(JOIN_MS)];
     const node = stack.use(await startRedisServer({ args: [...args, ...timeout] }));
     nodes.push(node);
     addresses.push(`127.0.0.1:${node.port}@${bus}`);
   }
   const replicas = ['--cluster-replicas', String(replicasEach), '--cluster-yes'];
-  await run('redis-cli', ['--cluster', 'create', ...addresses, ...replicas]);
+  await run('redis-cli', ['--cluster', 'create', ...addresses, ...replicas], { timeout: JOIN_MS });
   const cli = async (node: RedisServer, ...args: string[]) =>
     (await run('redis-cli', ['-p', String(node.port), ...args], { timeout: 5_000 })).stdout.trim();
   /** What the first node says that answers. */
@@ -60,6 +62,7 @@ export const startRedisCluster = async (masters = 3, replicasEach = 1): Promise<
       'its replicas follow',
       async () => !(await cli(node, 'info')).includes('master_link_status:down'),
     );
+    await cli(node, 'config', 'set', 'cluster-node-timeout', String(NODE_TIMEOUT_MS));
   }
   const byPort = (port: number): RedisServer => {
     const found = nodes.find((node) => node.port === port);

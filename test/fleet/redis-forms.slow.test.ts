@@ -22,7 +22,7 @@ const wholeRun = async (env: Record<string, string>, disturb: () => Promise<void
   const { stdout } = await run(
     process.execPath,
     ['src/cli/catalogue.ts', 'sync', 'app-0', '--wait', '--timeout', '60s', '--json'],
-    { env: { PATH: process.env.PATH ?? '', ...world.env } },
+    { env: { PATH: process.env.PATH ?? '', ...world.env }, timeout: 120_000 },
   );
   const { code } = await worker.stop();
   expect(code).toBe(0);
