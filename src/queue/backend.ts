@@ -40,11 +40,6 @@ export type QueueBackend = {
   freeMisdatedLocks: () => Promise<number>;
   /** The ids of a queue's delayed jobs that are due after this moment, in milliseconds since 1970. */
   listDelayedAfter: (queue: string, moment: number, skip: number, limit: number) => Promise<string[]>;
-  /**
-   * Empties a stalled job that is larger than any of ours: its next attempt then fails, because it has no payload.
-   * @returns whether it was so large; false on PostgreSQL, which stores no such job
-   */
-  emptyLargeJob: (queue: string, job_id: string) => Promise<boolean>;
   close: () => Promise<void>;
 };
 
@@ -81,7 +76,7 @@ const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
 BullConnection.minimumVersion = [...MINIMUM_VERSION, 0].join('.');
 
 /** PostgreSQL refuses a larger job; Redis stores it, and it is emptied if it stalls. Our largest job has 50 KB. */
-const JOB_BYTES_MAX = 1_000_000;
+export const JOB_BYTES_MAX = 1_000_000;
 
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
@@ -116,13 +111,6 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
         skip,
         limit,
       ),
-    emptyLargeJob: async (queue, job_id) => {
-      const key = `${prefix}:${queue}:${job_id}`;
-      const bytes = await redis.client.memory('USAGE', key, 'SAMPLES', 0);
-      if ((bytes ?? 0) <= JOB_BYTES_MAX) return false;
-      await redis.client.del(key);
-      return true;
-    },
     close: redis.close,
   };
 };
@@ -244,7 +232,6 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
       (await pool.query(LIST_DELAYED_AFTER, [queue, Math.round(moment), limit, skip])).rows.map(
         ({ id }) => id,
       ),
-    emptyLargeJob: async () => false,
     close: () => pool.end(),
   };
 };

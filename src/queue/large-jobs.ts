@@ -1,5 +1,6 @@
 import type { Job, JobJson, Worker } from 'bullmq';
 import { isUnreadableJob } from '#src/errors.ts';
+import { JOB_BYTES_MAX, type QueueBackend } from '#src/queue/backend.ts';
 
 /** Characters of a job, as JSON. Our largest has 50,000. */
 const JOB_MAX = 100_000;
@@ -44,4 +45,36 @@ const EMPTY_JOB: Partial<JobJson> = {
   attemptsMade: 0,
   timestamp: 0,
   deferredFailure: LARGE_JOB,
+};
+
+/** Can BullMQ read these parts of a job in Redis? It fetches a job again and again if it cannot read one before it starts. */
+const isReadable = ([opts, parent, progress, started, scheduler]: (string | null)[]): boolean => {
+  try {
+    const { repeat } = JSON.parse(opts || '{}');
+    const { id } = JSON.parse(parent ?? '{"id":""}');
+    JSON.parse(progress || '0');
+    const isScheduled = Number.isFinite(repeat?.every) && repeat.pattern === undefined;
+    return typeof id === 'string' && /^\d{1,9}$/.test(started ?? '0') && (!scheduler || isScheduled);
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Empties a stalled job that is larger than any of ours, or that BullMQ cannot read: its next attempt then fails, because it
+ * has no payload.
+ * @returns whether it was emptied; false on PostgreSQL, which stores no such job
+ */
+export const emptyForgedJob = async (
+  { redis }: Pick<QueueBackend, 'redis'>,
+  worker: Worker,
+  job_id: string,
+): Promise<boolean> => {
+  if (redis === undefined) return false;
+  const key = worker.toKey(job_id);
+  const bytes = (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;
+  const read = () => redis.hmget(key, 'opts', 'parent', 'progress', 'ats', 'rjk');
+  if (bytes <= JOB_BYTES_MAX && isReadable(await read())) return false;
+  await redis.del(key);
+  return true;
 };

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
-import { LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
+import { emptyForgedJob, LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
 import { createRefusals } from '#src/queue/refusals.ts';
 import { delayUntilPlanned, removeForgedScheduler } from '#src/queue/scheduled-jobs.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
@@ -146,8 +146,8 @@ export const startRunner = <Deps>(
       if (message === LARGE_JOB) logLarge(failed?.id);
     });
     worker.on('stalled', (job_id) => {
-      backend.emptyLargeJob(name, job_id).then((wasLarge) => {
-        if (wasLarge) logLarge(job_id);
+      emptyForgedJob(backend, worker, job_id).then((wasForged) => {
+        if (wasForged) logLarge(job_id);
       }, report);
     });
     // The lock is lost: another worker runs this job, so this one is cancelled.

@@ -63,6 +63,32 @@ describe.skipIf(inject('redisUrl') === null)('A job that cannot be read', () => 
     await runner.stop(1_000);
   });
 
+  test('fails once it has stalled, whichever part of it BullMQ cannot read, and keeps no other job for longer', async () => {
+    const broken = [
+      ['opts', 'null'],
+      ['parent', '{no JSON'],
+      ['parent', 'null'],
+      ['progress', '{no JSON'],
+      ['ats', 'no number'],
+      ['rjk', 'no scheduler'],
+    ] as const;
+    const ids: string[] = [];
+    for (const [field, value] of broken) {
+      const { id = '' } = await queue().add('forged', PAYLOAD);
+      await fleet.backend.redis?.hset(`${fleet.prefix}:${fetchPictures.name}:${id}`, field, value);
+      ids.push(id);
+    }
+    const fails = defineJob(fetchPictures, async () => {
+      throw new Error('no picture');
+    });
+    const runner = startRunner(fleet.backend, [fails], undefined, localClock, logger, () => {}, {
+      lockMs: 1_000,
+    });
+    const failed = async (id: string) => (await queue().getFailed()).some((job) => job.id === id);
+    for (const id of ids) await until(`${id} fails`, () => failed(id), 30_000);
+    await runner.stop(1_000);
+  });
+
   test('a key of another type, by which a worker takes no job, is named, and no longer once it is gone', async () => {
     const job = defineJob(fetchPictures, async () => ({}));
     const marker = `${fleet.prefix}:${fetchPictures.name}:marker`;
