@@ -122,6 +122,16 @@ const eventSection = (webhook: EventWebhook | undefined): SafeHtml | null =>
         aside: actButton('/portal/events', 'Fix the address'),
       });
 
+/** The runs of a paused or failing application: without them the platform sees no change of a game. */
+const runsSection = (state: SafeHtml | string, run: RunRow | undefined): SafeHtml => {
+  const why = run && whyCell(run);
+  return section(
+    'The platform does not read your games',
+    html`<p class="body">${state}${why && html`<br><span dir="auto">${why}</span>`}</p>`,
+    { tone: 'bad', aside: actButton('/portal/runs', 'See the runs') },
+  );
+};
+
 /** Adds `/portal`, `/portal/runs` and `/portal/checks`. */
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
@@ -141,21 +151,24 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
     const [run] = runs;
     const isPaused = application?.status === 'paused';
+    const isFailing = application?.failing_since != null;
+    const isRead = !isPaused && !isFailing;
     const state = isPaused
       ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
-      : application?.failing_since != null
-        ? html`Its runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
+      : isFailing
+        ? html`Runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
         : application && describeSchedule(application);
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' ? wait : undefined),
     );
-    const body = html`${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
+    const unread = isRead || state === undefined ? null : runsSection(state, run);
+    const body = html`${unread}${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
 <div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
 ${findForm()}
 <div class="columns tables">${section(
       'State',
       facts([
-        ['Application', html`${badge(isPaused ? 'paused' : 'active')} ${state}`],
+        ['Application', isRead ? html`${badge('active')} ${state}` : badge(isPaused ? 'paused' : 'failing')],
         [
           'Last run',
           run === undefined

@@ -93,7 +93,7 @@ export const copyable = (text: string): SafeHtml => html`<copy-text class="mono"
 
 /** A link to an application's page. */
 export const applicationLink = (application_id: string, text: SafeHtml | string = application_id): SafeHtml =>
-  html`<a href="/applications/${application_id}">${text}</a>`;
+  html`<a href="/applications/${application_id}" dir="auto">${text}</a>`;
 
 const NAMED_MAX = 60;
 

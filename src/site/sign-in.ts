@@ -107,7 +107,7 @@ const enterForm = (secret: string, login: string, next: string): SafeHtml => htm
 
 const endedLink = html`<h1>This link has ended</h1>
 <p>A sign-in link works once, for 15 minutes. Sign in with your password, or ask an administrator for a new link.</p>
-<p><a href="/sign-in">Sign in</a></p>`;
+<p><a class="button primary" href="/sign-in">Sign in</a></p>`;
 
 /** Adds sign-in by password, by link and, if configured, by OIDC. */
 export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {

@@ -3,9 +3,10 @@ import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { fetchedGame } from '#test/support/factories.ts';
+import { anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -60,6 +61,20 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   const many = await page('/portal');
   expect(many).toContain('<strong>4 games</strong>: Information is missing');
   expect(many).toContain('<a class="button" href="/portal/games?status=rejected">Read why for each game</a>');
+});
+
+test('the overview of an application whose runs fail begins with that and with why', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'oak');
+  expect(await page('/portal')).not.toContain('The platform does not read your games');
+  const run = await anOpenRun(sql, 'oak');
+  await closeRun(sql, run, { outcome: 'failed', reason: 'query_game_list: connect_failed' });
+  await sql`update applications set failing_since = now() where application_id = 'oak'`;
+  const shown = await page('/portal');
+  expect(shown).toContain('<h2>The platform does not read your games</h2>');
+  expect(shown).toContain('<span dir="auto">query_game_list: connect_failed</span>');
+  expect(shown).toContain('<span class="badge warn">failing</span>');
+  expect(shown).not.toContain('<span class="badge good">active</span>');
 });
 
 test('the navigation counts rejected games and failures, and marks events while they do not arrive', async () => {

@@ -32,7 +32,7 @@ import { readNeed } from '#src/operations/second-person.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import { readProof } from '#src/site/confirm.ts';
-import { ago, badge, facts, html, mono, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, badge, facts, html, mono, NONE, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list-table.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -91,6 +91,7 @@ const requestOfEntry = z.object({
 const whyCell = ({ action, subject, reason, details }: AuditRow): SafeHtml => {
   const request = action.startsWith('approval.') ? requestOfEntry.safeParse(details).data : undefined;
   const what = request && describeRequest({ ...request, subject, requested: request });
+  if (reason === null && what === undefined) return NONE;
   return html`<span dir="auto">${reason}</span>${what && html`<br><small>${what}</small>`}`;
 };
 
