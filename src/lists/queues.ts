@@ -143,8 +143,8 @@ export const workerList = defineList({
   columns: [
     { key: 'worker', value: ({ host, pid }) => `${host} ${pid}` },
     { key: 'queue', width: 'medium' },
-    { key: 'started', kind: 'time', value: (row) => row.started_at, sort: 'started_at' },
-    { key: 'seen', kind: 'time', value: (row) => row.seen_at },
+    { key: 'started', kind: 'age', value: (row) => row.started_at, sort: 'started_at' },
+    { key: 'seen', kind: 'age', value: (row) => row.seen_at },
   ],
   empty: 'No worker takes jobs: start one, or see its /readyz.',
 });

@@ -1,9 +1,13 @@
 // Lists on narrow and wide screens.
+import { randomUUIDv7 } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
-import { addApplication, addGames, anOpenRun, KIM } from '#test/support/factories.ts';
+import { addApplication, addGames, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { findOverflow } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -47,6 +51,27 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     },
   );
 
+  test('at 390 pixels both buttons of the filters are on one line', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/review?q=none`);
+    const [filter, clear] = [
+      await page.getByRole('button', { name: 'Filter' }).boundingBox(),
+      await page.getByRole('link', { name: 'Clear' }).boundingBox(),
+    ];
+    expect(clear?.y).toBe(filter?.y);
+  });
+
+  test('at 390 pixels the table of workers is not wider than its card', async () => {
+    const { sql } = database;
+    const worker_id = randomUUIDv7();
+    await recordHeartbeat(sql, { worker_id, host: 'worker-7f6d9c5b8-x2x9q', pid: 41, queue: 'redis' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/queues`);
+    await page.getByRole('heading', { name: 'Workers' }).waitFor();
+    expect(await findOverflow(page)).toEqual([]);
+    await deleteWorker(sql, worker_id);
+  });
+
   test('at 390 pixels each queue has its button on the line of its name', async () => {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
     const admin = await context.newPage();
@@ -84,6 +109,47 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
       }
     },
   );
+
+  test('a window of 1,920 pixels is full', async () => {
+    await page.setViewportSize({ width: 1_920, height: 1_080 });
+    await page.goto(`${served.url}/games`);
+    const table = await page.locator('.card').first().boundingBox();
+    expect((table?.x ?? 0) + (table?.width ?? 0)).toBeGreaterThan(1_850);
+  });
+
+  test('at 768 pixels the charts of the overview are beside each other', async () => {
+    await page.setViewportSize({ width: 768, height: 1_024 });
+    await page.goto(served.url);
+    const tops = await page
+      .locator('.chart')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+    expect(tops).toHaveLength(3);
+    expect([...new Set(tops)]).toHaveLength(1);
+  });
+
+  test('a name from right to left that is cut begins at its own edge, and an id of 200 characters has two lines', async () => {
+    const { sql } = database;
+    await addApplication(sql, 'arabic', { name: 'مؤسسة الألعاب الكبرى '.repeat(6).trim() });
+    const game = fetchedGame({ game_id: 'i'.repeat(200) });
+    await upsertGames(sql, 'arabic', [game]);
+    await page.setViewportSize({ width: 1_280, height: 844 });
+    await page.goto(`${served.url}/review?application=arabic`);
+    await page.locator('.game-card .of > .meta:first-child:dir(rtl)').waitFor();
+    await page.goto(`${served.url}/games/${game.game_id}`);
+    await page.locator('.lead > a:dir(rtl)').waitFor();
+    await page.goto(`${served.url}/games?application=arabic`);
+    expect((await page.locator('td > .mono').boundingBox())?.height).toBeLessThan(50);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect((await page.locator('.titled small').boundingBox())?.height).toBeLessThan(25);
+  });
+
+  test('the audit log has room for the name of a game', async () => {
+    const context = await browser.newContext({ viewport: { width: 1_280, height: 844 } });
+    const admin = await context.newPage();
+    await signInPage(admin, served.url, 'ada', '/audit?action=game.pass');
+    expect((await admin.locator('.subject').first().boundingBox())?.width).toBeGreaterThan(150);
+    await context.close();
+  });
 
   test('the id of an event is its beginning on one line, with a button that copies it', async () => {
     await page.setViewportSize({ width: 1_280, height: 844 });

@@ -50,6 +50,15 @@ test('appeals are due as games are', async () => {
   expect([tone, words]).toEqual(['warn', expect.stringContaining('>1 due<')]);
 });
 
+test('one application in trouble is an application', async () => {
+  const { sql } = database;
+  const trouble = async () => (await read()).match(/<span>In trouble<\/span>.*?<\/a>/s)?.[0];
+  await sql`update applications set failing_since = now()`;
+  expect(await trouble()).toContain('<strong>1</strong><span>application</span>');
+  await sql`update applications set failing_since = null`;
+  expect(await trouble()).toContain('<strong>0</strong><span>applications</span>');
+});
+
 test('tables with sentences are lists of their cells on a narrow screen', async () => {
   const failure = { kind: 'invalid_data', reasons: [{ path: 'game_icon.3', code: 'not_http_url' }] };
   await recordFailures(database.sql, 'acme', 'query_game_detail', [{ application_game_id: 'g', ...failure }]);

@@ -10,6 +10,7 @@ import { PLANTED, store } from '#test/support/kyc.ts';
 import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
+const LONG = 'W'.repeat(200);
 const IDS = ['lantern-works', 'northwind-play', 'paper-kite', 'studio-mizu', 'velvet-ox'];
 
 describe.runIf(hasBrowser())('every page of the KYC desk', () => {
@@ -20,7 +21,7 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
   beforeAll(async () => {
     const { sql } = database;
     for (const id of IDS) {
-      await addApplication(sql, id, {}, DESK_KEYS);
+      await addApplication(sql, id, id === 'paper-kite' ? { name: LONG } : {}, DESK_KEYS);
       await store(sql, DESK_KEYS, id, {
         ...PLANTED,
         tax_id: id === 'velvet-ox' ? 'NL-1' : `TAX-${id.length > 11}`,
@@ -49,6 +50,15 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
   });
   afterAll(async () => {
     await desk?.stop();
+  });
+
+  test('a long name has two lines', async () => {
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+    await signInPage(page, desk.url, 'kim');
+    const names = page.getByRole('link', { name: LONG });
+    for (const name of await names.all()) expect((await name.boundingBox())?.height).toBeLessThan(50);
+    expect(await names.count()).toBeGreaterThan(1);
+    await page.close();
   });
 
   test('in light and dark, at every width: axe-core finds nothing, nothing overflows, no error', async () => {

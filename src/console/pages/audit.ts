@@ -24,7 +24,8 @@ const subjectCell = (subject: string, name: string | undefined): SafeHtml => {
   const id = rest.join(':');
   const shown = html`<span dir="auto">${gameName(name ?? id)}</span>`;
   const url = pageOf(kind, id);
-  return html`<small>${inWords(kind)}</small> ${url === null ? shown : html`<a href="${url}">${shown}</a>`}`;
+  const named = url === null ? shown : html`<a href="${url}">${shown}</a>`;
+  return html`<span class="subject"><small>${inWords(kind)}</small> ${named}</span>`;
 };
 
 /** Why, and the details, of which a batch is a link. */

@@ -25,7 +25,7 @@ export const charts = (
   const runs = outcomeSeries((outcome) => values(hours, outcome));
   const total = sum([...passed, ...rejected]);
   const started = sum(runs.flatMap((each) => each.values));
-  return html`<div class="columns">
+  return html`<div class="columns charts">
 ${section('Games landed', barChart('New games an hour', labels, games), { aside: strong(sum(landed)) })}
 ${section('Decisions', barChart('Decisions an hour', labels, decisions), { aside: strong(total) })}
 ${section('Runs', barChart('Runs an hour by outcome', labels, runs), { aside: strong(started) })}</div>`;

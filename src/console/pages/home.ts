@@ -156,7 +156,8 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
     const trouble = listed
       .map((row) => (requested.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
-    const more = listed.length > TROUBLE_SHOWN ? 'applications, and more' : 'applications';
+    const noun = trouble.length === 1 ? 'application' : 'applications';
+    const more = listed.length > TROUBLE_SHOWN ? 'applications, and more' : noun;
     const tone = trouble.length > 0 ? 'warn' : '';
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
  hx-swap="outerHTML">
