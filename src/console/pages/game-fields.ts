@@ -21,7 +21,7 @@ const outwardLink = (url: string): SafeHtml => {
   const { protocol = '', host } = URL.parse(url) ?? {};
   if (!/^https?:$/.test(protocol)) return html`<p class="mono soft">${url}</p>`;
   return html`<a href="${url}" rel="noreferrer noopener nofollow" target="_blank">Open on ${host}</a>
-<span class="soft">(new tab)</span><br><span class="mono soft">${url}</span>`;
+<span class="soft">(new tab)</span><br><span class="mono soft cut" title="${url}">${url}</span>`;
 };
 
 /** A longer text scrolls in its part of the page, by keyboard too. */
@@ -31,7 +31,6 @@ type TextDiff = Extract<FieldDiff, { kind: 'text' }>;
 
 const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => {
   const text = parts.map((part) => part.text).join('');
-  if (text === '') return html`<div class="body"><p class="soft">None.</p></div>`;
   const [only] = parts;
   if (field === 'game_store_video' && parts.length === 1 && only !== undefined)
     return html`<div class="body">${markPart(only, isCompared, outwardLink(only.text))}</div>`;
@@ -55,14 +54,23 @@ const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: Ga
     diff.to === diff.game.revision &&
     field.items.some(({ type, value }) => type !== 'removed' && pictures.former.has(value)));
 
+/** Is there nothing to show, of either revision? */
+const isEmpty = (field: FieldDiff): boolean =>
+  field.kind === 'text' ? field.parts.every(({ text }) => text === '') : field.items.length === 0;
+
+/** A part of the page that says that the game has no such content. */
+const emptyCard = (title: string): SafeHtml =>
+  section(title, [], { aside: html`<span class="soft">none</span>` });
+
 const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView, aside?: SafeHtml): SafeHtml =>
-  section(CONTENT[field.field].title, fieldBody(field, isCompared, view), { aside });
+  isEmpty(field)
+    ? emptyCard(CONTENT[field.field].title)
+    : section(CONTENT[field.field].title, fieldBody(field, isCompared, view), { aside });
 
 /** The pictures and, after them, the icons, in one part of the page. */
 const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
   const lists = diff.fields.filter((field) => field.kind === 'list').toReversed();
-  if (lists.every(({ items }) => items.length === 0))
-    return section('Pictures', html`<div class="body"><p class="soft">None.</p></div>`);
+  if (lists.every(({ items }) => items.length === 0)) return emptyCard('Pictures');
   return html`<section class="card" aria-label="Icon and pictures">
 ${gallery(game, diff, lists, pictures)}</section>`;
 };

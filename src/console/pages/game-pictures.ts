@@ -145,6 +145,8 @@ const seenPictures = (shown: readonly (PictureView | undefined)[]): SafeHtml[] =
 const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', game_store_pic: 'Picture' };
 /** The digits of the keyboard open the first nine pictures. */
 const DIGITS = 9;
+/** A gallery with more pictures scrolls (pictures.css). */
+const UNSCROLLED_MAX = 21;
 /** A page requests pictures that are being fetched every 0.8 s for 20 s, then every 15 s for ten minutes. */
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
@@ -214,8 +216,12 @@ export const gallery = (
   pictures: GamePictures,
 ): SafeHtml => {
   const waits = lists.some((list) => waitsFor(game, list, pictures));
-  return html`<div class="gallery">${waits ? delayNotice(pictures.delay) : null}${lists.map((list) =>
-    pictureList(game, diff, list, pictures),
+  // Pictures that are not there have no link, so the keyboard scrolls the gallery itself.
+  const scrolls = lists.some(({ items }) => items.length > UNSCROLLED_MAX)
+    ? html` tabindex="0" role="group" aria-label="Pictures"`
+    : null;
+  return html`<div class="gallery"${scrolls}>${waits ? delayNotice(pictures.delay) : null}${lists.map(
+    (list) => pictureList(game, diff, list, pictures),
   )}</div>`;
 };
 

@@ -1,7 +1,7 @@
 /** The games of a lane as cards. */
 import type { LaneGame } from '#db/queries/lanes.ts';
 import { addressesOf, type PictureSet } from '#db/queries/pictures.ts';
-import { iconPlace, smallPicture } from '#src/console/pages/pictures.ts';
+import { iconPlace, NO_PICTURE, smallPicture } from '#src/console/pages/pictures.ts';
 import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { namePlace } from '#src/console/pages/shared-names.ts';
 import { languageOf } from '#src/lib/languages.ts';
@@ -37,9 +37,13 @@ const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
 
 /** The pictures of a game, small: each opens in the viewer. */
 const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictures: PictureSet): SafeHtml =>
-  html`<div class="shots">${game_store_pic.map((url, n) =>
-    smallPicture(pictures.get({ application_id, url }), `${nameOr(game_name)}, picture ${n + 1}`),
-  )}</div>`;
+  html`<div class="shots">${
+    game_store_pic.length === 0
+      ? NO_PICTURE
+      : game_store_pic.map((url, n) =>
+          smallPicture(pictures.get({ application_id, url }), `${nameOr(game_name)}, picture ${n + 1}`),
+        )
+  }</div>`;
 
 /** The beginning of a description. */
 const beginning = (text = ''): SafeHtml | null =>
@@ -83,7 +87,7 @@ export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
   return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
-<div class="of"><span class="meta">${application_name}</span><span class="meta">due ${ago(due)}</span></div>
+<div class="of"><span class="meta" dir="auto">${application_name}</span><span class="meta">due ${ago(due)}</span></div>
 ${marked(marksOf(game, view))}${marked(changed, 'changed')}</div>${namePlace(game_id)}
 ${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };

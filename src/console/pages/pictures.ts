@@ -2,12 +2,15 @@
 import type { ContentView, PictureSet, PictureView } from '#db/queries/pictures.ts';
 import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
+import { DIRECTION_CONTROLS } from '#src/lib/printable.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
 /** The address of a thumbnail of these bytes: at most `width` wide. */
 const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string => `/pictures/${sha256}?w=${width}`;
 
-const firstLetter = (name: string): string => [...name.trim()][0]?.toUpperCase() ?? '?';
+/** The first letter that is seen. */
+const firstLetter = (name: string): string =>
+  [...name.replaceAll(DIRECTION_CONTROLS, '').trim()][0]?.toUpperCase() ?? '?';
 
 export const ICON_SIZES = ['tiny', 'small', 'large'] as const;
 export type IconSize = (typeof ICON_SIZES)[number];
@@ -77,6 +80,9 @@ const isMissing = (outcome: PictureView['outcome']): boolean => outcome !== null
 /** A text in place of a picture. @param warns whether the application has to mend it */
 const blank = (text: string, warns = false): SafeHtml =>
   html`<div class="frame${warns ? ' warn' : ''}">${text}</div>`;
+
+/** In place of the pictures of a game that has none. */
+export const NO_PICTURE = blank('no pictures');
 
 /** A small picture that opens in the viewer. */
 export const smallPicture = (picture: PictureView | undefined, alt: string): SafeHtml => {

@@ -1,0 +1,93 @@
+// What reviewers see of pictures that hide something, that are many, or that are not there.
+import type { Page } from 'playwright-core';
+import sharp from 'sharp';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { findViolations } from '#test/support/inspect-page.ts';
+import { openPictures } from '#test/support/shown-pictures.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const WINDOW = { width: 1_280, height: 800 };
+const CLEAR = 'https://cdn.example/clear.png';
+const shots = (name: string, count: number) =>
+  Array.from({ length: count }, (_, n) => `https://cdn.example/${name}-${n}.png`);
+
+describe.runIf(hasBrowser())('pictures in Chromium', () => {
+  const database = useTestDatabase();
+  const browser = useBrowser();
+  const served = useTestConsole(database);
+  const ids: Record<string, string> = {};
+  let page: Page;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    await addTestOperator(sql, 'olga', 'reviewer');
+    await addApplication(sql, 'app');
+    const land = async (game_name: string, game_store_pic: string[], game_icon: string[] = []) => {
+      const game = fetchedGame({ game_id: game_name, game_name, game_store_pic, game_icon });
+      await upsertGames(sql, 'app', [game]);
+      ids[game_name] = game.game_id;
+    };
+    await land('one', shots('one', 1));
+    await land('three', shots('three', 3));
+    await land('none', []);
+    await land('\u202eebony', shots('many', 100));
+    await land('clear', [], [CLEAR]);
+    const pictures = openPictures(sql, ['app']);
+    for (const url of [...shots('one', 1), ...shots('three', 3)]) await pictures.show(url, 1);
+    for (const url of shots('many', 100)) await pictures.fail(url);
+    const create = { width: 320, height: 320, channels: 4, background: '#ffffff00' } as const;
+    await pictures.store(CLEAR, await sharp({ create }).png().toBuffer());
+    pictures.close();
+    page = await browser.newPage({ viewport: WINDOW });
+    await signInPage(page, served.url, 'olga');
+  });
+
+  const card = (name: string) =>
+    page.locator('.game-card').filter({ has: page.getByRole('link', { name, exact: true }) });
+
+  test('a transparent icon has squares of two tones behind it, in a lane and beside the name of its game', async () => {
+    for (const path of ['/review?view=list', `/games/${ids.clear}`]) {
+      await page.goto(served.url + path);
+      const icon = await page.locator(`#icon-${ids.clear} img`).screenshot();
+      const [{ min, max } = { min: 0, max: 0 }] = (await sharp(icon).stats()).channels;
+      expect(max - min, path).toBeGreaterThan(60);
+    }
+  });
+
+  test('in the gallery one picture is as high as each of three, and a game without pictures says so', async () => {
+    await page.goto(`${served.url}/review?view=gallery`);
+    const heights = await page
+      .locator('.shots .frame')
+      .evaluateAll((all) => all.map((each) => Math.round(each.getBoundingClientRect().height)));
+    expect(heights.length).toBeGreaterThan(4);
+    expect([...new Set(heights)]).toHaveLength(1);
+    await card('none').getByText('no pictures').waitFor();
+  });
+
+  test('a name that begins with a control character has its first letter in place of the icon', async () => {
+    await page.goto(`${served.url}/review?view=list`);
+    expect(await page.locator(`#icon-${ids['\u202eebony']}`).textContent()).toBe('E');
+  });
+
+  test('a hundred pictures leave the description in the first window, and the keyboard scrolls them', async () => {
+    await page.goto(`${served.url}/games/${ids['\u202eebony']}`);
+    const description = await page.getByRole('heading', { name: 'Description' }).boundingBox();
+    expect((description?.y ?? WINDOW.height) + (description?.height ?? 0)).toBeLessThan(WINDOW.height);
+    const gallery = page.getByRole('group', { name: 'Pictures' });
+    await gallery.focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => gallery.evaluate(({ scrollTop }) => scrollTop)).toBeGreaterThan(0);
+    expect(await findViolations(page, ['scrollable-region-focusable'])).toEqual([]);
+  });
+
+  test('a part without content is one line', async () => {
+    await page.goto(`${served.url}/games/${ids.none}`);
+    const part = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Pictures' }) });
+    await part.getByText('none').waitFor();
+    expect((await part.boundingBox())?.height).toBeLessThan(50);
+  });
+});
