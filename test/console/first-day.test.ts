@@ -28,6 +28,12 @@ test.each([
   },
 );
 
+test('the overview says how the first application is added', async () => {
+  const overview = await (await fetch(served.url, { headers: { cookie } })).text();
+  expect(overview).toContain('There is no application yet: <a href="/applications">how to add one</a>.');
+  expect(overview).not.toContain('No application is in trouble');
+});
+
 test('charts without a bar name no highest one', async () => {
   const overview = await (await fetch(served.url, { headers: { cookie } })).text();
   expect(overview).toContain('<span>New games an hour</span>');

@@ -82,7 +82,7 @@ test('the head names the application, the place in the lane and when the game is
   await insertMessage(database.sql, { game_id, kind: 'answer', written_by: 'acme', text: 'Soon.' });
   const answer = await fetch(new URL(page, served.url), { headers: { cookie } });
   const [head = ''] = /<p class="lead">.*?<\/p>/s.exec(await answer.text()) ?? [];
-  expect(head).toContain('<a href="/applications/acme">Acme &amp; Sons</a>');
+  expect(head).toContain('<a href="/applications/acme" dir="auto">Acme &amp; Sons</a>');
   expect(head).toMatch(/<span>\d of \d · due <time[^>]*>in 47.h<\/time><\/span>/);
   expect(await read(page)).toContain('from the developer Acme &amp; Sons');
   expect(await read(page)).toContain('Applicationacme');

@@ -127,6 +127,12 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     expect([...new Set(tops)]).toHaveLength(1);
   });
 
+  test('at 768 pixels the third part of the page of an application is as wide as the two above it', async () => {
+    await page.setViewportSize({ width: 768, height: 1_024 });
+    await page.goto(`${served.url}/applications/northwind`);
+    expect((await page.locator('.thirds > .card').last().boundingBox())?.width).toBeGreaterThan(650);
+  });
+
   test('a name from right to left that is cut begins at its own edge, and an id of 200 characters has two lines', async () => {
     const { sql } = database;
     await addApplication(sql, 'arabic', { name: 'مؤسسة الألعاب الكبرى '.repeat(6).trim() });

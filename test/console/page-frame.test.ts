@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/support/console.ts';
-import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const LINES = Array.from({ length: 60 }, (_, n) => `line ${n}`).join('\n');
@@ -68,12 +69,27 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
   test('paper shows the whole text, without navigation and buttons', async () => {
     const page = await openGame();
     await page.emulateMedia({ media: 'print' });
-    expect(await page.locator('nav, .button').filter({ visible: true }).count()).toBe(0);
+    expect(await page.locator('nav, .button, .copy').filter({ visible: true }).count()).toBe(0);
     const text = page.getByRole('region', { name: 'Description' });
     expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
     // A card of a lane has its name, though the checkbox before it is not printed.
     await page.goto(new URL('/review', page.url()).href);
     expect((await page.locator('.game-card > div').first().boundingBox())?.width).toBeGreaterThan(150);
+    await page.close();
+  });
+
+  test('paper shows what did not change, which a screen folds', async () => {
+    const { sql } = database;
+    const game = fetchedGame({ game_id: 'g-2', game_info: 'Some words.' });
+    await upsertGames(sql, 'app', [game]);
+    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
+    await upsertGames(sql, 'app', [fetchedGame({ game_id: 'g-2', game_info: 'Others.' }, new Date())]);
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'olga', `/games/${game.game_id}`);
+    const video = page.getByRole('heading', { name: 'Video' });
+    expect(await video.isVisible()).toBe(false);
+    await page.emulateMedia({ media: 'print' });
+    expect(await video.isVisible()).toBe(true);
     await page.close();
   });
 });

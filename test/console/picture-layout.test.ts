@@ -84,6 +84,23 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     expect(await findViolations(page, ['scrollable-region-focusable'])).toEqual([]);
   });
 
+  test('at 390 pixels no caption is cut, and an open picture is in the middle', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/games/${ids.three}`);
+    await page.getByText('1280 × 720, PNG').nth(2).waitFor();
+    const cut = await page
+      .locator('.shot figcaption > span')
+      .filter({ visible: true })
+      .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth + 1).length);
+    expect(cut).toBe(0);
+    await page.keyboard.press('1');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Picture 1 of 3').waitFor();
+    const [stage, picture] = [await dialog.boundingBox(), await dialog.getByRole('img').boundingBox()];
+    expect((picture?.y ?? 0) - (stage?.y ?? 0)).toBeGreaterThan(150);
+    await page.setViewportSize(WINDOW);
+  });
+
   test('a part without content is one line', async () => {
     await page.goto(`${served.url}/games/${ids.none}`);
     const part = page.locator('.card').filter({ has: page.getByRole('heading', { name: 'Pictures' }) });

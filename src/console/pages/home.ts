@@ -62,13 +62,16 @@ const startButton = (lanes: LaneSummary, { roles }: SignedIn): SafeHtml | undefi
     : html`<a class="button primary" href="${link('/review/next', { lane: first.lane })}">Start reviewing</a>`;
 };
 
-const troubleSection = (applications: readonly ApplicationItem[]): SafeHtml =>
+/** @param isFirstDay there is no application at all */
+const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: boolean): SafeHtml =>
   section(
     'Applications in trouble',
     listTable(applicationList, applications, {
       linkTo,
       only: ['application_id', 'status', 'trouble'],
-      empty: 'No application is in trouble.',
+      empty: isFirstDay
+        ? html`There is no application yet: <a href="/applications">how to add one</a>.`
+        : 'No application is in trouble.',
       label: 'Applications in trouble',
       stacked: true,
     }),
@@ -133,6 +136,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       addresses,
       streams,
       unverified,
+      applications,
     ] = await Promise.all([
       summariseLanes(sql),
       countAppeals(sql),
@@ -150,6 +154,7 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
       readFirst(eventAddressList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
       readFirst(subscriptionList, sources, { status: 'trouble' }, TROUBLE_SHOWN, 'failing_since'),
       readFirst(unverifiedList, sources, {}, TROUBLE_SHOWN),
+      readFirst(applicationList, sources, {}, 1),
     ]);
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
@@ -169,7 +174,7 @@ ${laneStat('Appeals to decide', '/review/appeals', { games: open, due: appeal?.d
 ${stat('In trouble', number(trouble.length), { url: IN_TROUBLE, note: more, tone })}
 </div>
 ${delay?.cause === 'queue_unreachable' ? null : delayNotice(delay)}
-<div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN))}${failureSection(failures)}</div>
+<div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN), applications.length === 0)}${failureSection(failures)}</div>
 ${listSection('Live without a verdict on the developer', unverifiedList, unverified, { linkTo })}
 ${listSection('Waiting for a second person', runRequestList, requests, { linkTo })}
 ${listSection('Events that do not arrive', eventAddressList, addresses, {
