@@ -72,17 +72,29 @@ export const isOwnKind = (kind: string): boolean => Object.hasOwn(OWN_KINDS, kin
 /** What failed: a call, or a row of its answer. */
 export type Failed = { operation: string; kind: string; reasons: readonly Reason[] };
 
-/** Describes wrong fields or the server's message: `game_icon.0 is empty`. Empty if the kind says it all. */
-export const describeReasons = ({ kind, reasons }: Failed): string =>
-  reasons
-    .slice(0, REASONS_SHOWN)
-    .filter(({ path, code }) => path !== '' || code !== kind)
-    .map(({ path, code }) =>
-      path === '' && !Object.hasOwn(CODES, code)
-        ? code
-        : `${path || 'the answer'} is ${wordsOf(CODES, code) ?? code}`,
-    )
-    .join(', ');
+const ELEMENT = /\.\d+$/;
+
+/** @param reasons of one field, or of elements of one list, with one code */
+const describeField = (reasons: readonly Reason[]): string => {
+  const [path = '', ...others] = new Set(reasons.map((reason) => reason.path));
+  const code = reasons[0]?.code ?? '';
+  if (path === '' && !Object.hasOwn(CODES, code)) return code;
+  const what = wordsOf(CODES, code) ?? code;
+  const elements = others.map((other) => ELEMENT.exec(other)?.[0]);
+  return others.length === 0
+    ? `${path || 'the answer'} is ${what}`
+    : `${[path, ...elements].join(', ')} are each ${what}`;
+};
+
+/**
+ * Describes wrong fields or the server's message: `game_icon.0 is empty`, `game_icon.0, .2 are each empty`. Empty if the kind
+ * says it all.
+ */
+export const describeReasons = ({ kind, reasons }: Failed): string => {
+  const shown = reasons.slice(0, REASONS_SHOWN).filter(({ path, code }) => path !== '' || code !== kind);
+  const fields = Map.groupBy(shown, ({ path, code }) => `${code} ${path.replace(ELEMENT, '.')}`);
+  return [...fields.values()].map(describeField).join(', ');
+};
 
 /** Describes a kind of failure in a sentence. */
 export const describeKind = (kind: string): string =>

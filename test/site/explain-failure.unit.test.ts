@@ -8,6 +8,17 @@ test('a fault of the platform is no answer of the application', () => {
   );
 });
 
+test('elements of a list that have the same fault are named together', () => {
+  const wrong = (path: string, code = 'not_http_url') => ({ path, code });
+  const reasons = [
+    ...[wrong('game_store_pic.0'), wrong('game_store_pic.2'), wrong('game_store_pic.11')],
+    ...[wrong('game_icon.0'), wrong('game_icon.1', 'too_long')],
+  ];
+  expect(String(explainFailure({ kind: 'invalid_data', reasons, operation: 'query_game_detail' }))).toMatch(
+    /^game_store_pic.0, .2, .11 are each not an http or https address, game_icon.0 is not an http or https address, game_icon.1 is too long<br>/,
+  );
+});
+
 test('the field of an answer and what is wrong with it come first, then the call and what its failure means', () => {
   const reasons = [{ path: 'game_icon', code: 'too_big' }];
   const explained = explainFailure({ kind: 'invalid_data', reasons, operation: 'query_game_detail' });
