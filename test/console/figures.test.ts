@@ -37,6 +37,12 @@ test('the totals of the figures have the median wait of all decisions, not of ea
   });
 });
 
+test('the chart of the decisions has a bar for a day without one', async () => {
+  await database.sql`update game_audits set decided_at = decided_at - interval '2 days' where decided_at < now() - interval '1 day'`;
+  const bars = [...(await get('/figures')).matchAll(/<title>[\d-]+: (\d+) passed/g)];
+  expect(bars.map(([, passed]) => passed)).toEqual(['1', '0', '0', '2']);
+});
+
 test('a page of the figures that lacks rows has no totals, be it the first or the last one', async () => {
   await database.sql`
     insert into game_audits (game_id, revision, audit_status, decided_by, decided_at)

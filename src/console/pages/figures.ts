@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { type FiguresRow, readMedianWait } from '#db/queries/review-figures.ts';
 import { barChart } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { figuresList } from '#src/lists/figures.ts';
 import { overturnedList } from '#src/lists/threads.ts';
 import { sendPage } from '#src/site/answers.ts';
@@ -30,10 +31,23 @@ const totals = ({ rows, pager }: Figures, wait_ms: number | null): SafeHtml | nu
     : html`<div class="stats">${COUNTS.map((key) => stat(key, number(sum(rows, key))))}
 ${wait_ms === null ? null : stat('median wait', formatDuration(wait_ms))}</div>`;
 
-/** The decisions of each day. Nothing if the page does not have all days. */
+/** As many days as a chart can show. */
+const DAYS_MAX = 366;
+
+/** The days from the first to the last one, those without a decision included. */
+const listDays = (rows: Figures['rows']): string[] => {
+  const times = rows.map(({ day }) => Date.parse(day));
+  const first = Math.min(...times);
+  const days = rows.length === 0 ? 0 : (Math.max(...times) - first) / DAY_MS + 1;
+  return Array.from({ length: days }, (_day, index) =>
+    new Date(first + index * DAY_MS).toISOString().slice(0, 10),
+  );
+};
+
+/** The decisions of each day. Nothing if the page does not have all days, or they are too many. */
 const decisionChart = ({ rows, pager }: Figures): SafeHtml | null => {
-  const days = [...new Set(rows.map(({ day }) => day))].toSorted();
-  if (days.length < 2 || pager !== null) return null;
+  const days = listDays(rows);
+  if (days.length < 2 || days.length > DAYS_MAX || pager !== null) return null;
   const series = (['passed', 'rejected'] as const).map((name) => ({
     name,
     tone: toneOf(name),
