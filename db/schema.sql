@@ -1420,11 +1420,16 @@ CREATE OR REPLACE FUNCTION count_lane_before(lane text, scope text, due timestam
 AS $function$
 declare
   usual uuid := lane_bound(due, review_target_ms('normal'), id);
+  -- Read once each: a call for each row took 8 µs.
+  since_high timestamptz := due - review_target_ms('high') * interval '1 millisecond';
+  since_normal timestamptz := due - review_target_ms('normal') * interval '1 millisecond';
+  since_low timestamptz := due - review_target_ms('low') * interval '1 millisecond';
 begin
   if lane = 'changed' then
     return (select count(*) from changed_games c join applications a using (application_id)
-      where scope in ('', c.application_id) and c.since <= due - review_target_ms('high') * interval '1 millisecond'
-        and (c.since, c.game_id) < (due - review_target_ms(a.review_priority) * interval '1 millisecond', id)
+      where scope in ('', c.application_id) and c.since <= since_high
+        and (c.since, c.game_id) < (
+          case a.review_priority when 'high' then since_high when 'low' then since_low else since_normal end, id)
         and not exists (select from application_holds h where h.application_id = c.application_id));
   end if;
   return (

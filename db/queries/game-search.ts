@@ -46,8 +46,11 @@ type Candidate = Pick<GameRow, 'game_id' | 'game_name' | 'application_game_id'>;
 const readMatches = (
   sql: Queryable,
   query: string,
-  audit_status: AuditStatus | undefined,
-  withWithdrawn: boolean,
+  {
+    audit_status,
+    withWithdrawn = false,
+    limit = CANDIDATES_MAX,
+  }: { audit_status?: AuditStatus | undefined; withWithdrawn?: boolean; limit?: number },
 ): Promise<Candidate[]> =>
   query === ''
     ? Promise.resolve([])
@@ -55,8 +58,8 @@ const readMatches = (
         `select game_id, game_name, application_game_id from (
            select game_id, game_name, application_game_id, audit_status from games
            where search @@ $1::tsquery ${withWithdrawn ? '' : 'and withdrawn_at is null'}
-           limit ${audit_status === undefined ? CANDIDATES_MAX : READ_MAX}) as matching
-         where $2::text is null or audit_status = $2 limit ${CANDIDATES_MAX}`,
+           limit ${audit_status === undefined ? limit : READ_MAX}) as matching
+         where $2::text is null or audit_status = $2 limit ${limit}`,
         [query, audit_status ?? null],
       );
 
@@ -99,7 +102,7 @@ const readByName = async (
 ): Promise<Candidate[]> => {
   const typed = piecesOfQuery(search);
   if (typed.length === 0) return [];
-  const read = (query: string) => readMatches(sql, query, audit_status, false);
+  const read = (query: string) => readMatches(sql, query, { audit_status });
   const exact = await read(exactQuery(typed, application_id));
   if (exact.length >= ENOUGH) return exact;
   const strict = await read(strictQuery(typed, application_id));
@@ -140,7 +143,7 @@ const bestOf = (games: readonly Candidate[], scoreOf: (game: Candidate) => numbe
 export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<FoundGame[]> => {
   const { search, application_id, audit_status } = filter;
   const found = await Promise.all([
-    readMatches(sql, idQuery(search, application_id), audit_status, true),
+    readMatches(sql, idQuery(search, application_id), { audit_status, withWithdrawn: true }),
     readByPlatformId(sql, digitsOf(search), filter),
     readByName(sql, filter),
   ]);
@@ -150,10 +153,17 @@ export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<F
   );
 };
 
-/** Finds games whose name has all of these words, each as a whole word or with a slip. @returns the best first */
-export const searchNames = async (sql: Queryable, words: readonly string[]): Promise<FoundGame[]> => {
-  const read = (pieces: readonly Piece[]) =>
-    readMatches(sql, exactQuery(pieces, undefined), undefined, false);
+/**
+ * Finds games whose name has all of these words, each as a whole word or with a slip.
+ * @param limit most games that are read with the words, and as many with what they may mean
+ * @returns the best first
+ */
+export const searchNames = async (
+  sql: Queryable,
+  words: readonly string[],
+  limit: number,
+): Promise<FoundGame[]> => {
+  const read = (pieces: readonly Piece[]) => readMatches(sql, exactQuery(pieces, undefined), { limit });
   const pieces = piecesOfQuery(words.join(' '));
   const exact = await read(pieces);
   const likely = exact.length >= ENOUGH ? [] : await read(await findMeanings(sql, pieces));

@@ -84,8 +84,8 @@ export const loadReviewedGames = async (
       select game_id, r, game_name, game_icon, game_desc || r, game_store_video, game_store_pic, content_hash, fetched_at
       from moved, generate_series(1, 2) r
     ), decided as (
-      insert into game_audits (game_id, revision, audit_status, decided_by, waiting_since)
-      select game_id, 1, 'passed', 'kim', created_at from moved
+      insert into game_audits (game_id, revision, audit_status, decided_by, waiting_since, decided_at)
+      select game_id, 1, 'passed', 'kim', created_at, now() - interval '4 days' from moved
     ), lane as (
       insert into changed_games (game_id, application_id, decided_revision, since)
       select game_id, application_id, 1, now() - random() * interval '3 days' from moved

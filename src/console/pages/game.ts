@@ -11,6 +11,7 @@ import { latePass, loadGamePictures, pictureList } from '#src/console/pages/game
 import { seeGame, viewersLine } from '#src/console/pages/game-viewers.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { cursorAfter, readUpcoming } from '#src/lists/review.ts';
 import { threadList } from '#src/lists/threads.ts';
@@ -53,6 +54,18 @@ const polled = query.extend({
   polls: z.coerce.number().int().min(0).catch(0),
 });
 
+/** Requests the pictures of the games that come next. The page does not wait for it. */
+const wantComing = async (options: ConsoleOptions, game_ids: readonly string[]): Promise<void> => {
+  try {
+    await wantPictures(options, await listPicturedGames(options.sql, game_ids));
+  } catch (thrown) {
+    options.logger.warn(
+      { error: safeMessage(coerceError(thrown)) },
+      'the pictures of the next games are not requested',
+    );
+  }
+};
+
 /** The games of the lane behind a cursor, whose pictures are fetched, and where a search among them goes on. */
 const readComing = async (
   options: ConsoleOptions,
@@ -63,7 +76,7 @@ const readComing = async (
   const filter = { lane, application_id, search };
   const { rows, cursor: further } = await readUpcoming(sourcesOf(options), filter, cursor, UPCOMING);
   const game_ids = rows.map(({ game_id }) => game_id);
-  await wantPictures(options, await listPicturedGames(options.sql, game_ids));
+  void wantComing(options, game_ids);
   return { next: game_ids[0], further };
 };
 

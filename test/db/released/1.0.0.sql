@@ -899,7 +899,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"c0daf9a912f2d6a8f6ff2712d04dba49440e0de4127146e8659c74ed753b3bda","created_at":1795509821388}'),
-  ('{"id":2,"hash":"9ef7b7454adabb6bbdd423b5b6e15792c62bf14f0b6ccefc1dfde958dc6f7b3a","created_at":1795509822667}')
+  ('{"id":2,"hash":"81c0f8ffa1f4f0bf73e00bfc76a4a1473c27d9f0abe9258ac044a2a6d5d49e10","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1790,11 +1790,16 @@ CREATE OR REPLACE FUNCTION count_lane_before(lane text, scope text, due timestam
 AS $function$
 declare
   usual uuid := lane_bound(due, review_target_ms('normal'), id);
+  -- Read once each: a call for each row took 8 µs.
+  since_high timestamptz := due - review_target_ms('high') * interval '1 millisecond';
+  since_normal timestamptz := due - review_target_ms('normal') * interval '1 millisecond';
+  since_low timestamptz := due - review_target_ms('low') * interval '1 millisecond';
 begin
   if lane = 'changed' then
     return (select count(*) from changed_games c join applications a using (application_id)
-      where scope in ('', c.application_id) and c.since <= due - review_target_ms('high') * interval '1 millisecond'
-        and (c.since, c.game_id) < (due - review_target_ms(a.review_priority) * interval '1 millisecond', id)
+      where scope in ('', c.application_id) and c.since <= since_high
+        and (c.since, c.game_id) < (
+          case a.review_priority when 'high' then since_high when 'low' then since_low else since_normal end, id)
         and not exists (select from application_holds h where h.application_id = c.application_id));
   end if;
   return (
