@@ -154,16 +154,13 @@ export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<F
 };
 
 /**
- * Finds games whose name has all of these words, each as a whole word or with a slip.
- * @param limit most games that are read with the words, and as many with what they may mean
+ * Finds games whose name has all of these words, each as a whole word or with a slip. It reads few of them, because a page
+ * waits for it and two frequent words are in thousands of names.
  * @returns the best first
  */
-export const searchNames = async (
-  sql: Queryable,
-  words: readonly string[],
-  limit: number,
-): Promise<FoundGame[]> => {
-  const read = (pieces: readonly Piece[]) => readMatches(sql, exactQuery(pieces, undefined), { limit });
+export const searchNames = async (sql: Queryable, words: readonly string[]): Promise<FoundGame[]> => {
+  const read = (pieces: readonly Piece[]) =>
+    readMatches(sql, exactQuery(pieces, undefined), { limit: FOUND_MAX });
   const pieces = piecesOfQuery(words.join(' '));
   const exact = await read(pieces);
   const likely = exact.length >= ENOUGH ? [] : await read(await findMeanings(sql, pieces));

@@ -11,9 +11,7 @@ export type SimilarName = Pick<
   'game_id' | 'game_name' | 'application_id' | 'audit_status' | 'withdrawn_at'
 > & { application_name: string };
 
-/** A search for the name reads at most this many games. The page of a game waits for it, so it does not read a thousand. */
-const READ_MAX = 200;
-/** At most this many of them are compared. */
+/** A search for the name compares at most this many games. */
 const COMPARED_MAX = 30;
 /** A name that has nearly every word, or one slip in it, is similar. */
 const SIMILAR = 0.75;
@@ -30,9 +28,7 @@ export const listSimilarNames = async (
 ): Promise<SimilarName[]> => {
   const words = comparedWords(game_name);
   if (words.length === 0) return [];
-  const found = (await searchNames(sql, words, READ_MAX))
-    .map((game) => game.game_id)
-    .filter((id) => id !== game_id);
+  const found = (await searchNames(sql, words)).map((game) => game.game_id).filter((id) => id !== game_id);
   const games = await sql<SimilarName[]>`
     select game_id, game_name, application_id, audit_status, withdrawn_at, a.name as application_name
     from unnest(${found.slice(0, COMPARED_MAX)}::uuid[]) with ordinality as found (game_id, place)

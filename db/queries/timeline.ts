@@ -79,14 +79,18 @@ export const listGameFailures = (sql: Queryable, application_id: string, applica
 type EndedRun = Pick<RunRow, 'run_id' | 'outcome' | 'reason' | 'note' | 'missing'> & { finished_at: Date };
 type OpenRun = Pick<RunRow, 'note'>;
 
-type StoredState = Pick<ApplicationRow, 'status' | 'pause_reason' | 'every_ms' | 'next_attempt_at'> & {
+export type ApplicationState = Pick<
+  ApplicationRow,
+  'status' | 'pause_reason' | 'every_ms' | 'next_attempt_at'
+> & {
   /** When the application was removed: a removal is the last change of its row. Null: it is not removed. */
   removed_at: Date | null;
   /** The time of the database. */
   now: Date;
 };
 
-export type ApplicationState = StoredState & {
+/** What an application's runs say about a game that is not stored. */
+export type ApplicationRuns = {
   /** The last run that ended. */
   last_run: EndedRun | null;
   /** When the last run ended whose listing was complete. */
@@ -94,17 +98,18 @@ export type ApplicationState = StoredState & {
   open_run: OpenRun | null;
 };
 
-/** Reads what an application's runs say about a game that is not stored. @returns undefined if there is no application */
-export const readApplicationState = async (
-  sql: Queryable,
-  application_id: string,
-): Promise<ApplicationState | undefined> => {
-  const application = await firstRow(sql<StoredState[]>`
+/** @returns undefined if there is no application */
+export const findApplicationState = (sql: Queryable, application_id: string) =>
+  firstRow(sql<ApplicationState[]>`
     select status, pause_reason, every_ms, next_attempt_at, now() as now,
            case when status = 'removed' then updated_at end as removed_at
     from applications where application_id = ${application_id}`);
-  if (application === undefined) return undefined;
-  const [last_run, complete, open] = await Promise.all([
+
+export const readApplicationRuns = async (
+  sql: Queryable,
+  application_id: string,
+): Promise<ApplicationRuns> => {
+  const [last_run, complete, open_run] = await Promise.all([
     firstRow(sql<EndedRun[]>`
       select run_id, outcome, reason, note, missing, finished_at from sync_runs
       where application_id = ${application_id} and finished_at is not null order by run_number desc limit 1`),
@@ -116,9 +121,8 @@ export const readApplicationState = async (
       select note from sync_runs where application_id = ${application_id} and finished_at is null`),
   ]);
   return {
-    ...application,
     last_run: last_run ?? null,
     last_complete_at: complete?.finished_at ?? null,
-    open_run: open ?? null,
+    open_run: open_run ?? null,
   };
 };

@@ -36,12 +36,14 @@ const addJob = async (
  * Reads the pictures of games, and adds a job for games whose pictures were never requested, are stale, have lost their
  * thumbnails, or are not in the store of pictures. The page does not wait for the job.
  * @param games those that are looked at first come first
+ * @param others further pictures to read
  */
 export const wantPictures = async (
   options: ConsoleOptions,
   games: readonly Pictured[],
+  others: readonly PictureAddress[] = [],
 ): Promise<PictureSet> => {
-  const pictures = await findPictures(options.sql, games.flatMap(addressesOf));
+  const pictures = await findPictures(options.sql, [...games.flatMap(addressesOf), ...others]);
   const isWanted = (address: PictureAddress): boolean => {
     const picture = pictures.get(address);
     const isUnstored = options.keepsPictures && picture?.outcome === 'shown' && !picture.is_stored;

@@ -6,9 +6,10 @@ import {
   type ApplicationState,
   type DecisionEvent,
   findApplicationGame,
+  findApplicationState,
   type GameEvents,
   listGameFailures,
-  readApplicationState,
+  readApplicationRuns,
   readGameEvents,
 } from '#db/queries/timeline.ts';
 import { describeReasons } from '#src/contract/failure-words.ts';
@@ -18,8 +19,9 @@ import { formatUtc } from '#src/lib/utc.ts';
 import { findWaitingPlace } from '#src/review/lanes.ts';
 import {
   type Answer,
-  answerWhy,
   describeRejection,
+  explainAbsent,
+  explainStored,
   HELD_BACK,
   type WaitingPlace,
 } from '#src/rules/answer.ts';
@@ -163,7 +165,7 @@ export const readTimeline = async (
   known?: GameRow,
 ): Promise<Timeline> => {
   const [application, game, imported, failures] = await Promise.all([
-    readApplicationState(sql, application_id),
+    findApplicationState(sql, application_id),
     known ?? findApplicationGame(sql, application_id, application_game_id),
     known === undefined ? findWaitingGame(sql, application_id, application_game_id) : undefined,
     listGameFailures(sql, application_id, application_game_id),
@@ -176,18 +178,11 @@ export const readTimeline = async (
   const decision = events?.decisions.find(({ undone_at }) => undone_at === null);
   const picture_changed_at = events?.pictures[0]?.at;
   const appeal = events?.appeals.find(({ outcome }) => outcome === null);
-  const state = {
-    application_id,
-    application,
-    game,
-    imported,
-    decision,
-    appeal,
-    picture_changed_at,
-    failures,
-    waiting,
-  };
-  const answer = answerWhy(state);
+  const facts = { application_id, application, decision, appeal, picture_changed_at, failures, waiting };
+  const answer =
+    game === undefined
+      ? explainAbsent({ ...facts, imported }, await readApplicationRuns(sql, application_id))
+      : explainStored(game, facts);
   return {
     application_id,
     application_game_id,

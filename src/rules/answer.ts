@@ -30,13 +30,16 @@ type Game = {
 type Application = {
   status: string;
   pause_reason: string | null;
-  last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
-  last_complete_at: Date | null;
-  open_run: { note: string | null } | null;
   every_ms: number;
   /** Null unless the application's runs fail. Ticks long before it open no run. */
   next_attempt_at: Date | null;
   now: Date;
+};
+
+type Runs = {
+  last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
+  last_complete_at: Date | null;
+  open_run: { note: string | null } | null;
 };
 
 type LastDecision = {
@@ -70,13 +73,10 @@ export type WaitingPlace = {
 
 export const HELD_BACK = 'in no lane, because the platform holds the games of the application';
 
-/** The facts that the answer is derived from. */
-export type GameState = {
+/** What explains a game that is stored. */
+type StoredFacts = {
   application_id: string;
   application: Application;
-  game: Game | undefined;
-  /** Its first pull applies this. */
-  imported: Imported | undefined;
   /** The last decision that was not undone. */
   decision: LastDecision | undefined;
   /** The appeal against its rejection that waits for a decision. */
@@ -85,6 +85,12 @@ export type GameState = {
   picture_changed_at: Date | undefined;
   failures: readonly Failure[];
   waiting: WaitingPlace | undefined;
+};
+
+/** What explains a game that is not stored. */
+type AbsentFacts = Pick<StoredFacts, 'application_id' | 'application' | 'failures'> & {
+  /** The first pull of the game applies this. */
+  imported: Imported | undefined;
 };
 
 const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingPlace): string => {
@@ -148,9 +154,10 @@ const describeWithdrawn = (application_id: string, application: Application): st
   return [back, ...describePause(application)].join(' ');
 };
 
-const explainStored = (
+/** Answers "why is this game not live?" of a stored game in one line. */
+export const explainStored = (
   game: Game,
-  { application_id, application, decision, appeal, failures, waiting, picture_changed_at }: GameState,
+  { application_id, application, decision, appeal, failures, waiting, picture_changed_at }: StoredFacts,
 ): Answer => {
   if (game.withdrawn_at !== null)
     return {
@@ -198,8 +205,12 @@ const describeNextRun = (application_id: string, { every_ms, next_attempt_at, no
   return `The next run is due in ${describeRest(Math.max(waitMs, 1_000))} (every ${spellDuration(formatDuration(every_ms))}).`;
 };
 
-const explainRuns = (application_id: string, application: Application): string => {
-  const { status, last_run, open_run } = application;
+const explainRuns = (
+  application_id: string,
+  application: Application,
+  { last_run, open_run }: Runs,
+): string => {
+  const { status } = application;
   const facts = describePause(application);
   if (status === 'removed') facts.push('The application was removed.');
   const why = withoutAdvice(last_run?.reason ?? last_run?.note ?? '');
@@ -216,35 +227,34 @@ const describeImport = ({ audit_status, audit_time }: Imported): string =>
     ? 'The game was imported without content: its first pull brings it to review.'
     : `Its imported decision (${audit_status}, ${formatUtc(audit_time)}) waits for the first pull of the game, which applies it.`;
 
-const explainAbsent = ({ application_id, application, failures }: GameState): Answer => {
+const explainMissing = ({ application_id, application, failures }: AbsentFacts, runs: Runs): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
     const times = failure.count === 1 ? 'once' : `${failure.count} times`;
     const text = `The game is not stored: ${failure.operation} failed ${times}. ${describeFailure(failure)} ${adviseOn(failure)}`;
     return { code: 'failed', at: failure.last_at, text: text.trimEnd() };
   }
-  if (application.last_complete_at === null)
+  if (runs.last_complete_at === null)
     return {
       code: 'not_pulled',
       at: null,
-      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application_id, application)}`,
+      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
     };
-  const missing = application.last_run?.missing ?? 0;
+  const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
   const unnamed = `query_game_list of ${application_id} did not name this game_id in the last complete run`;
-  const ago = describeRest(application.now.getTime() - application.last_complete_at.getTime());
+  const ago = describeRest(application.now.getTime() - runs.last_complete_at.getTime());
   return {
     code: 'not_listed',
-    at: application.last_complete_at,
-    text: `${unnamed}, which ended ${ago} ago${orNull}.${explainRuns(application_id, application)}`,
+    at: runs.last_complete_at,
+    text: `${unnamed}, which ended ${ago} ago${orNull}.${explainRuns(application_id, application, runs)}`,
   };
 };
 
-/** Answers "why is this game not live?" in one line. */
-export const answerWhy = (state: GameState): Answer => {
-  if (state.game !== undefined) return explainStored(state.game, state);
-  const answer = explainAbsent(state);
-  return state.imported === undefined
+/** Answers "why is this game not live?" of a game that is not stored in one line. */
+export const explainAbsent = (facts: AbsentFacts, runs: Runs): Answer => {
+  const answer = explainMissing(facts, runs);
+  return facts.imported === undefined
     ? answer
-    : { ...answer, text: `${describeImport(state.imported)} ${answer.text}` };
+    : { ...answer, text: `${describeImport(facts.imported)} ${answer.text}` };
 };

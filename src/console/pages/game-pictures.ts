@@ -6,7 +6,6 @@ import {
   addressesOf,
   type ContentView,
   findContents,
-  findPictures,
   type PictureSet,
   type PictureView,
 } from '#db/queries/pictures.ts';
@@ -65,19 +64,14 @@ export const loadGamePictures = async (
   const earlier = listsOf(diff).flatMap(({ items }) =>
     items.map(({ value }) => ({ application_id, url: value })),
   );
-  const readOthers = async () => {
-    const similar = await listSimilarIcons(sql, game.game_id, SIMILAR_MAX + 1);
-    const icons = similar.flatMap(({ application_id: owner, game_icon: [url] }) =>
-      url === undefined ? [] : [{ application_id: owner, url }],
-    );
-    return { similar, others: await findPictures(sql, [...earlier, ...icons]) };
-  };
-  const [wanted, { similar, others }, pins] = await Promise.all([
-    wantPictures(options, [game]),
-    readOthers(),
+  const [similar, pins] = await Promise.all([
+    listSimilarIcons(sql, game.game_id, SIMILAR_MAX + 1),
     listPins(sql, game.game_id),
   ]);
-  const pictures: PictureSet = { get: (address) => wanted.get(address) ?? others.get(address) };
+  const icons = similar.flatMap(({ application_id: owner, game_icon: [url] }) =>
+    url === undefined ? [] : [{ application_id: owner, url }],
+  );
+  const pictures = await wantPictures(options, [game], [...earlier, ...icons]);
   const current = addressesOf(game).map((address) => [address.url, pictures.get(address)] as const);
   const changed = current.flatMap(([url, picture]) => {
     const pinned = picture && pins.get(picture.picture_id);
