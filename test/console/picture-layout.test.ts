@@ -25,7 +25,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
   beforeAll(async () => {
     const { sql } = database;
     await addTestOperator(sql, 'olga', 'reviewer');
-    await addApplication(sql, 'app');
+    for (const id of ['app', 'copycat']) await addApplication(sql, id);
     const land = async (game_name: string, game_store_pic: string[], game_icon: string[] = []) => {
       const game = fetchedGame({ game_id: game_name, game_name, game_store_pic, game_icon });
       await upsertGames(sql, 'app', [game]);
@@ -35,6 +35,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await land('three', shots('three', 3));
     await land('none', []);
     await land('\u202eebony', shots('many', 100));
+    await upsertGames(sql, 'copycat', [fetchedGame({ game_id: 'same', game_name: '\u202eebony' })]);
     await land('clear', [], [CLEAR]);
     const pictures = openPictures(sql, ['app']);
     for (const url of [...shots('one', 1), ...shots('three', 3)]) await pictures.show(url, 1);
@@ -71,6 +72,17 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
   test('a name that begins with a control character has its first letter in place of the icon', async () => {
     await page.goto(`${served.url}/review?view=list`);
     expect(await page.locator(`#icon-${ids['\u202eebony']}`).textContent()).toBe('E');
+  });
+
+  test('a mark that comes late is below the other marks of its card', async () => {
+    await page.goto(`${served.url}/review?view=list`);
+    const marked = page.locator('.game-card').filter({ has: page.locator('.on-edge.badge') });
+    await marked.first().waitFor();
+    const [marks, late] = [
+      await marked.locator('.marks').first().boundingBox(),
+      await marked.locator('.on-edge').first().boundingBox(),
+    ];
+    expect((late?.y ?? 0) - (marks?.y ?? 0) - (marks?.height ?? 0)).toBeGreaterThan(3);
   });
 
   test('a hundred pictures leave the description in the first window, and the keyboard scrolls them', async () => {
