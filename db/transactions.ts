@@ -2,6 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type postgres from 'postgres';
 
 /**
+ * postgres.js keeps the Error of the first call of each statement. V8 keeps the functions of its frames, and what they close
+ * over, such as the first KYC record of a process, until the stack is read as a text.
+ */
+const releaseFrames = (statement: object): object => {
+  if ('origin' in statement) void statement.origin;
+  return statement;
+};
+
+/**
  * Stops work that goes on after its transaction has rejected.
  *
  * If the connection closes, postgres.js 3.4.9 rejects `begin`, but still writes to the closed connection: a statement of
@@ -17,11 +26,13 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   const guardedBegin = (
     ...args: [...options: string[], (tx: postgres.TransactionSql) => unknown]
   ): Promise<unknown> => {
-    const work = args.pop() as (tx: postgres.TransactionSql) => unknown;
+    let work = args.pop() as ((tx: postgres.TransactionSql) => unknown) | undefined;
     let hasFailed = false;
     const transaction = begin((args as string[])[0] ?? '', async (tx) => {
       try {
-        const returned = work(refuseWhen(tx, () => hasFailed));
+        const returned = work?.(refuseWhen(tx, () => hasFailed));
+        // The Error of the driver's own first `commit` keeps this function.
+        work = undefined;
         const result = await (Array.isArray(returned) ? Promise.all(returned) : returned);
         return hasFailed ? never() : result;
       } catch (error) {
@@ -35,7 +46,9 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
     });
     return transaction;
   };
-  return Object.assign(sql, { begin: guardedBegin as typeof sql.begin });
+  return new Proxy(Object.assign(sql, { begin: guardedBegin as typeof sql.begin }), {
+    apply: (target, self, args) => releaseFrames(Reflect.apply(target, self, args)),
+  });
 };
 
 /** Never resolves: a result would make the driver write to the closed connection. */
@@ -52,7 +65,7 @@ const refuseWhen = (tx: postgres.TransactionSql, hasFailed: () => boolean): post
   return new Proxy(tx, {
     apply: (target, self, args) => {
       requireAlive();
-      return Reflect.apply(target, self, args);
+      return releaseFrames(Reflect.apply(target, self, args));
     },
     get: (target, name) => {
       requireAlive();
