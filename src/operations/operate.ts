@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { allowLongStatements, type Database, type Queryable } from '#db/client.ts';
+import type { ApprovalRow } from '#db/queries/approvals.ts';
 import { type AuditEntry, recordAudit } from '#db/queries/audit.ts';
 import { lockOperatorState, readOperatorState } from '#db/queries/operators.ts';
 import { transact } from '#db/transact.ts';
@@ -15,7 +16,7 @@ import { recordKnownRefusal } from '#src/identity/refusals.ts';
 import { mapConcurrently } from '#src/lib/map-concurrently.ts';
 import type { AnyOperation, Caller, Given, Operation, Platform } from '#src/operations/operation.ts';
 import { readStanding, requireOwn, requireRight, requireRightStill } from '#src/operations/rights.ts';
-import { ApprovalError, requireSecondPerson } from '#src/operations/second-person.ts';
+import { ApprovalError, requireApproverStill, requireSecondPerson } from '#src/operations/second-person.ts';
 
 /** @returns the input as the operation gets it @throws UsageError that names each wrong field */
 export const checkInput = <Schema extends z.ZodType>(schema: Schema, given: unknown): z.infer<Schema> => {
@@ -59,13 +60,13 @@ const approve = async <Schema extends z.ZodType>(
   throw new ApprovalError('What was approved is gone: there is nothing left to do.');
 };
 
-/** Makes the change of an operation. @returns the entries for the audit log, too */
+/** Makes the change of an operation. @returns the entries for the audit log, and the request that was used, too */
 const runUnlogged = async <Schema extends z.ZodType, Result>(
   tx: Queryable,
   operation: Operation<Schema, Result, unknown>,
   input: z.infer<Schema>,
   run: Run,
-): Promise<{ result: Result; entries: AuditEntry[] }> => {
+): Promise<{ result: Result; entries: AuditEntry[]; approval: ApprovalRow | undefined }> => {
   if (operation.isLong) await allowLongStatements(tx);
   const { approval, entries, details } = await approve(tx, operation, input, run);
   const context = { ...run, approval };
@@ -86,7 +87,7 @@ const runUnlogged = async <Schema extends z.ZodType, Result>(
     ...entry,
     details: { ...entry.details, ...noteToken(run.caller) },
   }));
-  return { result, entries: [...used, ...own] };
+  return { result, entries: [...used, ...own], approval };
 };
 
 /** The transaction of an operation. Entries come last: they lock the audit log until the commit. */
@@ -104,8 +105,9 @@ const runLogged = async <Schema extends z.ZodType, Result>(
     requireRightStill(operation as AnyOperation, input, caller, await readStanding(tx, caller, read));
   };
   if (isOnSelf) await requireStill(lockOperatorState);
-  const { result, entries } = await runUnlogged(tx, operation, input, run);
+  const { result, entries, approval } = await runUnlogged(tx, operation, input, run);
   await recordAudit(tx, entries);
+  if (approval !== undefined) await requireApproverStill(tx, approval);
   if (!isOnSelf) await requireStill(readOperatorState);
   return result;
 };

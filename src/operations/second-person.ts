@@ -6,6 +6,7 @@
 import type { Queryable } from '#db/client.ts';
 import { type ApprovalRow, couldTwoOperators, findApproval, useRequest } from '#db/queries/approvals.ts';
 import type { Actor, AuditEntry } from '#db/queries/audit.ts';
+import { readOperatorState } from '#db/queries/operators.ts';
 import {
   APPROVAL_ACTIONS,
   APPROVAL_RIGHTS,
@@ -59,29 +60,34 @@ const placeOf = (kind: ApprovalKind): string =>
       ? 'on the page of the operators in the console'
       : 'at the KYC desk';
 
+const again = (kind: ApprovalKind): string => `request it again ${placeOf(kind)}`;
+
+const explainLostRole = ({ kind, requested_by, approved_by }: ApprovalRow): string =>
+  `${requested_by} or ${approved_by} is disabled, or has lost the role: ${again(kind)}.`;
+
 /** Explains why a request cannot be used for this act, by this person. */
 const explain = (
   row: ApprovalRow | undefined,
   use: { approval_id: string; kind: ApprovalKind; subject: string; version: string; by: string },
 ): string => {
-  const again = `request it again ${placeOf(use.kind)}`;
   if (row === undefined || row.kind !== use.kind || row.subject !== use.subject)
     return `${use.approval_id} is no approval to ${APPROVAL_ACTIONS[use.kind]} of ${use.subject}.`;
   if (row.requested_by !== use.by)
     return `${row.requested_by} requested this: only ${row.requested_by} can use the approval.`;
   if (row.state === 'requested') return 'This is not approved yet: another operator must approve it.';
-  if (row.state === 'used') return `This approval was used at ${row.used_at?.toISOString()}: ${again}.`;
+  if (row.state === 'used')
+    return `This approval was used at ${row.used_at?.toISOString()}: ${again(use.kind)}.`;
   if (row.state === 'expired') {
     const why =
       row.approved_at === null
         ? `request has expired: another operator approves it within ${APPROVE_WITHIN_MINUTES} minutes`
         : `approval has expired: an approved request is used within ${USE_WITHIN_MINUTES} minutes`;
-    return `This ${why}. If you still need it, ${again}.`;
+    return `This ${why}. If you still need it, ${again(use.kind)}.`;
   }
   if (row.state === 'cancelled' || row.state === 'declined') return `This request was ${row.state}.`;
   if (row.state === 'void' || row.version !== use.version)
-    return `What was approved has changed since, so the approval is void: look at it, then ${again}.`;
-  return `${row.requested_by} or ${row.approved_by} is disabled, or has lost the role: ${again}.`;
+    return `What was approved has changed since, so the approval is void: look at it, then ${again(use.kind)}.`;
+  return explainLostRole(row);
 };
 
 /**
@@ -136,4 +142,18 @@ export const requireSecondPerson = async (
     ],
     details,
   };
+};
+
+/**
+ * Requires the second person of a request that was used, after the entries, as `requireRightStill` does the caller. The act
+ * itself may end the right of an operator whom it is about.
+ * @throws ApprovalError if that person was disabled, or lost the role, since
+ */
+export const requireApproverStill = async (tx: Queryable, request: ApprovalRow): Promise<void> => {
+  const { kind, subject, approved_by } = request;
+  if (subject === `operator:${approved_by}`) return;
+  const now = await readOperatorState(tx, approved_by ?? '');
+  const { approve } = rolesOfKind(kind);
+  if (now?.status !== 'active' || !now.roles.some((role) => approve.includes(role)))
+    throw new ApprovalError(explainLostRole(request));
 };

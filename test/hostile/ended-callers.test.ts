@@ -1,13 +1,17 @@
-// A token or session that ends while an act waits in its transaction: the act is not done.
+// A token, a session or a second person that ends while an act waits in its transaction: the act is not done.
 import { expect, test } from 'vitest';
 import type { Queryable } from '#db/client.ts';
-import { recordAudit } from '#db/queries/audit.ts';
+import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { FOUR_EYES_BY_DEFAULT } from '#src/contract/approvals.ts';
 import { REFRESH_PATH } from '#src/contract/events.ts';
 import { MESSAGE_PATH } from '#src/contract/talk.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
+import { approve } from '#src/operations/requests.ts';
+import { addOperators, answerBy, askBy } from '#test/support/approvals.ts';
 import { addTestOperator, signIn, TESTS } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
+import { eraseKyc } from '#test/support/operate.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
 import { until } from '#test/support/until.ts';
 
@@ -161,4 +165,30 @@ test('a token revokes itself, and an administrator signs herself out everywhere'
   expect((await api.call(token, 'token.revoke', { token_id })).status).toBe(200);
   const other = await api.addToken('olu', 'admin');
   expect((await api.call(other.token, 'operator.sign_out', { login: 'olu' })).status).toBe(200);
+});
+
+test.each([
+  ['is disabled', { status: 'disabled' }],
+  ['loses the role', { roles: ['viewer'] }],
+])('what an officer approved who %s while it waits is not done', async (what, end) => {
+  const { sql } = api.database;
+  const application_id = what.replaceAll(' ', '-');
+  await addApplication(sql, application_id);
+  const kim = { ...operatorActor(`kim-${application_id}`), reason: 'x' };
+  const lee = `lee-${application_id}`;
+  await addOperators(sql, { [kim.actor]: ['kyc_officer'], [lee]: ['kyc_officer'] });
+  const request = { kind: 'erase', subject: `application:${application_id}`, reason: 'x' } as const;
+  const { approval_id } = await askBy(sql, kim.actor, request);
+  await answerBy(sql, lee, approve, approval_id);
+  let why: unknown;
+  await endWhileWaiting(
+    async () => {
+      why = await eraseKyc(sql, application_id, kim, { fourEyes: FOUR_EYES_BY_DEFAULT, approval_id }).catch(
+        String,
+      );
+      return { status: 409 };
+    },
+    () => sql`update operators set ${sql(end)} where login = ${lee}`,
+  );
+  expect(why).toContain(`${kim.actor} or ${lee} is disabled, or has lost the role`);
 });
