@@ -3,6 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import type { SentEvent } from '#db/queries/events.ts';
 import { onlyValue, readColumn } from '#db/rows.ts';
 import type { eventDeliveries } from '#db/schema/events.ts';
+import { COUNTED_MAX } from '#src/rules/budgets.ts';
 
 export type DeliveryRow = InferSelectModel<typeof eventDeliveries>;
 
@@ -29,7 +30,7 @@ export type ClaimedDelivery = SentEvent & Pick<DeliveryRow, 'attempts'> & { age_
 export const claimDeliveries = (sql: Queryable, application_id: string, limit: number, leaseMs: number) =>
   sql<ClaimedDelivery[]>`
     update event_deliveries d
-    set attempts = d.attempts + 1, last_attempt_at = now(),
+    set attempts = least(d.attempts, ${COUNTED_MAX}) + 1, last_attempt_at = now(),
         next_attempt_at = now() + ${leaseMs} * interval '1 millisecond'
     from events e
     where e.event_id = d.event_id and d.event_id = any(array(

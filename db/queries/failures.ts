@@ -5,7 +5,7 @@ import { countRows, readColumn } from '#db/rows.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { Operation } from '#src/contract/words.ts';
-import { STORAGE } from '#src/rules/budgets.ts';
+import { COUNTED_MAX, STORAGE } from '#src/rules/budgets.ts';
 
 export type FailureRow = InferSelectModel<typeof ingestFailures>;
 /** One failure. `application_game_id` is `NO_GAME` if the failure names no game. */
@@ -59,7 +59,7 @@ export const recordFailures = async (
     on conflict (application_id, operation, application_game_id) do update
       set kind = excluded.kind, reasons = excluded.reasons, last_at = now(), final = excluded.final,
           list_hash = coalesce(nullif(excluded.list_hash, ''), ingest_failures.list_hash),
-          count = ingest_failures.count + 1`;
+          count = least(ingest_failures.count, ${COUNTED_MAX}) + 1`;
 };
 
 /** Deletes the failures of these games. @param options.onlyUnlisted those of games that no list named when they failed */

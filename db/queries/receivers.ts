@@ -2,6 +2,7 @@
 import type { Queryable } from '#db/client.ts';
 import { countRows, isOneRow, readValue } from '#db/rows.ts';
 import type { WrappedKey } from '#db/schema/applications.ts';
+import { COUNTED_MAX } from '#src/rules/budgets.ts';
 
 /** Who receives events: an application its own, a subscription the platform's stream. */
 export type Receiver = { application_id: string } | { subscription_id: string };
@@ -34,7 +35,7 @@ export const recordAddressFailure = async (
   const { table, is } = rowOf(tx, receiver);
   const rows = await tx<{ failing_ms: number }[]>`
     update ${table}
-    set failures = failures + 1, last_error = ${error}, last_attempt_at = now(),
+    set failures = least(failures, ${COUNTED_MAX}) + 1, last_error = ${error}, last_attempt_at = now(),
         failing_since = case when last_attempt_at < now() - ${silence_ms} * interval '1 millisecond'
           then now() else coalesce(failing_since, now()) end,
         next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'

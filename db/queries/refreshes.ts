@@ -158,7 +158,7 @@ export const countAttempts = async (
   attemptsMax: number,
 ): Promise<string[]> => {
   const rows = await tx<{ application_game_id: string; attempts: number }[]>`
-    update refresh_requests set attempts = attempts + 1
+    update refresh_requests set attempts = least(attempts, ${attemptsMax}) + 1
     where application_id = ${application_id} and application_game_id = any(${application_game_ids as string[]}::text[])
     returning application_game_id, attempts`;
   return rows.filter((row) => row.attempts >= attemptsMax).map((row) => row.application_game_id);

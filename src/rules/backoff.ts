@@ -1,4 +1,5 @@
 import { DAY_MS } from '#src/lib/duration.ts';
+import { COUNTED_MAX } from '#src/rules/budgets.ts';
 
 /** An application is paused once it has failed for this long and this often: both, because schedules differ. */
 const PAUSE_AFTER_MS = 3 * DAY_MS;
@@ -53,7 +54,7 @@ export const afterFailedRun = (
   run: { started_at: Date; finished_at: Date; reason: string | null },
   everyMs: number,
 ): Backoff => {
-  const failed_runs = before.failed_runs + 1;
+  const failed_runs = Math.min(before.failed_runs, COUNTED_MAX) + 1;
   const failing_since = before.failing_since ?? run.started_at;
   const failingMs = run.finished_at.getTime() - failing_since.getTime();
   if (failed_runs >= PAUSE_AFTER_RUNS && failingMs >= PAUSE_AFTER_MS) {

@@ -3,6 +3,9 @@
 import type { Operation } from '#src/contract/words.ts';
 import { DAY_MS } from '#src/lib/duration.ts';
 
+/** Where counters of failures and attempts stay: a stolen login may set one to the end of its type, where adding 1 fails. */
+export const COUNTED_MAX = 1_000_000_000;
+
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
