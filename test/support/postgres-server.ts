@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
-import { type Database, openDatabase } from '#db/client.ts';
+import type { Database } from '#db/client.ts';
+import { asAdmin } from '#test/support/as-admin.ts';
 
 export type TestDatabase = {
   databaseUrl: string;
@@ -13,18 +14,14 @@ export type TestDatabase = {
 const SESSIONS_END_WITHIN_MS = 2_000;
 const POLL_MS = 20;
 
-/** One connection for all test files of this process. It ends with the process, or when it is idle. */
-let admin: Database | undefined;
-
 /** Creates a migrated database: a clone of the template of the run. */
 export const createTestDatabase = async (): Promise<TestDatabase> => {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  const url = new URL(inject('adminDatabaseUrl'));
-  admin ??= openDatabase(url.href, { max: 1, applicationName: 'catalogue tests' });
-  const sql = admin;
-  await sql.unsafe(`create database ${name} ${inject('templateClause')}`);
+  const adminUrl = inject('adminDatabaseUrl');
+  await asAdmin(adminUrl, (sql) => sql.unsafe(`create database ${name} ${inject('templateClause')}`));
+  const url = new URL(adminUrl);
   url.pathname = name;
-  return { databaseUrl: url.href, drop: () => dropDatabase(sql, name) };
+  return { databaseUrl: url.href, drop: () => asAdmin(adminUrl, (sql) => dropDatabase(sql, name)) };
 };
 
 const dropDatabase = async (sql: Database, name: string): Promise<void> => {
