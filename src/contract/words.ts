@@ -52,6 +52,10 @@ export const ACCEPT_ADVICE =
 /** How the reason of a run leads an operator to its failures. */
 export const FAILURE_ADVICE = ': see failure list';
 
+/** Removes the advice for operators from the reason of a run, for readers who cannot or need not follow it. */
+export const withoutAdvice = (reason: string): string =>
+  reason.replace(ACCEPT_ADVICE, '').replace(FAILURE_ADVICE, '');
+
 /**
  * Why a run failed: its application did not respond (`unreachable`), it responded with errors (`application`), a worker
  * could open no connection (`worker`), no key of the platform opens its access token (`keys`), or none of these (`none`).

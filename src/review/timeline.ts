@@ -17,10 +17,10 @@ import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
 import { findWaitingPlace } from '#src/review/lanes.ts';
+import { explainAbsent } from '#src/rules/absent-game.ts';
 import {
   type Answer,
   describeRejection,
-  explainAbsent,
   explainStored,
   HELD_BACK,
   type WaitingPlace,

@@ -1,8 +1,9 @@
 // What the page of a suspect run tells a lead, before and after the decision.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { withoutAdvice } from '#src/rules/answer.ts';
+import { withoutAdvice } from '#src/contract/words.ts';
 import { judgeRun } from '#src/rules/outcome.ts';
 import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';

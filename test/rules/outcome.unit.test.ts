@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutAdvice } from '#src/rules/answer.ts';
+import { withoutAdvice } from '#src/contract/words.ts';
 import {
   type FinishedListing,
   isComplete,

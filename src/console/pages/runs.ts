@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { linkTo } from '#src/console/links.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
-import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { RUN_COUNTERS, withoutAdvice } from '#src/contract/words.ts';
 import { counterWord, runList, runPageList } from '#src/lists/runs.ts';
-import { withoutAdvice } from '#src/rules/answer.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,

@@ -1,0 +1,86 @@
+/** Why a game is not stored. */
+import { adviseOn, describeFailure } from '#src/contract/failure-words.ts';
+import { type AuditStatus, withoutAdvice } from '#src/contract/words.ts';
+import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
+import { formatUtc } from '#src/lib/utc.ts';
+import { type Answer, type Application, describePause, type StoredFacts } from '#src/rules/answer.ts';
+import { dueAfter } from '#src/rules/backoff.ts';
+import { untilTick } from '#src/rules/ticks.ts';
+
+type Runs = {
+  last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
+  last_complete_at: Date | null;
+  open_run: { note: string | null } | null;
+};
+
+/** What `game import` gave a game that has no content yet. */
+type Imported = { audit_status: AuditStatus; audit_time: Date | null };
+
+/** What explains a game that is not stored. */
+type AbsentFacts = Pick<StoredFacts, 'application_id' | 'application' | 'failures'> & {
+  /** The first pull of the game applies this. */
+  imported: Imported | undefined;
+};
+
+const describeRest = (ms: number): string => spellDuration(roundDuration(ms));
+
+const describeNextRun = (application_id: string, { every_ms, next_attempt_at, now }: Application): string => {
+  const nowMs = now.getTime();
+  const fromMs = Math.max(nowMs, dueAfter(next_attempt_at, every_ms));
+  const waitMs = fromMs + untilTick('games', application_id, every_ms, fromMs) - nowMs;
+  return `The next run is due in ${describeRest(Math.max(waitMs, 1_000))} (every ${spellDuration(formatDuration(every_ms))}).`;
+};
+
+const explainRuns = (
+  application_id: string,
+  application: Application,
+  { last_run, open_run }: Runs,
+): string => {
+  const { status } = application;
+  const facts = describePause(application);
+  if (status === 'removed') facts.push('The application was removed.');
+  const why = withoutAdvice(last_run?.reason ?? last_run?.note ?? '');
+  if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))
+    facts.push(`Its last run ended as ${last_run.outcome}${why && `: ${why}`}.`);
+  if (open_run !== null)
+    facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
+  else if (status === 'active') facts.push(describeNextRun(application_id, application));
+  return facts.length === 0 ? '' : ` ${facts.join(' ')}`;
+};
+
+const describeImport = ({ audit_status, audit_time }: Imported): string =>
+  audit_time === null
+    ? 'The game was imported without content: its first pull brings it to review.'
+    : `Its imported decision (${audit_status}, ${formatUtc(audit_time)}) waits for the first pull of the game, which applies it.`;
+
+const explainMissing = ({ application_id, application, failures }: AbsentFacts, runs: Runs): Answer => {
+  const [failure] = failures;
+  if (failure !== undefined) {
+    const times = failure.count === 1 ? 'once' : `${failure.count} times`;
+    const text = `The game is not stored: ${failure.operation} failed ${times}. ${describeFailure(failure)} ${adviseOn(failure)}`;
+    return { code: 'failed', at: failure.last_at, text: text.trimEnd() };
+  }
+  if (runs.last_complete_at === null)
+    return {
+      code: 'not_pulled',
+      at: null,
+      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
+    };
+  const missing = runs.last_run?.missing ?? 0;
+  const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
+  const unnamed = `query_game_list of ${application_id} did not name this game_id in the last complete run`;
+  const ago = describeRest(application.now.getTime() - runs.last_complete_at.getTime());
+  return {
+    code: 'not_listed',
+    at: runs.last_complete_at,
+    text: `${unnamed}, which ended ${ago} ago${orNull}.${explainRuns(application_id, application, runs)}`,
+  };
+};
+
+/** Answers "why is this game not live?" of a game that is not stored in one line. */
+export const explainAbsent = (facts: AbsentFacts, runs: Runs): Answer => {
+  const answer = explainMissing(facts, runs);
+  return facts.imported === undefined
+    ? answer
+    : { ...answer, text: `${describeImport(facts.imported)} ${answer.text}` };
+};
