@@ -121,7 +121,10 @@ const eventSection = (webhook: EventWebhook | undefined): SafeHtml | null =>
         aside: actButton('/portal/events', 'Fix the address'),
       });
 
-/** The runs of a paused or failing application: without them the platform sees no change of a game. */
+/**
+ * The runs of a paused or failing application: without them the platform sees no change of a game.
+ * @param run the last one, if it says why
+ */
 const runsSection = (state: SafeHtml | string, run: RunRow | undefined): SafeHtml => {
   const why = run && whyCell(run);
   return section(
@@ -160,7 +163,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' ? wait : undefined),
     );
-    const unread = isRead || state === undefined ? null : runsSection(state, run);
+    const unread = isRead || state === undefined ? null : runsSection(state, isPaused ? undefined : run);
     const body = html`${unread}${rejectedSection(rejections)}${problemSection(groups)}${eventSection(webhook)}
 <div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
 ${findForm()}
