@@ -17,8 +17,8 @@ test.each([
   const shown = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const start = Date.parse('2026-01-01T00:00:00.999Z');
   const wrong: string[] = [];
-  // Steps that reach every minute of the hour and every half hour of the year, so also both changes of daylight saving.
-  for (let ms = start; ms < start + 366 * DAY_MS; ms += 23 * 60_000 + 1_234) {
+  // Steps that reach every minute of the hour, and times close to both changes of daylight saving.
+  for (let ms = start; ms < start + 366 * DAY_MS; ms += 7 * 60_000 + 1_234) {
     const text = formatAuditTime(new Date(ms));
     if (text !== shown.format(ms)) wrong.push(text);
   }
