@@ -76,6 +76,8 @@ test('a page says why pictures are late: no process, a paused queue; it says not
   expect(fresh).toContain('being fetched');
   expect(fresh).not.toContain('media process');
 
+  // The page does not wait for its requests: the game's pictures, and those of the next game.
+  await until('both requests', async () => (await queue().getWaitingCount()) === 2);
   const since = new Date(Date.now() - 6 * 60_000);
   await queue().drain();
   const old = { timestamp: since.getTime() };
