@@ -1,7 +1,7 @@
 /** The words of pictures: the results of requests, and the sizes of thumbnails. */
 
 /** Widths of thumbnails, in pixels. A smaller picture is not enlarged. */
-export const THUMBNAIL_WIDTHS = [64, 256, 1024] as const;
+export const THUMBNAIL_WIDTHS = [64, 256, 512, 1024] as const;
 export type ThumbnailWidth = (typeof THUMBNAIL_WIDTHS)[number];
 
 /**

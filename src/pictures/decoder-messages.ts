@@ -63,7 +63,7 @@ const headerSchema = z.object({
         .regex(/^-?\d{1,19}$/)
         .nullable(),
       /** The length of each thumbnail. */
-      thumbnails: z.tuple([size, size, size]),
+      thumbnails: z.array(size).length(THUMBNAIL_WIDTHS.length),
     }),
     z.object({ outcome: z.enum(['broken', 'too_many_pixels', 'ambiguous']) }),
   ]),

@@ -13,6 +13,7 @@ import {
   encodeReply,
   parseRequest,
   REQUEST_BYTES,
+  type Thumbnail,
 } from '#src/pictures/decoder-messages.ts';
 import {
   declareTransparency,
@@ -50,7 +51,7 @@ const open = (bytes: Buffer, ignoreIcc = false): Sharp =>
     // sharp would leave 16 bits with a profile in Display P3, so that they would be paler.
   }).pipelineColourspace('srgb');
 
-const [small, medium, large] = THUMBNAIL_WIDTHS;
+const LARGEST = Math.max(...THUMBNAIL_WIDTHS);
 const within = (width: number) =>
   ({ width, height: width * TALL, fit: 'inside', withoutEnlargement: true }) as const;
 
@@ -103,14 +104,14 @@ const dependsOnProfile = async (bytes: Buffer, { format, icc, space }: Metadata)
 const hidesTransparency = async (bytes: Buffer): Promise<boolean> => {
   const transparent = declareTransparency(bytes);
   if (transparent === null) return false;
-  const alpha = await open(transparent).resize(within(large)).extractChannel('alpha').raw().toBuffer();
+  const alpha = await open(transparent).resize(within(LARGEST)).extractChannel('alpha').raw().toBuffer();
   return alpha.some((value) => value < OPAQUE);
 };
 
 /** Does a PNG have pixels whose colour is missing in its palette? */
 const hasColourless = async (bytes: Buffer, filled: Buffer): Promise<boolean> => {
   const [own, other] = await Promise.all(
-    [bytes, filled].map((png) => open(png).resize(within(large)).raw().toBuffer()),
+    [bytes, filled].map((png) => open(png).resize(within(LARGEST)).raw().toBuffer()),
   );
   return own?.equals(other ?? bytes) !== true;
 };
@@ -142,13 +143,18 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
   if ((png && (await isAmbiguousPng(bytes, png, metadata))) || (await isAmbiguous(bytes, format, metadata)))
     return { outcome: 'ambiguous' };
   const { data, info } = await open(bytes)
-    .resize(within(large))
+    .resize(within(LARGEST))
     .toColourspace('srgb')
     .raw()
     .toBuffer({ resolveWithObject: true });
   // The smaller ones are made from the largest: the picture is decoded once.
   const raw = { raw: { width: info.width, height: info.height, channels: info.channels } };
-  const toWebp = (size: number) => sharp(data, raw).resize(within(size)).webp(QUALITY).toBuffer();
+  const thumbnails: Thumbnail[] = [];
+  for (const size of THUMBNAIL_WIDTHS)
+    thumbnails.push({
+      width: size,
+      webp: await sharp(data, raw).resize(within(size)).webp(QUALITY).toBuffer(),
+    });
   const grey = await sharp(data, raw)
     .flatten({ background: '#fff' })
     .resize({ width: 9, height: 8, fit: 'fill' })
@@ -162,11 +168,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
     // A PNG may state any number.
     frames: Math.min(png?.frames ?? metadata.pages ?? 1, PICTURE_BOUNDS.pixels),
     dhash: differenceHash(grey),
-    thumbnails: [
-      { width: small, webp: await toWebp(small) },
-      { width: medium, webp: await toWebp(medium) },
-      { width: large, webp: await sharp(data, raw).webp(QUALITY).toBuffer() },
-    ],
+    thumbnails,
   };
 };
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { GameRow } from '#db/queries/games.ts';
 import { addressesOf, findPictures, type PictureView, readThumbnail } from '#db/queries/pictures.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { describePicture, type PictureOutcome, THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
+import { describePicture, type PictureOutcome } from '#src/contract/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
 import { holderOf } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
@@ -12,7 +12,7 @@ import { ago, html, link, number, type SafeHtml, section } from '#src/site/html.
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const KIB = 1_024;
-const [, , SHOWN_WIDTH] = THUMBNAIL_WIDTHS;
+const SHOWN_WIDTH = 1024;
 
 const query = z.object({ id: identifier, n: z.coerce.number().int().min(0) });
 

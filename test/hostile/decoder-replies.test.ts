@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import { createDecoder, type Decoder, spawnDecoder } from '#src/pictures/decoder.ts';
 import { aPicture } from '#test/support/pictures.ts';
 import { until } from '#test/support/until.ts';
@@ -33,9 +34,9 @@ test.each([
 );
 
 test('a decoder that a picture has taken over names no other picture', async () => {
-  const thumbnails = [64, 256, 1024].map((width, index) => ({
+  const thumbnails = THUMBNAIL_WIDTHS.map((width, index) => ({
     width,
-    webp: Buffer.from('abc'[index] ?? ''),
+    webp: Buffer.from('abcd'[index] ?? ''),
   }));
   expect(await decode(takenOver('another picture'))).toEqual({
     outcome: 'shown',

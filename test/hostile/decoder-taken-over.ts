@@ -26,8 +26,8 @@ const endless = (first: Buffer): void => {
   write(first);
   for (const piece = Buffer.alloc(65_536); ; ) write(piece);
 };
-const shown = { outcome: 'shown', width: 1, height: 1, frames: 1, dhash: '1', thumbnails: [1, 1, 1] };
-const webps = Buffer.from('abc');
+const shown = { outcome: 'shown', width: 1, height: 1, frames: 1, dhash: '1', thumbnails: [1, 1, 1, 1] };
+const webps = Buffer.from('abcd');
 
 const WAYS: Record<string, () => void> = {
   'a message of the protocol of Node': () => write(withLength(serialize({ cmd: 'NODE_HANDLE_ACK' }))),
@@ -36,7 +36,7 @@ const WAYS: Record<string, () => void> = {
   'another picture': () => write(forgeReply({ ...shown, sha256: 'ab', format: '../..', bytes: -1 }, webps)),
   'an outcome that there is not': () => write(forgeReply({ outcome: 'passed' })),
   'a hash that is no number': () => write(forgeReply({ ...shown, dhash: '1e999999999' }, webps)),
-  'thumbnails of other lengths': () => write(forgeReply({ ...shown, thumbnails: [1, 1, 9_000] }, webps)),
+  'thumbnails of other lengths': () => write(forgeReply({ ...shown, thumbnails: [1, 1, 1, 9_000] }, webps)),
   'a header that is no JSON': () => write(forge('[['.repeat(500))),
   'memory between two pictures': () => {
     write(encodeReply({ decoded: { outcome: 'broken' }, ms: 0, unconfined: undefined }));

@@ -2,6 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
+import { THUMBNAIL_WIDTHS } from '#src/contract/pictures.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
@@ -53,7 +54,7 @@ const see = async (path: string) => {
 };
 
 test.each(['png', 'jpeg', 'webp', 'avif', 'gif'] as const)(
-  'a %s becomes three WebP thumbnails',
+  'a %s becomes WebP thumbnails of every width',
   async (format) => {
     const bytes = await aPicture(1, format, { width: 1_600, height: 900 });
     server.files.set(`/a.${format}`, { bytes, type: `image/${format}` });
@@ -70,7 +71,7 @@ test.each(['png', 'jpeg', 'webp', 'avif', 'gif'] as const)(
       has_thumbnail: true,
       stale: false,
     });
-    for (const width of [64, 256, 1024] as const) {
+    for (const width of THUMBNAIL_WIDTHS) {
       const webp = await readThumbnail(database.sql, view?.sha256 ?? '', width);
       expect(await sharp(webp).metadata()).toMatchObject({ format: 'webp', width });
     }

@@ -95,6 +95,34 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await page.close();
   });
 
+  test('a browser loads the width that its screen shows, and the picture is as large on both', async () => {
+    await addApplication(database.sql, 'wide');
+    const [game_id = ''] = await landPicturedGames(database.sql, server, 'wide', 1);
+    for (const [path, { width, height }] of [
+      ['/wide/0-0.png', { width: 512, height: 512 }],
+      ['/wide/0-1.png', { width: 1_280, height: 720 }],
+    ] as const)
+      server.files.set(path, { bytes: await aPicture(7, 'png', { width, height }) });
+    for (const [deviceScaleFactor, widths] of [
+      [1, ['w=256', 'w=512', 'w=1024']],
+      [2, ['w=512', 'w=1024', 'w=1024']],
+    ] as const) {
+      const page = await browser.newPage({ deviceScaleFactor });
+      await signInPage(page, served.url, 'olga', `/games/${game_id}`);
+      await until('three thumbnails', async () => (await loaded(page)) === 3);
+      const images = await page.evaluate<[string, number][]>(
+        `[...document.querySelectorAll('.shot img')].map((image) => [image.currentSrc.split('?')[1], image.naturalWidth])`,
+      );
+      const order = images.toSorted(([, one], [, other]) => one - other);
+      expect(order).toEqual([
+        [widths[0], 256],
+        [widths[1], 512],
+        [widths[2], 800],
+      ]);
+      await page.close();
+    }
+  });
+
   test('bytes that change behind the address of a passed game return it to the changed lane with both pictures', async () => {
     const [game_id = ''] = ids;
     const status = async () =>

@@ -175,13 +175,15 @@ export const pictureList = (
   const place = ({ value, type }: ListItem, index: number): SafeHtml => {
     const picture = find(value);
     const alt = `${ALTS[field]} ${index + 1} of ${items.length}`;
+    const shownWidth = field === 'game_icon' ? 256 : 512;
     if (isCurrent && type !== 'removed' && picture !== undefined && former.has(value))
-      return changedPicture(value, former.get(value), picture, alt);
+      return changedPicture(value, former.get(value), picture, { alt, shownWidth });
     return picturePlace(value, picture, {
       alt,
       digit: field === 'game_store_pic' && index < DIGITS ? index + 1 : undefined,
       change: isCompared ? type : '',
       isLate: delay !== null || isOver,
+      shownWidth: items.length === 1 && field === 'game_store_pic' ? undefined : shownWidth,
     });
   };
   const waits = waitsFor(game, list, gamePictures);

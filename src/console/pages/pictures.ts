@@ -65,13 +65,35 @@ const describeContent = ({
 /** There was no request for this picture, or the first one runs. */
 export const isWaiting = (picture: PictureView | undefined): boolean => picture?.outcome == null;
 
-/** The `digit` of the keyboard opens it in the viewer (elements/picture-viewer.ts), with the `caption` below it. */
-type FrameOptions = { alt: string; caption: string; digit?: number | undefined };
+/** The most CSS pixels that a picture is wide on a page, of 256 or 512. */
+export type ShownWidth = 256 | 512;
 
-const frame = (sha256: string, { alt, caption, digit }: FrameOptions): SafeHtml => {
+/**
+ * What an image loads. A browser decodes half the width in a quarter of the time, and a key waits for it: 84 ms in place of
+ * 140 (docs/performance.md). A picture that is smaller is not enlarged.
+ */
+const sources = (sha256: string, width: number | null, shownWidth: ShownWidth | undefined): SafeHtml => {
+  if (shownWidth === undefined || width === null || width < 2 * shownWidth)
+    return html`src="${thumbnailUrl(sha256, 1024)}"`;
+  const doubled = thumbnailUrl(sha256, shownWidth === 256 ? 512 : 1024);
+  return html`src="${thumbnailUrl(sha256, shownWidth)}" srcset="${doubled} 2x"`;
+};
+
+/** The `digit` of the keyboard opens it in the viewer (elements/picture-viewer.ts), with the `caption` below it. */
+type FrameOptions = {
+  alt: string;
+  caption: string;
+  digit?: number | undefined;
+  shownWidth?: ShownWidth | undefined;
+};
+
+const frame = (
+  { sha256, width }: { sha256: string; width: number | null },
+  { alt, caption, digit, shownWidth }: FrameOptions,
+): SafeHtml => {
   const key = digit === undefined ? null : html` data-picture="${digit}" aria-keyshortcuts="${digit}"`;
   return html`<a class="frame" href="${thumbnailUrl(sha256, 1024)}" data-caption="${caption}"${key}>
-<img src="${thumbnailUrl(sha256, 1024)}" alt="${alt}" decoding="async"></a>`;
+<img ${sources(sha256, width, shownWidth)} alt="${alt}" decoding="async"></a>`;
 };
 
 /** Its last request failed. */
@@ -113,15 +135,17 @@ type PlaceOptions = {
   change?: string;
   /** Nothing fetches it now. */
   isLate?: boolean;
+  /** Undefined for a picture alone, which may be wider. */
+  shownWidth?: ShownWidth | undefined;
 };
 
 /** One picture with the end of its address; the whole one is its title, and in the viewer. */
 export const picturePlace = (
   url: string,
   picture: PictureView | undefined,
-  { alt, digit, change = '', isLate = false }: PlaceOptions,
+  { alt, digit, change = '', isLate = false, shownWidth }: PlaceOptions,
 ): SafeHtml => {
-  const { outcome = null, sha256 = null, http_status = null, note = null } = picture ?? {};
+  const { outcome = null, sha256 = null, http_status = null, note = null, width = null } = picture ?? {};
   const isShown = sha256 !== null && picture?.has_thumbnail === true;
   const isRemoved = change === 'removed';
   const awaited = isLate ? 'not fetched yet' : 'being fetched';
@@ -132,7 +156,7 @@ export const picturePlace = (
   const warn = (text: string | null) => (text === null ? null : html`<span class="warn">${text}</span>`);
   const tone = CHANGE_TONES[change];
   const shown = isShown
-    ? frame(sha256, { alt, digit, caption: `${alt} · ${url}` })
+    ? frame({ sha256, width }, { alt, digit, shownWidth, caption: `${alt} · ${url}` })
     : blank(reason, isMissing(outcome) && !isRemoved);
   const key = isShown && digit !== undefined ? html`<kbd aria-hidden="true">${digit}</kbd>` : null;
   return html`<figure class="shot ${change}">${shown}<figcaption>
@@ -146,13 +170,14 @@ export const changedPicture = (
   url: string,
   before: ContentView | undefined,
   picture: PictureView,
-  alt: string,
+  { alt, shownWidth }: { alt: string; shownWidth: ShownWidth },
 ): SafeHtml => {
   const former =
     before?.has_thumbnail === true
-      ? frame(before.sha256, { alt: `${alt}, as decided`, caption: `${alt}, as decided · ${url}` })
+      ? frame(before, { alt: `${alt}, as decided`, caption: `${alt}, as decided · ${url}`, shownWidth })
       : blank(before === undefined ? 'no picture' : describePicture(before.outcome, null));
+  const now = picturePlace(url, picture, { alt: `${alt}, as it is now`, change: 'changed', shownWidth });
   return html`<div class="pair"><figure class="shot former">${former}<figcaption>${badge('as decided')}${
     before === undefined ? null : html`<span>${describeContent(before)}</span>`
-  }</figcaption></figure>${picturePlace(url, picture, { alt: `${alt}, as it is now`, change: 'changed' })}</div>`;
+  }</figcaption></figure>${now}</div>`;
 };

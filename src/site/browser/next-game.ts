@@ -27,8 +27,8 @@ const fetchAhead = async (): Promise<void> => {
   if (!response.ok || !new URL(response.url).pathname.startsWith('/games/')) return;
   const text = await response.text();
   const page = new DOMParser().parseFromString(text, 'text/html');
-  const images = [...page.querySelectorAll<HTMLImageElement>(PICTURES)].map(({ src }) =>
-    Object.assign(new Image(), { src }),
+  const images = [...page.querySelectorAll<HTMLImageElement>(PICTURES)].map(({ src, srcset }) =>
+    Object.assign(new Image(), { srcset, src }),
   );
   if (!link.isConnected) return;
   ahead = { url: response.url, text, images };
