@@ -69,8 +69,8 @@ export const isWaiting = (picture: PictureView | undefined): boolean => picture?
 export type ShownWidth = 256 | 512;
 
 /**
- * What an image loads. A browser decodes half the width in a quarter of the time, and a key waits for it: 84 ms in place of
- * 140 (docs/performance.md). A picture that is smaller is not enlarged.
+ * What an image loads. A browser decodes half the width in a quarter of the time, and a key waits for it: 98 ms in place of
+ * 131 (docs/performance.md). A picture that is smaller is not enlarged.
  */
 const sources = (sha256: string, width: number | null, shownWidth: ShownWidth | undefined): SafeHtml => {
   if (shownWidth === undefined || width === null || width < 2 * shownWidth)
