@@ -1120,6 +1120,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION bound_attempts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  new.attempts := greatest(1, least(new.attempts, 1000000000));
+  new.window_ends_at := least(new.window_ends_at, now() + interval '1 hour');
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carry_over_decision(carried_game uuid, carried_revision integer, decision bigint, places jsonb)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -3053,6 +3065,10 @@ CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER sign_in_attempts_bound BEFORE INSERT OR UPDATE ON sign_in_attempts
+  FOR EACH ROW
+  EXECUTE FUNCTION bound_attempts();
 
 CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
   FOR EACH ROW

@@ -1771,6 +1771,22 @@ begin
 end
 $$;
 
+-- What a stolen console or KYC desk leaves in the counts is forgotten after an hour, as any count, and no next attempt fails
+-- because its count is the largest of its type.
+create function bound_attempts() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  new.attempts := greatest(1, least(new.attempts, 1000000000));
+  new.window_ends_at := least(new.window_ends_at, now() + interval '1 hour');
+  return new;
+end
+$$;
+
+create trigger sign_in_attempts_bound before insert or update on sign_in_attempts
+  for each row execute function bound_attempts();
+
 -- Counts a refusal of this caller within 15 minutes, for roles that may not change the other counts.
 create function count_refusal(caller text) returns integer
 language sql volatile security definer

@@ -82,6 +82,24 @@ it('a stolen KYC desk makes nobody an administrator or a reviewer', async () => 
   ]);
 });
 
+it('counts of attempts that a stolen KYC desk leaves behind keep an operator from signing in for an hour at most', async () => {
+  const keys = ['address:127.0.0.1', 'login:adam', 'browser:adam', 'sign-ins:adam'];
+  const write = (attempts: number, end: string) => `
+    insert into sign_in_attempts (attempt_key, attempts, window_ends_at)
+    select key, ${attempts}, ${end} from unnest(array['${keys.join("', '")}']) as key
+    on conflict (attempt_key) do update set attempts = excluded.attempts, window_ends_at = excluded.window_ends_at`;
+  expect(await attempt('kyc_desk', write(-(2 ** 31), "'-infinity'"))).toBe(keys.length);
+  // They are counts of this hour: the console refuses with the longest delay, and forgets them.
+  expect(await attempt('kyc_desk', write(2 ** 31 - 1, "'infinity'"))).toBe(keys.length);
+  await expect(signIn(console.url, 'adam')).rejects.toThrow('sign-in answered 429');
+  const [latest] = await database.sql<{ is_bound: boolean }[]>`
+    select max(window_ends_at) <= now() + interval '1 hour' as is_bound from sign_in_attempts`;
+  expect(latest?.is_bound).toBe(true);
+  await database.sql`update sign_in_attempts set window_ends_at = now()`;
+  expect(await signIn(console.url, 'adam')).toMatch(/^catalogue_session=/);
+  await database.sql`delete from sign_in_attempts`;
+});
+
 it('the KYC desk still keeps its officers: of OIDC with their role, of passwords with a new one', async () => {
   for (const statement of [
     "insert into operators (login, name, roles, oidc_subject) values ('kira', 'Kira', '{kyc_officer}', 'issuer kira')",

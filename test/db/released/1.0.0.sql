@@ -899,7 +899,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"c0daf9a912f2d6a8f6ff2712d04dba49440e0de4127146e8659c74ed753b3bda","created_at":1795509821388}'),
-  ('{"id":2,"hash":"81c0f8ffa1f4f0bf73e00bfc76a4a1473c27d9f0abe9258ac044a2a6d5d49e10","created_at":1795509822667}')
+  ('{"id":2,"hash":"15c651694bba05515c53de7c072193f39ea5bc6458f1487c5fa6ab877e46beb7","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1486,6 +1486,18 @@ begin
     raise exception 'The record % is not the current one of %.', new.record_id, new.application_id
       using errcode = 'check_violation';
   end if;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION bound_attempts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  new.attempts := greatest(1, least(new.attempts, 1000000000));
+  new.window_ends_at := least(new.window_ends_at, now() + interval '1 hour');
   return new;
 end
 $function$;
@@ -3423,6 +3435,10 @@ CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER sign_in_attempts_bound BEFORE INSERT OR UPDATE ON sign_in_attempts
+  FOR EACH ROW
+  EXECUTE FUNCTION bound_attempts();
 
 CREATE TRIGGER sign_in_links_of_officers BEFORE INSERT OR UPDATE ON sign_in_links
   FOR EACH ROW
