@@ -136,6 +136,15 @@ export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOption
     return setCookie(reply, COOKIE, result.session, { maxAge }).redirect('/portal', 303);
   });
 
+  portal.get('/portal/*', { config: { right: 'application' } }, async (_request, reply) =>
+    sendPortal(reply.code(404), {
+      title: 'Not found',
+      at: '',
+      lead: 'There is no page at this address.',
+      body: html`<p><a class="button" href="/portal">Overview</a></p>`,
+    }),
+  );
+
   portal.post('/portal/sign-out', { config: { right: 'application' } }, async (request, reply) => {
     const session = readCookie(request, COOKIE);
     if (session !== undefined) await signOutOfPortal(sql, session);

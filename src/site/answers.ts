@@ -154,9 +154,9 @@ export const sendError = (
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
   const isPortal = url.startsWith('/portal');
   const frame = reply.server.frame as SiteFrame | undefined;
-  // What is not there leads nowhere: the navigation does, and the way on.
-  if (status === 404 && operator !== null && frame !== undefined && !isPortal) {
-    const page = { title, at: '', lead: message, body: frame.wayOn ?? html`` };
+  // An error leads nowhere: the navigation does, and the way on.
+  if (operator !== null && frame !== undefined && !isPortal) {
+    const page = { title, at: '', lead: message, body: (status === 404 && frame.wayOn) || html`` };
     return reply.type(HTML).send(String(signedInPage(operator, page, frame)));
   }
   const home = isPortal ? '/portal' : '/';

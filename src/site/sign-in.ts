@@ -62,21 +62,21 @@ const localPath = (path: string): string => {
 const problemText = (problem: string | undefined): SafeHtml | null =>
   problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`;
 
-/** @param login what was typed before */
+/** @param login what was typed before; absent if the problem is not of these fields */
 const passwordForm = (
   lead: string,
   next: string,
   hasOidc: boolean,
   problem?: string,
-  login = '',
+  login?: string,
 ): SafeHtml => {
-  const shared = { required: true, ...flawOf(problem) };
+  const shared = { required: true, ...(login !== undefined && flawOf(problem)) };
   const name = { name: 'login', autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false' };
   const password = { name: 'password', type: 'password', autocomplete: 'current-password' };
   return html`<h1>Sign in</h1><p>${lead}</p>${problemText(problem)}
 <form method="post" action="/sign-in">${hiddenFields({ next })}
-${input('Login', { ...name, ...shared, value: login, autofocus: login === '' })}
-${input('Password', { ...password, ...shared, autofocus: login !== '' })}
+${input('Login', { ...name, ...shared, value: login ?? '', autofocus: !login })}
+${input('Password', { ...password, ...shared, autofocus: Boolean(login) })}
 <button class="button primary">Sign in</button></form>${hasOidc ? oidcLink(next) : null}`;
 };
 

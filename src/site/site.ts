@@ -95,7 +95,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       const message = 'The database or the queue does not answer. Retry in a moment.';
       return sendError(reply, 503, 'Not available', message);
     }
-    const message = status < 500 ? error.message : 'The log of this process says why.';
+    const message =
+      status < 500 ? error.message : 'Retry. If it fails again, the log of this process says why.';
     return sendError(reply, status, 'The request failed', message);
   });
   const findOperator = async (request: FastifyRequest): Promise<SignedIn | null> =>
@@ -130,7 +131,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       const entry = { ...operatorActor(operator.login), action: 'access.refuse', subject, details } as const;
       await recordKnownRefusal(sql, entry);
     }
-    const message = `This takes the role ${namesOfRoles(RIGHTS[right])}. You have ${listRoles(operator.roles)}: ask an administrator.`;
+    const message = `This takes the role ${namesOfRoles(RIGHTS[right])}. You have ${listRoles(operator.roles)}. Ask an administrator for it.`;
     return sendError(reply, 403, 'Not allowed', message);
   };
 

@@ -19,6 +19,7 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
   beforeAll(async () => {
     const { sql } = database;
     await addTestOperator(sql, 'olga', 'reviewer');
+    await addTestOperator(sql, 'vera', 'viewer');
     await addApplication(sql, 'app');
     await upsertGames(sql, 'app', [fetchedGame({ game_id: 'g-1', game_info: LINES })]);
   });
@@ -47,6 +48,33 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor();
     await page.goto(`${served.url}/portal/sign-in`);
     await page.locator('input[name="token"]:focus').waitFor();
+    await page.close();
+  });
+
+  test('a page that takes another role keeps the navigation, and says which role and who gives it', async () => {
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'vera');
+    expect((await page.goto(`${served.url}/audit`))?.status()).toBe(403);
+    await page.getByRole('heading', { name: 'Not allowed' }).waitFor();
+    await page
+      .getByText('This takes the role admin. You have viewer. Ask an administrator for it.')
+      .waitFor();
+    await page.getByRole('link', { name: 'Games' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Games' }).waitFor();
+    await page.close();
+  });
+
+  test('at 390 pixels, the name of a person is in the row of the logo and the button that signs out', async () => {
+    await database.sql`update operators set name = 'Olga Maria Reyes of the night shift' where login = 'olga'`;
+    const page = await openGame();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const middles = await page.locator('.brand, .who > div > a, .who .button').evaluateAll((all) =>
+      all.map((each) => {
+        const { top, bottom } = each.getBoundingClientRect();
+        return (top + bottom) / 2;
+      }),
+    );
+    expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(5);
     await page.close();
   });
 

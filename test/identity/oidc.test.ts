@@ -155,6 +155,7 @@ describe.runIf(hasBrowser())('sign-in at an OpenID provider', () => {
     const stranger = await open();
     expect((await stranger.goto(answer))?.status()).toBe(403);
     expect(await problem(stranger)).toBe('This sign-in took too long: sign in again.');
+    expect(await stranger.locator('[aria-invalid]').count(), 'fields that are not the problem').toBe(0);
     // The stranger's browser began a sign-in of its own.
     await goToProvider(stranger, served.url);
     expect((await stranger.goto(answer))?.status()).toBe(403);

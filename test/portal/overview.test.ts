@@ -112,3 +112,12 @@ test('the navigation counts rejected games and failures, and marks events while 
     where application_id = 'elm'`;
   expect(await places()).toContain('Events !do not arrive');
 });
+
+test('an address without a page keeps the navigation of a developer, and leads to the sign-in without a session', async () => {
+  const { call } = await arrive(database.sql, portal.url, 'lost');
+  const answer = await call('/portal/nowhere');
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).toContain('<nav aria-label="Main">');
+  const unknown = await fetch(`${portal.url}/portal/nowhere`, { redirect: 'manual' });
+  expect(unknown.headers.get('location')).toBe('/portal/sign-in');
+});
