@@ -154,8 +154,8 @@ export const sendError = (
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
   const isPortal = url.startsWith('/portal');
   const frame = reply.server.frame as SiteFrame | undefined;
-  // An error leads nowhere: the navigation does, and the way on.
-  if (operator !== null && frame !== undefined && !isPortal) {
+  // An error leads nowhere: the navigation does, and the way on. An address that is no path has no operator.
+  if (operator && frame !== undefined && !isPortal) {
     const page = { title, at: '', lead: message, body: (status === 404 && frame.wayOn) || html`` };
     return reply.type(HTML).send(String(signedInPage(operator, page, frame)));
   }

@@ -37,6 +37,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await land('\u202eebony', shots('many', 100));
     await upsertGames(sql, 'copycat', [fetchedGame({ game_id: 'same', game_name: '\u202eebony' })]);
     await land('clear', [], [CLEAR]);
+    await land('framed', shots('three', 3), [CLEAR]);
     const pictures = openPictures(sql, ['app']);
     for (const url of [...shots('one', 1), ...shots('three', 3)]) await pictures.show(url, 1);
     for (const url of shots('many', 100)) await pictures.fail(url);
@@ -74,15 +75,30 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     expect(await page.locator(`#icon-${ids['\u202eebony']}`).textContent()).toBe('E');
   });
 
-  test('a mark that comes late is below the other marks of its card', async () => {
+  test('a mark that comes late is in the line of its application, inside its card', async () => {
     await page.goto(`${served.url}/review?view=list`);
-    const marked = page.locator('.game-card').filter({ has: page.locator('.on-edge.badge') });
-    await marked.first().waitFor();
-    const [marks, late] = [
-      await marked.locator('.marks').first().boundingBox(),
-      await marked.locator('.on-edge').first().boundingBox(),
-    ];
-    expect((late?.y ?? 0) - (marks?.y ?? 0) - (marks?.height ?? 0)).toBeGreaterThan(3);
+    const late = page.getByTitle('similar name elsewhere');
+    const marked = page.locator('.game-card').filter({ has: late }).first();
+    const [cardBox, line, mark, due] = await Promise.all(
+      [marked, marked.locator('.of'), marked.locator('.of > .badge'), marked.getByText('due in')].map(
+        (each) => each.boundingBox(),
+      ),
+    );
+    const [end, edge] = [mark, cardBox].map((box) => (box?.y ?? 0) + (box?.height ?? 0));
+    expect(end).toBeLessThan(edge ?? 0);
+    expect((mark?.x ?? 0) + (mark?.width ?? 0)).toBeLessThan(due?.x ?? 0);
+    expect(line?.height).toBe((await card('none').locator('.of').boundingBox())?.height);
+  });
+
+  test('behind three pictures, in a window of 1,280 pixels, the icon is in their row', async () => {
+    await page.goto(`${served.url}/games/${ids.framed}`);
+    const boxes = await page
+      .locator('.shot .frame')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()));
+    expect(boxes).toHaveLength(4);
+    expect([...new Set(boxes.map(({ top }) => Math.round(top)))]).toHaveLength(1);
+    expect(Math.min(...boxes.slice(0, 3).map(({ width }) => width))).toBeGreaterThanOrEqual(300);
+    expect(boxes[3]?.width).toBeGreaterThan(60);
   });
 
   test('a hundred pictures leave the description in the first window, and the keyboard scrolls them', async () => {

@@ -41,7 +41,10 @@ const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictur
     game_store_pic.length === 0
       ? NO_PICTURE
       : game_store_pic.map((url, n) =>
-          smallPicture(pictures.get({ application_id, url }), `${nameOr(game_name)}, picture ${n + 1}`),
+          smallPicture(
+            pictures.get({ application_id, url }),
+            `${nameOr(game_name)}, picture ${n + 1} of ${game_store_pic.length}`,
+          ),
         )
   }</div>`;
 
@@ -73,21 +76,19 @@ const marksOf = ({ game_id, game_name, due, decided_status }: Shown, view: LaneV
   ].filter((mark) => mark !== false);
 };
 
-const marked = (marks: readonly SafeHtml[], word?: string): SafeHtml | null => {
-  if (marks.length === 0) return null;
-  const head = word === undefined ? null : html`<span class="meta">${word}</span>`;
-  return html`<div class="marks">${head}${marks.map((mark) => html` ${mark}`)}</div>`;
-};
+const CHANGED = html`<span class="meta">changed</span>`;
 
 /** A game of the list `review.list`. */
 export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
   const { filters, mayDecide, pictures, changes, isGallery } = view;
   const { game_id, game_name, application_name, due } = game;
   const changed = changes.get(game_id)?.map((each) => badge(each, 'info')) ?? [];
+  const marks = [...marksOf(game, view), ...(changed.length === 0 ? [] : [CHANGED, ...changed])];
   return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
-<div class="of"><span class="meta" dir="auto">${application_name}</span><span class="meta">due ${ago(due)}</span></div>
-${marked(marksOf(game, view))}${marked(changed, 'changed')}</div>${namePlace(game_id)}
+<div class="of"><span class="meta" dir="auto">${application_name}</span>${namePlace(game_id)}
+<span class="meta">due ${ago(due)}</span></div>
+${marks.length === 0 ? null : html`<div class="marks">${marks.map((mark) => html`${mark} `)}</div>`}</div>
 ${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };

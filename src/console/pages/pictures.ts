@@ -117,7 +117,7 @@ export const smallPicture = (picture: PictureView | undefined, alt: string): Saf
 
 /** Where the pictures of a page open, large. */
 export const PICTURE_VIEWER = html`<picture-viewer><dialog class="viewer" aria-label="Picture">
-<div class="stage" tabindex="0" aria-label="Picture" autofocus></div><div class="viewer-bar"><span data-place></span>
+<div class="stage" tabindex="0" aria-label="Picture" autofocus></div><div class="viewer-bar">
 <button class="button" data-step="-1">Previous <kbd aria-hidden="true">←</kbd></button>
 <button class="button" data-step="1">Next <kbd aria-hidden="true">→</kbd></button>
 <form method="dialog"><button class="button">Close <kbd aria-hidden="true">Esc</kbd></button></form></div>

@@ -1,6 +1,7 @@
 /**
  * `/review/names`: which games of a lane have a name that another application has too. Their cards request it once they are
- * shown, because to look for sixty names takes longer than the page. Each mark is on the edge of its card: nothing moves.
+ * shown, because to look for sixty names takes longer than the page. Each mark shortens the name of the application before
+ * it: nothing moves.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -13,8 +14,7 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 const idOf = (game_id: string): string => `name-${game_id}`;
 
 /** The place of the mark on the card of a game. */
-export const namePlace = (game_id: string): SafeHtml =>
-  html`<span class="on-edge" id="${idOf(game_id)}"></span>`;
+export const namePlace = (game_id: string): SafeHtml => html`<span id="${idOf(game_id)}"></span>`;
 
 /** Makes the browser request the marks of a page's cards. */
 export const awaitNames = (game_ids: readonly string[]): SafeHtml | null =>
@@ -24,7 +24,8 @@ export const awaitNames = (game_ids: readonly string[]): SafeHtml | null =>
  hx-swap="outerHTML"></div>`;
 
 const mark = (game_id: string): SafeHtml =>
-  html`<span class="badge warn on-edge" id="${idOf(game_id)}" hx-swap-oob="true">similar name elsewhere</span>`;
+  html`<span class="badge warn" id="${idOf(game_id)}" title="similar name elsewhere"
+ hx-swap-oob="true"><span aria-hidden="true">≈ name</span><span class="hidden">similar name elsewhere</span></span>`;
 
 const query = z.object({ games: requestedGames });
 

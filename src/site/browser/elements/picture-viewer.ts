@@ -92,8 +92,6 @@ customElements.define(
       const dialog = this.#dialog;
       dialog.classList.remove('zoomed');
       dialog.querySelector('.stage')?.replaceChildren(...sides.map(createFigure));
-      const place = dialog.querySelector('[data-place]');
-      if (place) place.textContent = `${this.#at + 1} of ${all.length}`;
       if (!dialog.open) dialog.showModal();
     }
   },
