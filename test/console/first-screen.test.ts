@@ -69,6 +69,26 @@ describe.runIf(hasBrowser())('the page of a game, in a window of 1,280 by 800 pi
     await page.getByRole('status').getByText('The game can be passed').waitFor({ state: 'detached' });
   });
 
+  test('nothing moves when times grow', async () => {
+    const { game_id } = await land('app', 'Long Watch', 0);
+    const context = await browser.newContext({ viewport: { width: 1_280, height: 1_600 } });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    await page.addInitScript(LIST_SHIFTS);
+    await page.clock.install();
+    await signInPage(page, served.url, 'olga', `/games/${game_id}`);
+    for (const [ms, text] of [
+      [30_000, /^[345]\d\u00a0s ago$/],
+      [660_000, /^1\d\u00a0min ago$/],
+    ] as const) {
+      await page.clock.runFor(ms);
+      expect(await page.locator('.timeline time').first().textContent()).toMatch(text);
+      // A screenshot takes a frame, in which what moved is noted.
+      await page.screenshot();
+    }
+    expect(await page.evaluate('shifts')).toEqual([]);
+  });
+
   test('Ctrl+Enter sends a note, which stays while another key is pressed; the filter of the lane stays', async () => {
     const { game_id } = await land('app', 'Paper Kite', 0);
     const page = await open(`/games/${game_id}?lane=new&application=app&q=kite`);
