@@ -1371,9 +1371,9 @@ begin
   end if;
   if new.status = 'active' and exists (
     select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
-    new.counts_at := greatest(new.counts_at, now() + interval '24 hours');
+    new.counts_at := now() + interval '24 hours';
   elsif tg_op = 'UPDATE' then
-    new.counts_at := greatest(new.counts_at, old.counts_at);
+    new.counts_at := greatest(least(new.counts_at, now() + interval '24 hours'), old.counts_at);
   end if;
   return new;
 end

@@ -119,6 +119,14 @@ it('who is enabled by the console counts as the second person after a day, and i
   await expectRefused('console', ["update operators set status = 'active' where login = 'kim'"]);
 });
 
+it('a stolen console or KYC desk keeps nobody from counting as the second person for longer than that day', async () => {
+  for (const role of ['console', 'kyc_desk'] as const)
+    await attempt(role, "update operators set counts_at = 'infinity'");
+  expect(
+    await database.sql`select login from operators where counts_at > now() + interval '25 hours'`,
+  ).toEqual([]);
+});
+
 it('a stolen console does not shorten that day by a time zone whose clocks go forward within it', async () => {
   const { sql } = database;
   await sql`update operators set status = 'disabled' where login = 'olga'`;

@@ -899,7 +899,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"c0daf9a912f2d6a8f6ff2712d04dba49440e0de4127146e8659c74ed753b3bda","created_at":1795509821388}'),
-  ('{"id":2,"hash":"15c651694bba05515c53de7c072193f39ea5bc6458f1487c5fa6ab877e46beb7","created_at":1795509822667}')
+  ('{"id":2,"hash":"e16b4e5d453fcbc6e904b149c85513477219d1a03906ecb1f7464ac3ed669c15","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1741,9 +1741,9 @@ begin
   end if;
   if new.status = 'active' and exists (
     select from unnest(new.roles) as role where role in ('kyc_officer', 'reviewer') and role <> all(former)) then
-    new.counts_at := greatest(new.counts_at, now() + interval '24 hours');
+    new.counts_at := now() + interval '24 hours';
   elsif tg_op = 'UPDATE' then
-    new.counts_at := greatest(new.counts_at, old.counts_at);
+    new.counts_at := greatest(least(new.counts_at, now() + interval '24 hours'), old.counts_at);
   end if;
   return new;
 end
