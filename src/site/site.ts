@@ -131,7 +131,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       const entry = { ...operatorActor(operator.login), action: 'access.refuse', subject, details } as const;
       await recordKnownRefusal(sql, entry);
     }
-    const message = `This takes the role ${namesOfRoles(RIGHTS[right])}. You have ${listRoles(operator.roles)}. Ask an administrator for it.`;
+    const held = listRoles(operator.roles);
+    const message = `This takes the role ${namesOfRoles(RIGHTS[right])}. You have ${held}. Ask an administrator for it.`;
     return sendError(reply, 403, 'Not allowed', message);
   };
 

@@ -66,7 +66,7 @@ const describeContent = ({
 export const isWaiting = (picture: PictureView | undefined): boolean => picture?.outcome == null;
 
 /** The most CSS pixels that a picture is wide on a page, of 256 or 512. */
-export type ShownWidth = 256 | 512;
+type ShownWidth = 256 | 512;
 
 /**
  * What an image loads. A browser decodes half the width in a quarter of the time, and a key waits for it: 98 ms in place of
