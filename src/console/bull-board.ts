@@ -115,6 +115,16 @@ const FLOW_QUERY = { root: 'node', depth: '2', maxChildren: '20' };
 /** For each request: may its sender still do this? Asked when the body has arrived. */
 const senderChecks = new WeakMap<IncomingMessage, () => Promise<boolean>>();
 
+/** At the end of the head of each page of the board. The tokens are those of Bull Board. */
+const WAY_BACK = `<style>
+#way-back { position: fixed; z-index: 100; top: calc(var(--header-offset) - var(--header-height));
+  right: var(--body-padding); color: var(--foreground); line-height: 64px; text-underline-offset: 0.2em }
+#root header ul { margin-right: 5.5rem }
+@media (max-width: 768px) { #way-back { line-height: 48px } }
+</style>
+<a id="way-back" href="/queues">← Console</a>
+`;
+
 /** Builds one Bull Board, not listening. */
 export const buildBoard = async (
   { producer, logger, fourEyes }: Pick<ConsoleOptions, 'producer' | 'logger' | 'fourEyes'>,
@@ -131,12 +141,11 @@ export const buildBoard = async (
     serverAdapter,
     options: {
       uiConfig: {
-        boardTitle: 'Game Catalogue',
+        boardTitle: 'Queues',
         boardLogo: { path: logo, width: 28, height: 28 },
         favIcon: { default: logo, alternative: logo },
         ...(label !== '' && { environment: { label, color: '#b45309', textColor: '#fff' } }),
         hideDocsLink: true,
-        miscLinks: [{ text: 'Back to the console', url: '/' }],
       },
     },
   });
@@ -166,10 +175,10 @@ export const buildBoard = async (
     if ((await senderChecks.get(request.raw)?.()) === false)
       return sendError(reply, 401, 'Not signed in', 'Your session or your role has ended.');
   });
-  // Removes the link to a web font, which the content security policy blocks.
+  // Adds the way back, and removes the link to a web font, which the content security policy blocks.
   board.addHook('onSend', async (_request, reply, payload) =>
     typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/html')
-      ? payload.replace(/<link href="https:[^>]*>/, '')
+      ? payload.replace(/<link href="https:[^>]*>/, '').replace('<div id="root">', `${WAY_BACK}$&`)
       : payload,
   );
   await board.register(serverAdapter.registerPlugin(), { prefix: BASE });

@@ -65,6 +65,24 @@ describe.runIf(hasBrowser())('Bull Board in Chromium', () => {
     await off.stop();
   });
 
+  test.for([390, 1_280])('at %i pixels, each page has a way back to the console', async (width) => {
+    const page = await browser.newPage({ viewport: { width, height: 800 } });
+    for (const login of ['olga', 'vera']) {
+      await page.context().clearCookies();
+      await signInPage(page, served.url, login);
+      await page.goto(`${served.url}/queues/queue/${pullGameDetail.name}`);
+      const way = page.getByRole('link', { name: '← Console' });
+      await page.locator('header li').nth(2).waitFor();
+      const ends = await page
+        .locator('header li')
+        .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().right));
+      expect((await way.boundingBox())?.x).toBeGreaterThan(Math.max(...ends));
+      await way.click();
+      await page.getByRole('heading', { name: 'Queues', exact: true }).waitFor();
+    }
+    await page.close();
+  });
+
   test('an administrator retries failed jobs, and the audit log has it', async () => {
     const { page, errors } = await openFailedJobs('olga');
     await page.getByRole('button', { name: 'Retry all' }).click();
