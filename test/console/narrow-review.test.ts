@@ -70,6 +70,19 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
     expect(form?.y).toBeGreaterThanOrEqual(0);
   });
 
+  // About half of a phone, and 1,280 by 800 pixels at 200 %.
+  test.for([
+    [390, 440],
+    [640, 400],
+  ] as const)('in a window of %i × %i pixels the first game of a lane is whole', async ([width, height]) => {
+    await page.setViewportSize({ width, height });
+    for (const lane of ['new', 'changed']) {
+      await page.goto(`${served.url}/review?lane=${lane}`);
+      const first = await page.locator('.game-card').first().boundingBox();
+      expect((first?.y ?? height) + (first?.height ?? 0)).toBeLessThanOrEqual(height);
+    }
+  });
+
   test.for([
     [390, 700],
     [1_280, 360],
