@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { firstRow, isOneRow, onlyRow, readValue } from '#db/rows.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 
 /** The game id of a request for the whole list. */
 export const WHOLE_LIST = '';
@@ -189,7 +190,7 @@ export const postponeRefreshes = async (
 ) => {
   await sql`
     insert into refresh_turns (application_id, next_at, idle_turns)
-    values (${application_id}, now() + ${waitMs} * interval '1 millisecond', ${idleTurns})
+    values (${application_id}, now() + ${waitMs} * interval '1 millisecond', least(${idleTurns}, 32767))
     on conflict (application_id) do update set next_at = excluded.next_at, idle_turns = excluded.idle_turns`;
 };
 
@@ -200,6 +201,6 @@ export const addPulledBytes = async (tx: Queryable, application_id: string, stor
     values (${application_id}, now(), ${stored_bytes})
     on conflict (application_id) do update
       set stored_bytes = excluded.stored_bytes
-            + case when t.day_started_at < now() - interval '24 hours' then 0 else t.stored_bytes end,
+            + case when t.day_started_at < now() - interval '24 hours' then 0 else least(t.stored_bytes, ${STORAGE.bytesPerDay}) end,
           day_started_at = case when t.day_started_at < now() - interval '24 hours' then now() else t.day_started_at end`;
 };

@@ -2,7 +2,8 @@ import type { Queryable } from '#db/client.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { countRows, firstRow } from '#db/rows.ts';
 import { where } from '#db/where.ts';
-import type { RunCounts, RunOutcome } from '#src/contract/words.ts';
+import { RUN_COUNTERS, type RunCounts, type RunOutcome } from '#src/contract/words.ts';
+import { COUNTED_MAX } from '#src/rules/budgets.ts';
 
 /** The number of newest runs of an application that stay at any age; the newest of each outcome stays too. */
 const RUNS_KEPT = 20;
@@ -48,17 +49,15 @@ export const pruneRuns = async (
     ), deleted as (
       delete from sync_runs where run_id = any(array(select run_id from old)) returning *
     ), summed as (
-      insert into run_days (application_id, day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed,
-        missing, withdrawn)
-      select application_id, (finished_at at time zone 'UTC')::date, outcome, count(*), sum(listed), sum(inserted),
-             sum(updated), sum(unchanged), sum(invalid), sum(failed), sum(missing), sum(withdrawn)
+      insert into run_days (application_id, day, outcome, runs ${RUN_COUNTERS.map((name) => sql`, ${sql(name)}`)})
+      select application_id, (finished_at at time zone 'UTC')::date, outcome, count(*)
+        ${RUN_COUNTERS.map((name) => sql`, sum(${sql(name)})`)}
       from deleted group by 1, 2, 3 order by 1, 2, 3
       on conflict (application_id, day, outcome) do update
-      set runs = run_days.runs + excluded.runs, listed = run_days.listed + excluded.listed,
-          inserted = run_days.inserted + excluded.inserted, updated = run_days.updated + excluded.updated,
-          unchanged = run_days.unchanged + excluded.unchanged, invalid = run_days.invalid + excluded.invalid,
-          failed = run_days.failed + excluded.failed, missing = run_days.missing + excluded.missing,
-          withdrawn = run_days.withdrawn + excluded.withdrawn
+      set runs = least(run_days.runs, ${COUNTED_MAX}) + excluded.runs ${RUN_COUNTERS.map(
+        (name) =>
+          sql`, ${sql(name)} = least(run_days.${sql(name)} + excluded.${sql(name)}, ${Number.MAX_SAFE_INTEGER})`,
+      )}
     )
     select finished_at::text, run_id, (select count(*)::int from deleted) as deleted
     from batch order by batch.finished_at desc, run_id desc limit 1`);

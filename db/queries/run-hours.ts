@@ -11,10 +11,10 @@ export const readRunHours = (sql: Queryable, hours: number): Promise<HourRow[]> 
       select generate_series(date_trunc('hour', now()) - ${hours - 1} * interval '1 hour', date_trunc('hour', now()),
                              interval '1 hour') as hour
     ), ended as (
-      select date_trunc('hour', finished_at) as hour, outcome, count(*)::int as runs, sum(inserted)::int as inserted
+      select date_trunc('hour', finished_at) as hour, outcome, count(*)::int as runs, sum(inserted) as inserted
       from sync_runs where finished_at >= date_trunc('hour', now()) - ${hours - 1} * interval '1 hour' group by 1, 2
     )
-    select hours.hour, coalesce(sum(e.inserted), 0)::int as landed,
+    select hours.hour, coalesce(sum(e.inserted), 0)::float8 as landed,
            coalesce(sum(e.runs) filter (where outcome = 'succeeded'), 0)::int as succeeded,
            coalesce(sum(e.runs) filter (where outcome = 'partial'), 0)::int as partial,
            coalesce(sum(e.runs) filter (where outcome = 'suspect'), 0)::int as suspect,

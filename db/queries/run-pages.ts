@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { hasPages, type PageRow, type RunFence, type RunRow } from '#db/queries/runs.ts';
 import { firstRow, onlyRow, readColumn } from '#db/rows.ts';
 import type { DetailCounts, ListingEnd } from '#src/contract/words.ts';
+import { COUNTED_MAX } from '#src/rules/budgets.ts';
 import type { DetailEvidence } from '#src/rules/down.ts';
 
 /**
@@ -192,7 +193,7 @@ export const findDetailEvidence = (
       from sync_runs r join ingest_failures f using (application_id)
       where r.run_id = ${run_id} and f.operation = 'query_game_detail'
     )
-    select (select coalesce(sum(answered), 0)::int from sync_run_pages where run_id = ${run_id}) as answered,
+    select (select coalesce(sum(answered), 0)::float8 from sync_run_pages where run_id = ${run_id}) as answered,
            (select count(*)::int from unnest(${ids}::text[]) as wanted(id)
             where id not in (select id from failures where not is_new))
            + (select count(*)::int from failures
@@ -207,7 +208,7 @@ export const failOpenGames = (sql: Queryable, run_id: string) =>
       where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
     ), failed as (
       update sync_run_pages
-      set failed = failed + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
+      set failed = least(failed, ${COUNTED_MAX}) + (select count(*)::int from jsonb_object_keys(open_games)), open_games = '{}'
       where run_id = ${run_id} and kind = 'listed' and open_games <> '{}'::jsonb
     )
     select id from open`);
@@ -215,7 +216,7 @@ export const failOpenGames = (sql: Queryable, run_id: string) =>
 /** Sums the counters of an open run, for its progress. */
 export const sumPages = (sql: Queryable, run_id: string) =>
   onlyRow(sql<{ listed: number; written: number; total: number }[]>`
-    select coalesce(sum(p.listed), 0)::int as listed,
-           coalesce(sum(p.inserted + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::int as written,
+    select coalesce(sum(p.listed), 0)::float8 as listed,
+           coalesce(sum(p.inserted::bigint + p.updated + p.unchanged + p.invalid + p.failed + p.missing), 0)::float8 as written,
            coalesce((select total_last from sync_runs where run_id = ${run_id}), 0)::bigint as total
     from sync_run_pages p where p.run_id = ${run_id}`);

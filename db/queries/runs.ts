@@ -3,8 +3,8 @@ import type { Queryable } from '#db/client.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { syncRunPages, syncRuns } from '#db/schema/runs.ts';
 import { where } from '#db/where.ts';
-import type { RunFault, RunOutcome } from '#src/contract/words.ts';
-import { STORAGE } from '#src/rules/budgets.ts';
+import { RUN_COUNTERS, type RunFault, type RunOutcome } from '#src/contract/words.ts';
+import { COUNTED_MAX, STORAGE } from '#src/rules/budgets.ts';
 
 export type RunRow = InferSelectModel<typeof syncRuns>;
 export type PageRow = InferSelectModel<typeof syncRunPages>;
@@ -25,10 +25,10 @@ export const insertRun = (sql: Queryable, run: NewRun, of: 'any' | 'undelayed' =
     insert into sync_runs (
       run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games)
     select ${run.run_id}, application_id, ${run.trigger}, ${run.full}, ${run.accept_withdrawals},
-      ${STORAGE.bytesPerDay} - coalesce((
+      ${STORAGE.bytesPerDay} - least(coalesce((
         select sum(stored_bytes) from sync_runs d
-        where d.application_id = a.application_id and d.started_at > now() - interval '24 hours'
-          and d.stored_bytes > 0), 0),
+        where d.application_id = a.application_id and d.started_at between now() - interval '24 hours' and now()
+          and d.stored_bytes > 0), 0), ${Number.MAX_SAFE_INTEGER}),
       ${STORAGE.games}
         - (select coalesce(sum(games), 0) from game_totals(a.application_id))
         - (select count(*) from games g where g.application_id = a.application_id and withdrawn_at is not null)
@@ -96,7 +96,7 @@ export const raiseFence = (
   { run_id, fence, next_page }: Pick<RunRow, 'run_id' | 'fence' | 'next_page'>,
 ) =>
   firstRow(sql<RunRow[]>`
-    update sync_runs set fence = fence + 1
+    update sync_runs set fence = fence % ${COUNTED_MAX} + 1
     where run_id = ${run_id} and fence = ${fence} and next_page = ${next_page} and finished_at is null
     returning *`);
 
@@ -128,18 +128,19 @@ export const closeRun = (
 ) =>
   firstRow(sql<(RunRow & { is_paused: boolean | null })[]>`
     with sums as (
-      select coalesce(sum(listed), 0) as listed, coalesce(sum(inserted), 0) as inserted,
-             coalesce(sum(updated), 0) as updated, coalesce(sum(unchanged), 0) as unchanged,
-             coalesce(sum(invalid), 0) as invalid, coalesce(sum(failed), 0) as failed,
-             coalesce(sum(missing), 0) as missing, coalesce(sum(withdrawn), 0) + ${verdict.withdrawn ?? 0} as withdrawn
+      select count(*) as pages ${RUN_COUNTERS.map(
+        (name) => sql`, least(coalesce(sum(${sql(name)}), 0), ${COUNTED_MAX}) as ${sql(name)}`,
+      )}
       from sync_run_pages where run_id = ${run_id}
     ), closed as (
       update sync_runs r
       set outcome = ${verdict.outcome}, reason = ${verdict.reason}, note = ${verdict.note ?? null},
           fault = ${verdict.fault ?? null}, finished_at = now(), progress_at = now(),
           listed = sums.listed, inserted = sums.inserted, updated = sums.updated, unchanged = sums.unchanged,
-          invalid = sums.invalid, failed = sums.failed, missing = sums.missing, withdrawn = sums.withdrawn,
-          stored_bytes = stored_bytes + ${STORAGE.bytesOfWithdrawal} * sums.withdrawn
+          invalid = sums.invalid, failed = sums.failed, missing = sums.missing,
+          withdrawn = sums.withdrawn + ${verdict.withdrawn ?? 0},
+          stored_bytes = least(${Number.MAX_SAFE_INTEGER},
+            stored_bytes + ${STORAGE.bytesOfWithdrawal} * (sums.withdrawn + ${verdict.withdrawn ?? 0}))
       from sums
       where r.run_id = ${run_id} and r.fence = ${fence} and r.finished_at is null
       returning r.*

@@ -1,11 +1,27 @@
 // A counter at the end of its type, which a stolen login stored, stops nothing: adding 1 to it failed, again and again.
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { lockBackoff, saveBackoff } from '#db/queries/backoff.ts';
 import { claimDeliveries, insertTestEvent } from '#db/queries/event-deliveries.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { saveReason } from '#db/queries/reasons.ts';
 import { recordAddressFailure } from '#db/queries/receivers.ts';
-import { countAttempts, requestGames } from '#db/queries/refreshes.ts';
+import {
+  addPulledBytes,
+  countAttempts,
+  postponeRefreshes,
+  readIdleTurns,
+  requestGames,
+} from '#db/queries/refreshes.ts';
+import { BEFORE_ALL_RUNS, pruneRuns } from '#db/queries/run-days.ts';
+import { readRunHours } from '#db/queries/run-hours.ts';
+import { sumPages } from '#db/queries/run-pages.ts';
+import { findRun, insertRun, raiseFence } from '#db/queries/runs.ts';
+import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { abandonRun } from '#src/ingest/finish-run.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { afterFailedRun } from '#src/rules/backoff.ts';
+import { STORAGE } from '#src/rules/budgets.ts';
 import { giveAddress } from '#test/support/events.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -59,4 +75,72 @@ test('a game fails again', async () => {
   await worker`update ingest_failures set count = ${FULL}`;
   await recordFailures(worker, 'acme', 'query_game_detail', [{ ...FAILURE, kind: 'timeout' }]);
   expect(await worker`select kind from ingest_failures`).toEqual([{ kind: 'timeout' }]);
+});
+
+/** An ended run with these columns, as a stolen worker may store it. */
+const storeRun = (more: Record<string, unknown>) =>
+  database.as('worker')`
+    insert into sync_runs ${database.sql({ run_id: randomUUID(), application_id: 'acme', trigger: 'manual', outcome: 'succeeded', finished_at: new Date(), ...more })}`;
+const openRun = async () => {
+  const wanted = { run_id: randomUUID(), application_id: 'acme', trigger: 'manual', full: false } as const;
+  const run = await insertRun(database.as('worker'), { ...wanted, accept_withdrawals: false });
+  if (run === undefined) throw new Error('no run was opened');
+  return run;
+};
+
+test('a run is recovered, and ends', async () => {
+  const worker = database.as('worker');
+  const { run_id } = await openRun();
+  const full = { row_count: FULL, listed: FULL, failed: FULL, withdrawn: FULL, total: FULL };
+  for (const page_num of [1, 2])
+    await worker`
+      insert into sync_run_pages ${worker({ run_id, page_num, application_game_ids: [], open_games: { g: '' } as never, ...full })}`;
+  await worker`update sync_runs set fence = ${FULL}, stored_bytes = ${Number.MAX_SAFE_INTEGER}`;
+  const run = await findRun(worker, run_id);
+  const raised = run && (await raiseFence(worker, run));
+  expect(raised?.fence).not.toBe(FULL);
+  expect(raised && (await sumPages(worker, run_id))).toMatchObject({ listed: 2 * FULL });
+  expect(raised && (await abandonRun(worker, raised, 'no progress'))).toMatchObject({ outcome: 'abandoned' });
+});
+
+test('a run opens, whatever runs have stored, and stores what a day leaves', async () => {
+  for (const started_at of ['infinity', 'infinity', new Date()])
+    await storeRun({ started_at, stored_bytes: Number.MAX_SAFE_INTEGER });
+  const run = await openRun();
+  await abandonRun(database.sql, run, 'x');
+  await database.sql`delete from sync_runs where started_at <> 'infinity'`;
+  expect((await openRun()).storable_bytes).toBe(STORAGE.bytesPerDay);
+});
+
+test('the hours of the overview are counted', async () => {
+  for (const inserted of [FULL, FULL]) await storeRun({ inserted });
+  expect((await readRunHours(database.sql, 2)).at(-1)?.landed).toBe(2 * FULL);
+});
+
+test('old runs are deleted', async () => {
+  const [{ day } = { day: '' }] = await database.sql<
+    { day: string }[]
+  >`select (now() - interval '9 days')::date::text as day`;
+  for (let each = 0; each < 22; each += 1) await storeRun({ finished_at: new Date(day), listed: FULL });
+  const counts = Object.fromEntries(RUN_COUNTERS.map((name) => [name, Number.MAX_SAFE_INTEGER]));
+  const sums = { application_id: 'acme', day, outcome: 'succeeded', runs: FULL, ...counts };
+  await database.as('worker')`insert into run_days ${database.sql(sums)}`;
+  expect((await pruneRuns(database.as('worker'), 8 * DAY_MS, 100, BEFORE_ALL_RUNS)).deleted).toBeGreaterThan(
+    1,
+  );
+});
+
+test('requested games are pulled', async () => {
+  const worker = database.as('worker');
+  const full = { application_id: 'acme', idle_turns: 32767, stored_bytes: Number.MAX_SAFE_INTEGER };
+  await worker`insert into refresh_turns ${worker({ ...full, next_at: new Date() })}`;
+  await addPulledBytes(worker, 'acme', 1);
+  await postponeRefreshes(worker, 'acme', 1, (await readIdleTurns(worker, 'acme')) + 1);
+});
+
+test('a reason is added', async () => {
+  for (const code of ['first', 'second']) {
+    expect(await saveReason(database.sql, { code, label: code, text: '' })).toMatchObject({ code });
+    await database.as('console')`update reasons set position = 32767 where code = ${code}`;
+  }
 });
