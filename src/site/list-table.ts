@@ -69,6 +69,7 @@ const toTableColumn = <Row>(column: Column<Row>, linkTo: LinkTo, heads?: Heads):
     // Applications are told apart by their ids, which their operators choose as names.
     ...((kind === 'text' || column.key === 'application_id') && { fit: 'words' as const }),
     ...(kind === 'word' && { fit: 'short' as const }),
+    ...(kind === 'age' && { fit: 'age' as const }),
     ...(label !== undefined && { fit: 'names' as const }),
     ...(width === 'narrow' ? { isNarrow: true } : width !== undefined && { minWidth: WIDTHS[width] }),
     ...(sort !== undefined && heads !== undefined && { sort: heads(sort, kind) }),

@@ -7,8 +7,11 @@ export type TableColumn<Row> = {
   cell: (row: Row) => SafeHtml | string | number | null;
   /** Right-aligned figures. */
   numeric?: boolean;
-  /** `short`: our own words, on one line. `words` and `names`: wide enough that an id or a name does not break. */
-  fit?: 'short' | 'words' | 'names';
+  /**
+   * `short`: our own words, on one line. `words` and `names`: wide enough that an id or a name does not break. `age`: as
+   * wide as the longest time, so that nothing moves when it grows.
+   */
+  fit?: 'short' | 'words' | 'names' | 'age';
   /** Hidden below this width, in pixels. */
   minWidth?: 640 | 900 | 1200 | 1400;
   /** Shown only below 900 pixels. */

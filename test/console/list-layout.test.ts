@@ -2,9 +2,11 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
-import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addGames, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { findOverflow } from '#test/support/inspect-page.ts';
@@ -166,6 +168,48 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     expect(await page.evaluate(linesOf('td copy-text'))).toEqual({ lines: 1, isCut: true });
     const [whole, button] = [await id.boundingBox(), await id.getByRole('button').boundingBox()];
     expect(whole?.height, 'the button is whole').toBeGreaterThanOrEqual(button?.height ?? 100);
+  });
+
+  test.for([390, 768, 1_280])('at %i pixels nothing moves when times grow', async (width) => {
+    const { sql } = database;
+    for (const id of [`twin-a-${width}`, `twin-b-${width}`]) {
+      await addApplication(sql, id, { name: NAME });
+      const [passed = '', rejected = ''] = await addGames(sql, id, 3);
+      await decideGames(sql, [{ game_id: passed, revision: 1 }], { audit_status: 'passed' }, KIM);
+      const reason = { audit_status: 'rejected', reason: 'rights', text: NAME } as const;
+      await decideGames(sql, [{ game_id: rejected, revision: 1 }], reason, KIM);
+      await insertAppeal(sql, { game_id: rejected, text: 'It is ours.' });
+      const failed = await anOpenRun(sql, id);
+      await closeRun(sql, failed, { outcome: 'failed', reason: `page 3: ${NAME}` });
+    }
+    const moved: unknown[] = [];
+    const paths = [
+      '/',
+      '/review',
+      '/review?view=gallery',
+      '/review/appeals',
+      '/games',
+      '/runs',
+      '/applications',
+    ];
+    for (const path of [...paths, '/audit', '/operators', '/figures', '/applications/northwind']) {
+      const context = await browser.newContext({ viewport: { width, height: 1_200 } });
+      const each = await context.newPage();
+      await each.addInitScript(LIST_SHIFTS);
+      await each.clock.install();
+      await signInPage(each, served.url, 'ada', path);
+      if (path === '/review') await each.getByTitle('similar name elsewhere').first().waitFor();
+      // "in 59 min" and "47 h ago" have more letters than "in 47 h" and "3 s ago", "2 d ago" has fewer.
+      for (const hours of [47, 2]) {
+        await each.clock.fastForward(hours * 3_600_000);
+        await each.clock.runFor(16_000);
+        // A screenshot takes a frame, in which what moved is noted.
+        await each.screenshot();
+      }
+      moved.push(...(await each.evaluate<string[]>('shifts')).map((shift) => `${path}: ${shift}`));
+      await context.close();
+    }
+    expect(moved).toEqual([]);
   });
 
   test('a run counts new and changed games in the words of the list of runs', async () => {

@@ -88,7 +88,7 @@ export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <div class="of"><span class="meta" dir="auto">${application_name}</span>${namePlace(game_id)}
-<span class="meta">due ${ago(due)}</span></div>
+<span class="meta"><span class="hidden">due </span>${ago(due)}</span></div>
 ${marks.length === 0 ? null : html`<div class="marks">${marks.map((mark) => html`${mark} `)}</div>`}</div>
 ${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };

@@ -151,7 +151,7 @@ ${NO_DEFAULT}${hiddenFields({ ...filters, ...kept })}${cards}${bulk(games.length
       body: html`<div class="toolbar">${laneTabs(lane, filters, summary, appeals.open)}${list.filters}</div>
 ${games.length === 0 ? empty : shown}${isGallery ? PICTURE_VIEWER : null}
 ${(said ?? pager) && html`<div class="pager">${said}${pager}</div>`}`,
-      lead: due === null ? 'Nothing waits.' : html`The first game of this lane is due ${ago(due)}.`,
+      lead: due === null ? 'Nothing waits.' : html`First due ${ago(due)}`,
       actions: mayDecide
         ? html`${viewSwitch(filters, isGallery)}
 ${action('/undo', 'Undo', { fields: { ...filters, ...kept }, key: 'u', id: 'undo' })}
