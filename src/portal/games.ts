@@ -54,9 +54,8 @@ const showTab = async (
   query: unknown,
 ): Promise<SafeHtml> => {
   const view = { path: '/portal/games', query, limit: PAGE };
-  const title = `Games that are ${status}`;
   const cells = { game_name: nameCell };
-  const shared = { title, linkTo, label: 'Games', empty: `None of your games is ${status}.` };
+  const shared = { linkTo, label: 'Games', empty: `None of your games is ${status}.` };
   if (status === 'withdrawn') {
     const fixed = { application_id };
     const { rows, body } = await showList(sources, withdrawnGameList, { ...view, fixed, kept: { status } });

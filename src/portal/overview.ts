@@ -72,7 +72,7 @@ const namedGame = (
   html`${n === 0 ? null : ', '}<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
 
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
-${named.length > 0 ? named.map(namedGame) : html`<strong>${number(games)} games</strong>`}: ${label ?? 'no reason given'}
+<strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
 
 /** A link to the page on which the developer can solve a problem. */
@@ -87,7 +87,7 @@ const rejectedSection = (rejections: readonly RejectionCount[]): SafeHtml | null
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   const aside =
     only === undefined
-      ? actButton('/portal/games?status=rejected', 'Read why for each game')
+      ? actButton('/portal/games?status=rejected', 'Read why')
       : actButton(gameUrl(only.application_game_id), 'Open the game');
   return section(
     title,
@@ -174,7 +174,7 @@ ${findForm()}
         [
           'Last run',
           run === undefined
-            ? 'There was none yet.'
+            ? html`There was none yet: <a href="/portal/checks">check your webhooks</a> first.`
             : html`<a href="/portal/runs">${badge(run.outcome ?? 'open')}</a> ${ago(run.started_at)}`,
         ],
         [
@@ -218,6 +218,7 @@ ${await standingSection(sql, application_id, games.pending)}</div>`;
       only: RUN_COLUMNS,
       cells: { why: whyCell },
       empty: 'There was no run yet.',
+      stacked: 'lines',
     });
     return sendPortal(reply, {
       title: 'Failures and runs',

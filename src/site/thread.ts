@@ -5,8 +5,8 @@ import { ago, badge, html, nothing, type SafeHtml } from '#src/site/html.ts';
 
 const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> = {
   note: ['note', 'plain'],
-  message: ['to the developer', 'info'],
-  answer: ['from the developer', 'info'],
+  message: ['message', 'info'],
+  answer: ['answer', 'info'],
   appeal: ['appeal', 'warn'],
   upheld: ['rejection upheld', 'bad'],
   overturned: ['rejection overturned', 'good'],

@@ -34,7 +34,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   await sql`update event_webhooks set failing_since = now(), last_error = 'connect_failed'`;
   const first = await page('/portal');
   const places = [
-    '<a href="/portal/game?id=one" dir="auto">Kite one</a>: Information is missing',
+    'Information is missing or incomplete</strong>: <a href="/portal/game?id=one" dir="auto">Kite one</a>',
     'game_icon.0 is not an http or https address',
     '<a href="/portal/game?id=broken">',
     'Deliveries fail: No connection, or it closed before the answer began.',
@@ -59,8 +59,8 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   expect(await page('/portal')).not.toContain('Fix the address');
   for (const id of ['two', 'three', 'four']) await reject(id);
   const many = await page('/portal');
-  expect(many).toContain('<strong>4 games</strong>: Information is missing');
-  expect(many).toContain('<a class="button" href="/portal/games?status=rejected">Read why for each game</a>');
+  expect(many).toContain('Information is missing or incomplete</strong>: 4 games');
+  expect(many).toContain('<a class="button" href="/portal/games?status=rejected">Read why</a>');
 });
 
 test('the overview of an application whose runs fail begins with that and with why', async () => {
