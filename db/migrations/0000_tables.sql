@@ -45,13 +45,15 @@ CREATE TABLE "applications" (
 	CONSTRAINT "applications_review_priority" CHECK ("applications"."review_priority" in ('high', 'normal', 'low')),
 	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),
 	CONSTRAINT "applications_counts" CHECK (least("applications"."failed_runs") >= 0 and greatest("applications"."failed_runs") <= 9007199254740991),
-	CONSTRAINT "applications_texts" CHECK (greatest(octet_length("applications"."name"), octet_length("applications"."query_game_list_webhook"), octet_length("applications"."query_game_detail_webhook"), octet_length("applications"."query_cp_kyc_webhook"), pg_column_size("applications"."volatile_parameters"), octet_length("applications"."pause_reason")) <= 20000),
+	CONSTRAINT "applications_texts" CHECK (greatest(octet_length("applications"."name"), octet_length("applications"."query_game_list_webhook"), octet_length("applications"."query_game_detail_webhook"), octet_length("applications"."query_cp_kyc_webhook"), octet_length("applications"."access_token"), pg_column_size("applications"."volatile_parameters"), octet_length("applications"."pause_reason")) <= 20000),
+	CONSTRAINT "applications_times" CHECK (least("applications"."last_success_at", "applications"."failing_since") >= '1970-01-01Z' and greatest("applications"."last_success_at", "applications"."failing_since") < '10000-01-01Z'),
 	CONSTRAINT "applications_pace" CHECK ("applications"."every_ms" between 1 and 2592000000 and "applications"."kyc_every_ms" between 1 and 2592000000
         and "applications"."detail_max_age_ms" between 0 and 31536000000
         and "applications"."concurrency" between 1 and 100 and "applications"."rate" between 1 and 100000),
 	CONSTRAINT "applications_volatile_parameters" CHECK (("applications"."volatile_parameters" = '{}' or array_ndims("applications"."volatile_parameters") = 1 and array_lower("applications"."volatile_parameters", 1) = 1 and array_position("applications"."volatile_parameters", null) is null)),
 	CONSTRAINT "applications_access_token_keys" CHECK ("applications"."access_token_keys" = jsonb_path_query_array("applications"."access_token_keys",
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)),
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size("applications"."access_token_keys") <= 20000),
 	CONSTRAINT "applications_application_id" CHECK ("applications"."application_id" ~ '^[a-z0-9][a-z0-9-]{0,62}$')
 );
 --> statement-breakpoint
@@ -130,7 +132,8 @@ CREATE TABLE "event_deliveries" (
 	"delivered_at" timestamp with time zone,
 	CONSTRAINT "event_deliveries_state" CHECK ("event_deliveries"."state" in ('pending', 'delivered', 'failed')),
 	CONSTRAINT "event_deliveries_counts" CHECK (least("event_deliveries"."attempts", "event_deliveries"."last_status") >= 0 and greatest("event_deliveries"."attempts", "event_deliveries"."last_status") <= 9007199254740991),
-	CONSTRAINT "event_deliveries_texts" CHECK (greatest(octet_length("event_deliveries"."last_error")) <= 20000)
+	CONSTRAINT "event_deliveries_texts" CHECK (greatest(octet_length("event_deliveries"."last_error")) <= 20000),
+	CONSTRAINT "event_deliveries_times" CHECK (least("event_deliveries"."requested_at") >= '1970-01-01Z' and greatest("event_deliveries"."requested_at") < '10000-01-01Z')
 );
 --> statement-breakpoint
 CREATE TABLE "event_webhooks" (
@@ -152,9 +155,11 @@ CREATE TABLE "event_webhooks" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "event_webhooks_status" CHECK ("event_webhooks"."status" in ('active', 'off')),
 	CONSTRAINT "event_webhooks_counts" CHECK (least("event_webhooks"."failures") >= 0 and greatest("event_webhooks"."failures") <= 9007199254740991),
-	CONSTRAINT "event_webhooks_texts" CHECK (greatest(octet_length("event_webhooks"."url"), octet_length("event_webhooks"."off_reason"), octet_length("event_webhooks"."last_error")) <= 20000),
+	CONSTRAINT "event_webhooks_texts" CHECK (greatest(octet_length("event_webhooks"."url"), octet_length("event_webhooks"."off_reason"), octet_length("event_webhooks"."last_error"), octet_length("event_webhooks"."secret"), octet_length("event_webhooks"."former_secret")) <= 20000),
+	CONSTRAINT "event_webhooks_times" CHECK (least("event_webhooks"."failing_since") >= '1970-01-01Z' and greatest("event_webhooks"."failing_since") < '10000-01-01Z'),
 	CONSTRAINT "event_webhooks_secret_keys" CHECK ("event_webhooks"."secret_keys" = jsonb_path_query_array("event_webhooks"."secret_keys",
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size("event_webhooks"."secret_keys") <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "events" (
@@ -274,6 +279,7 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
 	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), pg_column_size("games"."game_icon"), pg_column_size("games"."game_store_pic")) <= 1000000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null)),
+	CONSTRAINT "games_times" CHECK (least("games"."fetched_at", "games"."addresses_end_at") >= '1970-01-01Z' and greatest("games"."fetched_at", "games"."addresses_end_at") < '10000-01-01Z'),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
 );
 --> statement-breakpoint
@@ -319,7 +325,7 @@ CREATE TABLE "operators" (
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
-	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject")) <= 20000),
+	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject"), pg_column_size("operators"."roles")) <= 20000),
 	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null) and ("operators"."held_roles" = '{}' or array_ndims("operators"."held_roles") = 1 and array_lower("operators"."held_roles", 1) = 1 and array_position("operators"."held_roles", null) is null)),
 	CONSTRAINT "operators_password_hash" CHECK ("operators"."password_hash" ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'),
 	CONSTRAINT "operators_roles" CHECK ("operators"."roles" <@ array['viewer', 'reviewer', 'kyc_officer', 'admin'])
@@ -404,8 +410,10 @@ CREATE TABLE "kyc_former_records" (
 	"replaced_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"changed_fields" text[] NOT NULL,
 	CONSTRAINT "kyc_former_records_data_keys" CHECK ("kyc_former_records"."data_keys" = jsonb_path_query_array("kyc_former_records"."data_keys",
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)),
-	CONSTRAINT "kyc_former_records_changed_fields" CHECK (("kyc_former_records"."changed_fields" = '{}' or array_ndims("kyc_former_records"."changed_fields") = 1 and array_lower("kyc_former_records"."changed_fields", 1) = 1 and array_position("kyc_former_records"."changed_fields", null) is null))
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size("kyc_former_records"."data_keys") <= 20000),
+	CONSTRAINT "kyc_former_records_changed_fields" CHECK (("kyc_former_records"."changed_fields" = '{}' or array_ndims("kyc_former_records"."changed_fields") = 1 and array_lower("kyc_former_records"."changed_fields", 1) = 1 and array_position("kyc_former_records"."changed_fields", null) is null)),
+	CONSTRAINT "kyc_former_records_sizes" CHECK (greatest(pg_column_size("kyc_former_records"."changed_fields"), octet_length("kyc_former_records"."cp_name"), octet_length("kyc_former_records"."cp_short_name"), octet_length("kyc_former_records"."legal_entity"), octet_length("kyc_former_records"."id_type"), octet_length("kyc_former_records"."id_number"), octet_length("kyc_former_records"."tax_id"), octet_length("kyc_former_records"."registered_address"), octet_length("kyc_former_records"."corporate_account"), octet_length("kyc_former_records"."opening_bank")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_keys" (
@@ -414,7 +422,9 @@ CREATE TABLE "kyc_keys" (
 	"public_key" "bytea",
 	CONSTRAINT "kyc_keys_purpose" CHECK ("kyc_keys"."purpose" in ('fingerprint', 'events')),
 	CONSTRAINT "kyc_keys_data_keys" CHECK ("kyc_keys"."data_keys" = jsonb_path_query_array("kyc_keys"."data_keys",
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size("kyc_keys"."data_keys") <= 20000),
+	CONSTRAINT "kyc_keys_sizes" CHECK (greatest(octet_length("kyc_keys"."public_key")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_records" (
@@ -438,8 +448,10 @@ CREATE TABLE "kyc_records" (
 	"field_fingerprints" "bytea" NOT NULL,
 	CONSTRAINT "kyc_records_record_id_unique" UNIQUE("record_id"),
 	CONSTRAINT "kyc_records_data_keys" CHECK ("kyc_records"."data_keys" = jsonb_path_query_array("kyc_records"."data_keys",
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)),
-	CONSTRAINT "kyc_records_changed_fields" CHECK (("kyc_records"."changed_fields" = '{}' or array_ndims("kyc_records"."changed_fields") = 1 and array_lower("kyc_records"."changed_fields", 1) = 1 and array_position("kyc_records"."changed_fields", null) is null))
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size("kyc_records"."data_keys") <= 20000),
+	CONSTRAINT "kyc_records_changed_fields" CHECK (("kyc_records"."changed_fields" = '{}' or array_ndims("kyc_records"."changed_fields") = 1 and array_lower("kyc_records"."changed_fields", 1) = 1 and array_position("kyc_records"."changed_fields", null) is null)),
+	CONSTRAINT "kyc_records_sizes" CHECK (greatest(pg_column_size("kyc_records"."changed_fields"), octet_length("kyc_records"."cp_name"), octet_length("kyc_records"."cp_short_name"), octet_length("kyc_records"."legal_entity"), octet_length("kyc_records"."id_type"), octet_length("kyc_records"."id_number"), octet_length("kyc_records"."tax_id"), octet_length("kyc_records"."registered_address"), octet_length("kyc_records"."corporate_account"), octet_length("kyc_records"."opening_bank"), octet_length("kyc_records"."fingerprint"), octet_length("kyc_records"."tax_id_fingerprint"), octet_length("kyc_records"."field_fingerprints")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_states" (
@@ -486,7 +498,8 @@ CREATE TABLE "picture_changes" (
 	"before" "bytea" NOT NULL,
 	"after" "bytea" NOT NULL,
 	CONSTRAINT "picture_changes_game_id_found_at_picture_id_pk" PRIMARY KEY("game_id","found_at","picture_id"),
-	CONSTRAINT "picture_changes_counts" CHECK (least("picture_changes"."audit_id") >= 0 and greatest("picture_changes"."audit_id") <= 9007199254740991)
+	CONSTRAINT "picture_changes_counts" CHECK (least("picture_changes"."audit_id") >= 0 and greatest("picture_changes"."audit_id") <= 9007199254740991),
+	CONSTRAINT "picture_changes_sizes" CHECK (greatest(octet_length("picture_changes"."before"), octet_length("picture_changes"."after")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_contents" (
@@ -503,7 +516,7 @@ CREATE TABLE "picture_contents" (
 	"stored" text,
 	"looked_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "picture_contents_outcome" CHECK ("picture_contents"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable')),
-	CONSTRAINT "picture_contents_texts" CHECK (greatest(octet_length("picture_contents"."format")) <= 20000),
+	CONSTRAINT "picture_contents_texts" CHECK (greatest(octet_length("picture_contents"."format"), octet_length("picture_contents"."sha256")) <= 20000),
 	CONSTRAINT "picture_contents_stored" CHECK ("picture_contents"."stored" in ('seen', 'passed')),
 	CONSTRAINT "picture_contents_counts" CHECK (least("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") >= 0 and greatest("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") <= 9007199254740991)
 );
@@ -515,7 +528,8 @@ CREATE TABLE "picture_pins" (
 	"picture_id" uuid NOT NULL,
 	"sha256" "bytea",
 	CONSTRAINT "picture_pins_audit_id_is_icon_place_pk" PRIMARY KEY("audit_id","is_icon","place"),
-	CONSTRAINT "picture_pins_counts" CHECK (least("picture_pins"."audit_id", "picture_pins"."place") >= 0 and greatest("picture_pins"."audit_id", "picture_pins"."place") <= 9007199254740991)
+	CONSTRAINT "picture_pins_counts" CHECK (least("picture_pins"."audit_id", "picture_pins"."place") >= 0 and greatest("picture_pins"."audit_id", "picture_pins"."place") <= 9007199254740991),
+	CONSTRAINT "picture_pins_sizes" CHECK (greatest(octet_length("picture_pins"."sha256")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "picture_rules" (
@@ -533,7 +547,8 @@ CREATE TABLE "picture_thumbnails" (
 	"width" smallint NOT NULL,
 	"webp" "bytea" NOT NULL,
 	CONSTRAINT "picture_thumbnails_sha256_width_pk" PRIMARY KEY("sha256","width"),
-	CONSTRAINT "picture_thumbnails_counts" CHECK (least("picture_thumbnails"."width") >= 0 and greatest("picture_thumbnails"."width") <= 9007199254740991)
+	CONSTRAINT "picture_thumbnails_counts" CHECK (least("picture_thumbnails"."width") >= 0 and greatest("picture_thumbnails"."width") <= 9007199254740991),
+	CONSTRAINT "picture_thumbnails_sizes" CHECK (greatest(octet_length("picture_thumbnails"."sha256"), octet_length("picture_thumbnails"."webp")) <= 8388608)
 );
 --> statement-breakpoint
 CREATE TABLE "pictures" (
@@ -549,7 +564,7 @@ CREATE TABLE "pictures" (
 	"next_check_at" timestamp with time zone,
 	CONSTRAINT "pictures_outcome" CHECK ("pictures"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable', 'not_found', 'http_error', 'redirect', 'too_large', 'encoded', 'busy', 'timeout', 'forbidden_address', 'name_not_found', 'tls_failed', 'connect_failed', 'connection_lost', 'not_requested')),
 	CONSTRAINT "pictures_counts" CHECK (least("pictures"."http_status") >= 0 and greatest("pictures"."http_status") <= 9007199254740991),
-	CONSTRAINT "pictures_texts" CHECK (greatest(octet_length("pictures"."url"), octet_length("pictures"."note"), octet_length("pictures"."etag")) <= 20000)
+	CONSTRAINT "pictures_texts" CHECK (greatest(octet_length("pictures"."url"), octet_length("pictures"."note"), octet_length("pictures"."etag"), octet_length("pictures"."sha256")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "application_checks" (
@@ -573,7 +588,8 @@ CREATE TABLE "application_checks" (
 --> statement-breakpoint
 CREATE TABLE "detail_turns" (
 	"application_id" text PRIMARY KEY NOT NULL,
-	"ends_at" timestamp with time zone NOT NULL
+	"ends_at" timestamp with time zone NOT NULL,
+	CONSTRAINT "detail_turns_times" CHECK (least("detail_turns"."ends_at") >= '1970-01-01Z' and greatest("detail_turns"."ends_at") < '10000-01-01Z')
 );
 --> statement-breakpoint
 CREATE TABLE "portal_sessions" (
@@ -592,7 +608,8 @@ CREATE TABLE "refresh_requests" (
 	"attempts" smallint DEFAULT 0 NOT NULL,
 	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id"),
 	CONSTRAINT "refresh_requests_counts" CHECK (least("refresh_requests"."attempts") >= 0 and greatest("refresh_requests"."attempts") <= 9007199254740991),
-	CONSTRAINT "refresh_requests_texts" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 20000)
+	CONSTRAINT "refresh_requests_texts" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 20000),
+	CONSTRAINT "refresh_requests_times" CHECK (least("refresh_requests"."requested_at") >= '1970-01-01Z' and greatest("refresh_requests"."requested_at") < '10000-01-01Z')
 );
 --> statement-breakpoint
 CREATE TABLE "refresh_turns" (
@@ -618,7 +635,8 @@ CREATE TABLE "changed_games" (
 	"decided_revision" integer NOT NULL,
 	"since" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"carry_at" timestamp with time zone,
-	CONSTRAINT "changed_games_counts" CHECK (least("changed_games"."decided_revision") >= 0 and greatest("changed_games"."decided_revision") <= 9007199254740991)
+	CONSTRAINT "changed_games_counts" CHECK (least("changed_games"."decided_revision") >= 0 and greatest("changed_games"."decided_revision") <= 9007199254740991),
+	CONSTRAINT "changed_games_times" CHECK (least("changed_games"."since") >= '1970-01-01Z' and greatest("changed_games"."since") < '10000-01-01Z')
 );
 --> statement-breakpoint
 CREATE TABLE "game_absences" (
@@ -710,6 +728,7 @@ CREATE TABLE "sync_run_pages" (
 	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num"),
 	CONSTRAINT "sync_run_pages_texts" CHECK (greatest(octet_length("sync_run_pages"."reason")) <= 20000),
+	CONSTRAINT "sync_run_pages_sizes" CHECK (greatest(pg_column_size("sync_run_pages"."application_game_ids"), pg_column_size("sync_run_pages"."open_games")) <= 4000000),
 	CONSTRAINT "sync_run_pages_kind" CHECK ("sync_run_pages"."kind" in ('listed', 'unread', 'unlisted')),
 	CONSTRAINT "sync_run_pages_counts" CHECK (least("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") >= 0 and greatest("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") <= 9007199254740991),
 	CONSTRAINT "sync_run_pages_numbers" CHECK (least("sync_run_pages"."total") >= -9007199254740991 and greatest("sync_run_pages"."total") <= 9007199254740991),
@@ -783,11 +802,13 @@ CREATE TABLE "event_subscriptions" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "event_subscriptions_status" CHECK ("event_subscriptions"."status" in ('active', 'off')),
 	CONSTRAINT "event_subscriptions_counts" CHECK (least("event_subscriptions"."failures", "event_subscriptions"."position") >= 0 and greatest("event_subscriptions"."failures", "event_subscriptions"."position") <= 9007199254740991),
-	CONSTRAINT "event_subscriptions_texts" CHECK (greatest(octet_length("event_subscriptions"."url"), octet_length("event_subscriptions"."off_reason"), octet_length("event_subscriptions"."last_error")) <= 20000),
+	CONSTRAINT "event_subscriptions_texts" CHECK (greatest(octet_length("event_subscriptions"."url"), octet_length("event_subscriptions"."off_reason"), octet_length("event_subscriptions"."last_error"), octet_length("event_subscriptions"."secret"), octet_length("event_subscriptions"."former_secret"), pg_column_size("event_subscriptions"."types")) <= 20000),
+	CONSTRAINT "event_subscriptions_times" CHECK (least("event_subscriptions"."failing_since") >= '1970-01-01Z' and greatest("event_subscriptions"."failing_since") < '10000-01-01Z'),
 	CONSTRAINT "event_subscriptions_lists" CHECK (("event_subscriptions"."types" = '{}' or array_ndims("event_subscriptions"."types") = 1 and array_lower("event_subscriptions"."types", 1) = 1 and array_position("event_subscriptions"."types", null) is null)),
 	CONSTRAINT "event_subscriptions_types" CHECK ("event_subscriptions"."types" <@ array['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'game.received', 'game.changed', 'game.answered', 'game.appealed', 'kyc.changed', 'kyc.verdict', 'application.added', 'application.updated', 'application.paused', 'application.resumed', 'application.removed', 'run.suspect']),
 	CONSTRAINT "event_subscriptions_secret_keys" CHECK ("event_subscriptions"."secret_keys" = jsonb_path_query_array("event_subscriptions"."secret_keys",
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true))
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size("event_subscriptions"."secret_keys") <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "stream_events" (
@@ -818,6 +839,7 @@ CREATE TABLE "game_appeals" (
 	"decided_at" timestamp with time zone,
 	CONSTRAINT "game_appeals_rejection" UNIQUE("audit_id"),
 	CONSTRAINT "game_appeals_outcome" CHECK ("game_appeals"."outcome" in ('upheld', 'overturned', 'void')),
+	CONSTRAINT "game_appeals_texts" CHECK (greatest(octet_length("game_appeals"."decided_by")) <= 20000),
 	CONSTRAINT "game_appeals_decided" CHECK (("game_appeals"."outcome" is null) = ("game_appeals"."decided_at" is null)
         and coalesce("game_appeals"."outcome" in ('upheld', 'overturned'), false) = ("game_appeals"."decided_by" is not null)
         and ("game_appeals"."decided_by" is null) = ("game_appeals"."answer" is null)),

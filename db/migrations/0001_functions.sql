@@ -1779,7 +1779,7 @@ set search_path = public, pg_temp
 as $$
 begin
   new.attempts := greatest(1, least(new.attempts, 1000000000));
-  new.window_ends_at := least(new.window_ends_at, now() + interval '1 hour');
+  new.window_ends_at := greatest(now() - interval '1 hour', least(new.window_ends_at, now() + interval '1 hour'));
   return new;
 end
 $$;

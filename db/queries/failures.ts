@@ -126,13 +126,16 @@ export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number)
       and f.last_at >= r.started_at and f.first_at <= coalesce(r.finished_at, 'infinity')
     order by f.application_game_id, f.operation limit ${limit}`;
 
+/** More kinds than there are. A stolen worker may store as many as it has rows. */
+const KINDS_MAX = 200;
+
 /**
  * Counts the open failures by operation and kind: those of calls, the faults of the latest runs, and the addresses of
  * events whose secret no worker can decrypt. Every process reads it for its metrics: db/table-rights.ts lists the columns.
  */
 export const countFailures = (sql: Queryable) =>
   sql<{ operation: Operation | 'deliver_event'; kind: string; count: number }[]>`
-    select operation, kind, count(*)::int as count
+    select operation, left(kind, 100) as kind, count(*)::int as count
     from (
       select operation, kind from ingest_failures
       union all
@@ -147,4 +150,4 @@ export const countFailures = (sql: Queryable) =>
       from (select last_error from event_webhooks union all select last_error from event_subscriptions) as addresses
       where starts_with(last_error, ${NOT_SIGNED})
     ) as open
-    group by operation, kind`;
+    group by 1, 2 order by 3 desc limit ${KINDS_MAX}`;

@@ -60,6 +60,11 @@ export const replaceWraps = (sql: Queryable, table: WrappedTable, rows: readonly
 
 export type SealedCount = { table: WrappedTable; key_id: string; count: number };
 
+/** More keys than an installation has. A stolen console or worker may name as many as it likes. */
+const KEYS_MAX = 200;
+
 /** Counts the data keys that each key-encryption key wraps. A key with 0 can be removed. */
 export const countWrapsByKey = (sql: Queryable): Promise<SealedCount[]> =>
-  sql<SealedCount[]>`select table_name as table, key_id, wraps as count from count_wraps()`;
+  sql<SealedCount[]>`
+    select table_name as table, left(key_id, 100) as key_id, wraps as count from count_wraps()
+    order by wraps desc limit ${KEYS_MAX}`;

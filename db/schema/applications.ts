@@ -1,6 +1,15 @@
 import { sql } from 'drizzle-orm';
 import { bigint, check, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
-import { areCounts, areKeys, areLists, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import {
+  areCounts,
+  areKeys,
+  areLists,
+  areShort,
+  areTimes,
+  bytea,
+  isOneOf,
+  moment,
+} from '#db/schema/columns.ts';
 import { APPLICATION_STATUSES, REVIEW_PRIORITIES } from '#src/contract/words.ts';
 
 /** One data key, wrapped by one key-encryption key; `wrapped` is base64. */
@@ -58,9 +67,11 @@ export const applications = pgTable(
       table.query_game_list_webhook,
       table.query_game_detail_webhook,
       table.query_cp_kyc_webhook,
+      table.access_token,
       table.volatile_parameters,
       table.pause_reason,
     ]),
+    areTimes('applications_times', table.last_success_at, table.failing_since),
     // No more than `applicationSettings` allows.
     check(
       'applications_pace',

@@ -28,7 +28,10 @@ export const areCounts = (name: string, ...columns: AnyPgColumn[]) =>
  */
 export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = 20_000) => {
   const bytes = columns.map((column) =>
-    column.dataType === 'string' ? sql`octet_length(${column})` : sql`pg_column_size(${column})`,
+    // Custom: bytes.
+    ['string', 'custom'].includes(column.dataType)
+      ? sql`octet_length(${column})`
+      : sql`pg_column_size(${column})`,
   );
   return check(name, sql`greatest(${sql.join(bytes, sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
 };
@@ -70,7 +73,8 @@ export const areKeys = (name: string, column: AnyPgColumn) =>
   check(
     name,
     sql`${column} = jsonb_path_query_array(${column},
-      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)`,
+      'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
+      and pg_column_size(${column}) <= 20000`,
   );
 
 /** The words that a row is found by. */

@@ -14,7 +14,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areKeys, areShort, isOneOf, moment } from '#db/schema/columns.ts';
+import { areCounts, areKeys, areShort, areTimes, isOneOf, moment } from '#db/schema/columns.ts';
 import { DELIVERY_STATES, EVENT_TYPES, EVENT_WEBHOOK_STATUSES, type EventWhy } from '#src/contract/words.ts';
 
 /**
@@ -83,7 +83,14 @@ export const eventWebhooks = pgTable(
   (table) => [
     isOneOf('event_webhooks_status', table.status, EVENT_WEBHOOK_STATUSES),
     areCounts('event_webhooks_counts', table.failures),
-    areShort('event_webhooks_texts', [table.url, table.off_reason, table.last_error]),
+    areShort('event_webhooks_texts', [
+      table.url,
+      table.off_reason,
+      table.last_error,
+      table.secret,
+      table.former_secret,
+    ]),
+    areTimes('event_webhooks_times', table.failing_since),
     areKeys('event_webhooks_secret_keys', table.secret_keys),
   ],
 );
@@ -121,5 +128,6 @@ export const eventDeliveries = pgTable(
     isOneOf('event_deliveries_state', table.state, DELIVERY_STATES),
     areCounts('event_deliveries_counts', table.attempts, table.last_status),
     areShort('event_deliveries_texts', [table.last_error]),
+    areTimes('event_deliveries_times', table.requested_at),
   ],
 );

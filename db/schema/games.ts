@@ -99,6 +99,7 @@ export const games = pgTable(
     ]),
     areShort('games_content', longContent(table), CONTENT_BYTES),
     areLists('games_pictures', table.game_icon, table.game_store_pic),
+    areTimes('games_times', table.fetched_at, table.addresses_end_at),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],
 );

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  type AnyPgColumn,
   bigint,
   bigserial,
   boolean,
@@ -23,7 +24,7 @@ import {
   isOneOf,
   moment,
 } from '#db/schema/columns.ts';
-import { mapKycFields } from '#src/contract/application.ts';
+import { KYC_SEALED_FIELDS, type KycSealedField, mapKycFields } from '#src/contract/application.ts';
 import { KYC_ACTIONS, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
 
 const applicationId = () =>
@@ -61,6 +62,8 @@ const sealedColumns = () => ({
   ...mapKycFields(() => bytea().notNull()),
   data_keys: jsonb().$type<WrappedKey[]>().notNull(),
 });
+const sealedValues = (table: Record<KycSealedField, AnyPgColumn>): AnyPgColumn[] =>
+  KYC_SEALED_FIELDS.map((field) => table[field]);
 /** Names of the fields that differ from the version before. Empty for the first. */
 const changedFields = () => ({ changed_fields: text().array().notNull() });
 const providerId = () =>
@@ -90,6 +93,13 @@ export const kycRecords = pgTable(
     index('kyc_records_tax_id').on(table.tax_id_fingerprint),
     areKeys('kyc_records_data_keys', table.data_keys),
     areLists('kyc_records_changed_fields', table.changed_fields),
+    areShort('kyc_records_sizes', [
+      table.changed_fields,
+      ...sealedValues(table),
+      table.fingerprint,
+      table.tax_id_fingerprint,
+      table.field_fingerprints,
+    ]),
   ],
 );
 
@@ -110,6 +120,7 @@ export const kycFormerRecords = pgTable(
     index('kyc_former_records_replaced_at').on(table.replaced_at),
     areKeys('kyc_former_records_data_keys', table.data_keys),
     areLists('kyc_former_records_changed_fields', table.changed_fields),
+    areShort('kyc_former_records_sizes', [table.changed_fields, ...sealedValues(table)]),
   ],
 );
 
@@ -170,6 +181,7 @@ export const kycKeys = pgTable(
   (table) => [
     isOneOf('kyc_keys_purpose', table.purpose, KYC_KEY_PURPOSES),
     areKeys('kyc_keys_data_keys', table.data_keys),
+    areShort('kyc_keys_sizes', [table.public_key]),
   ],
 );
 

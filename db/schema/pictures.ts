@@ -46,7 +46,7 @@ export const pictures = pgTable(
     index('pictures_due').on(table.next_check_at).where(sql`${table.next_check_at} is not null`),
     isOneOf('pictures_outcome', table.outcome, PICTURE_OUTCOMES),
     areCounts('pictures_counts', table.http_status),
-    areShort('pictures_texts', [table.url, table.note, table.etag]),
+    areShort('pictures_texts', [table.url, table.note, table.etag, table.sha256]),
   ],
 );
 
@@ -74,7 +74,7 @@ export const pictureContents = pgTable(
   },
   (table) => [
     isOneOf('picture_contents_outcome', table.outcome, CONTENT_OUTCOMES),
-    areShort('picture_contents_texts', [table.format]),
+    areShort('picture_contents_texts', [table.format, table.sha256]),
     isOneOf('picture_contents_stored', table.stored, STORE_AREAS),
     areCounts('picture_contents_counts', table.bytes, table.width, table.height, table.frames),
     // Rows of which `prune` may delete something.
@@ -83,6 +83,9 @@ export const pictureContents = pgTable(
       .where(sql`${table.whole} or (not ${table.pinned} and ${table.stored} is null)`),
   ],
 );
+
+/** As many as a decoder sends of one picture (src/pictures/decoder-messages.ts). */
+const THUMBNAIL_BYTES = 8 * 1024 * 1024;
 
 /** Thumbnails as WebP. */
 export const pictureThumbnails = pgTable(
@@ -95,6 +98,7 @@ export const pictureThumbnails = pgTable(
   (table) => [
     primaryKey({ columns: [table.sha256, table.width] }),
     areCounts('picture_thumbnails_counts', table.width),
+    areShort('picture_thumbnails_sizes', [table.sha256, table.webp], THUMBNAIL_BYTES),
   ],
 );
 
@@ -118,6 +122,7 @@ export const picturePins = pgTable(
     index('picture_pins_picture').on(table.picture_id),
     index('picture_pins_sha256').on(table.sha256),
     areCounts('picture_pins_counts', table.audit_id, table.place),
+    areShort('picture_pins_sizes', [table.sha256]),
   ],
 );
 
@@ -157,6 +162,7 @@ export const pictureChanges = pgTable(
   (table) => [
     primaryKey({ columns: [table.game_id, table.found_at, table.picture_id] }),
     areCounts('picture_changes_counts', table.audit_id),
+    areShort('picture_changes_sizes', [table.before, table.after]),
   ],
 );
 

@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { apiTokens } from '#db/schema/api-tokens.ts';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areShort, bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, areShort, areTimes, bytea, moment } from '#db/schema/columns.ts';
 
 // What was requested and is not done yet. A row is deleted in the transaction that writes the result: the queue may be lost.
 
@@ -39,6 +39,7 @@ export const refreshRequests = pgTable(
     index('refresh_requests_by_operator').on(table.application_id).where(sql`${table.by_operator}`),
     areCounts('refresh_requests_counts', table.attempts),
     areShort('refresh_requests_texts', [table.application_game_id]),
+    areTimes('refresh_requests_times', table.requested_at),
   ],
 );
 
@@ -61,10 +62,14 @@ export const refreshTurns = pgTable(
  * Until when the detail calls of an application are taken by the jobs that have reserved them. Unlogged, because a crash
  * of Postgres may lose it: the calls of at most one turn then follow too soon.
  */
-export const detailTurns = pgTable('detail_turns', {
-  application_id: text().primaryKey(),
-  ends_at: moment('ends_at').notNull(),
-});
+export const detailTurns = pgTable(
+  'detail_turns',
+  {
+    application_id: text().primaryKey(),
+    ends_at: moment('ends_at').notNull(),
+  },
+  (table) => [areTimes('detail_turns_times', table.ends_at)],
+);
 
 /** `app check`, run by a worker for a page, with its report. */
 export const applicationChecks = pgTable(

@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areShort, moment } from '#db/schema/columns.ts';
+import { areCounts, areShort, areTimes, moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
 // The tables of the review room. The trigger `games_review` writes `changed_games` and `game_absences`. They have no foreign
@@ -42,6 +42,7 @@ export const changedGames = pgTable(
     index('changed_games_lane').on(table.since, table.game_id, table.application_id),
     index('changed_games_application').on(table.application_id, table.since, table.game_id),
     areCounts('changed_games_counts', table.decided_revision),
+    areTimes('changed_games_times', table.since),
   ],
 );
 

@@ -161,6 +161,9 @@ export const runDays = pgTable(
   ],
 );
 
+/** Twice what the longest ids of a page take. */
+const PAGE_BYTES = 4_000_000;
+
 /**
  * One page of one run: the games that it named, the details that it waits for, its counters. It has no foreign key: each
  * transaction that adds pages would lock the run's row once more, which is logged.
@@ -195,6 +198,7 @@ export const syncRunPages = pgTable(
       .on(table.run_id, table.page_num)
       .where(sql`${table.open_games} <> '{}'::jsonb`),
     areShort('sync_run_pages_texts', [table.reason]),
+    areShort('sync_run_pages_sizes', [table.application_game_ids, table.open_games], PAGE_BYTES),
     isOneOf('sync_run_pages_kind', table.kind, PAGE_KINDS),
     areCounts(
       'sync_run_pages_counts',

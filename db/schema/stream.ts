@@ -11,7 +11,16 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
-import { areCounts, areKeys, areLists, areOf, areShort, isOneOf, moment } from '#db/schema/columns.ts';
+import {
+  areCounts,
+  areKeys,
+  areLists,
+  areOf,
+  areShort,
+  areTimes,
+  isOneOf,
+  moment,
+} from '#db/schema/columns.ts';
 import {
   EVENT_WEBHOOK_STATUSES,
   type KycState,
@@ -80,7 +89,15 @@ export const eventSubscriptions = pgTable(
   (table) => [
     isOneOf('event_subscriptions_status', table.status, EVENT_WEBHOOK_STATUSES),
     areCounts('event_subscriptions_counts', table.failures, table.position),
-    areShort('event_subscriptions_texts', [table.url, table.off_reason, table.last_error]),
+    areShort('event_subscriptions_texts', [
+      table.url,
+      table.off_reason,
+      table.last_error,
+      table.secret,
+      table.former_secret,
+      table.types,
+    ]),
+    areTimes('event_subscriptions_times', table.failing_since),
     areLists('event_subscriptions_lists', table.types),
     areOf('event_subscriptions_types', table.types, STREAM_TYPES),
     areKeys('event_subscriptions_secret_keys', table.secret_keys),

@@ -58,6 +58,7 @@ export const gameAppeals = pgTable(
     index('game_appeals_game').on(table.game_id),
     index('game_appeals_application').on(table.application_id, table.opened_at),
     isOneOf('game_appeals_outcome', table.outcome, APPEAL_OUTCOMES),
+    areShort('game_appeals_texts', [table.decided_by]),
     check(
       'game_appeals_decided',
       sql`(${table.outcome} is null) = (${table.decided_at} is null)

@@ -81,13 +81,14 @@ create table applications (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (application_id),
-  constraint applications_access_token_keys CHECK (access_token_keys = jsonb_path_query_array(access_token_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint applications_access_token_keys CHECK (access_token_keys = jsonb_path_query_array(access_token_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(access_token_keys) <= 20000),
   constraint applications_application_id CHECK (application_id ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
   constraint applications_counts CHECK (LEAST(failed_runs) >= 0 AND GREATEST(failed_runs) <= '9007199254740991'::bigint),
   constraint applications_pace CHECK (every_ms >= 1 AND every_ms <= '2592000000'::bigint AND kyc_every_ms >= 1 AND kyc_every_ms <= '2592000000'::bigint AND detail_max_age_ms >= 0 AND detail_max_age_ms <= '31536000000'::bigint AND concurrency >= 1 AND concurrency <= 100 AND rate >= 1 AND rate <= 100000),
   constraint applications_review_priority CHECK (review_priority = ANY (ARRAY['high'::text, 'normal'::text, 'low'::text])),
   constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text])),
-  constraint applications_texts CHECK (GREATEST(octet_length(name), octet_length(query_game_list_webhook), octet_length(query_game_detail_webhook), octet_length(query_cp_kyc_webhook), pg_column_size(volatile_parameters), octet_length(pause_reason)) <= 20000),
+  constraint applications_texts CHECK (GREATEST(octet_length(name), octet_length(query_game_list_webhook), octet_length(query_game_detail_webhook), octet_length(query_cp_kyc_webhook), octet_length(access_token), pg_column_size(volatile_parameters), octet_length(pause_reason)) <= 20000),
+  constraint applications_times CHECK (LEAST(last_success_at, failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(last_success_at, failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone),
   constraint applications_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
 
@@ -160,7 +161,8 @@ create table changed_games (
   since timestamp(3) with time zone default now() not null,
   carry_at timestamp with time zone,
   constraint changed_games_pkey PRIMARY KEY (game_id),
-  constraint changed_games_counts CHECK (LEAST(decided_revision) >= 0 AND GREATEST(decided_revision) <= '9007199254740991'::bigint)
+  constraint changed_games_counts CHECK (LEAST(decided_revision) >= 0 AND GREATEST(decided_revision) <= '9007199254740991'::bigint),
+  constraint changed_games_times CHECK (LEAST(since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(since) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table content_providers (
@@ -186,7 +188,8 @@ create table decision_rules (
 create unlogged table detail_turns (
   application_id text not null,
   ends_at timestamp with time zone not null,
-  constraint detail_turns_pkey PRIMARY KEY (application_id)
+  constraint detail_turns_pkey PRIMARY KEY (application_id),
+  constraint detail_turns_times CHECK (LEAST(ends_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(ends_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table event_deliveries (
@@ -203,7 +206,8 @@ create table event_deliveries (
   constraint event_deliveries_pkey PRIMARY KEY (event_id),
   constraint event_deliveries_counts CHECK (LEAST(attempts, last_status) >= 0 AND GREATEST(attempts, last_status) <= '9007199254740991'::bigint),
   constraint event_deliveries_state CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])),
-  constraint event_deliveries_texts CHECK (GREATEST(octet_length(last_error)) <= 20000)
+  constraint event_deliveries_texts CHECK (GREATEST(octet_length(last_error)) <= 20000),
+  constraint event_deliveries_times CHECK (LEAST(requested_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(requested_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table event_subscriptions (
@@ -228,9 +232,10 @@ create table event_subscriptions (
   constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
   constraint event_subscriptions_counts CHECK (LEAST(failures::bigint, "position") >= 0 AND GREATEST(failures::bigint, "position") <= '9007199254740991'::bigint),
   constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL),
-  constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(secret_keys) <= 20000),
   constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
-  constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error)) <= 20000),
+  constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret), pg_column_size(types)) <= 20000),
+  constraint event_subscriptions_times CHECK (LEAST(failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone),
   constraint event_subscriptions_types CHECK (types <@ ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text, 'game.received'::text, 'game.changed'::text, 'game.answered'::text, 'game.appealed'::text, 'kyc.changed'::text, 'kyc.verdict'::text, 'application.added'::text, 'application.updated'::text, 'application.paused'::text, 'application.resumed'::text, 'application.removed'::text, 'run.suspect'::text])
 );
 
@@ -253,9 +258,10 @@ create table event_webhooks (
   created_at timestamp with time zone default now() not null,
   constraint event_webhooks_pkey PRIMARY KEY (application_id),
   constraint event_webhooks_counts CHECK (LEAST(failures) >= 0 AND GREATEST(failures) <= '9007199254740991'::bigint),
-  constraint event_webhooks_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint event_webhooks_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(secret_keys) <= 20000),
   constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
-  constraint event_webhooks_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error)) <= 20000)
+  constraint event_webhooks_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret)) <= 20000),
+  constraint event_webhooks_times CHECK (LEAST(failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table events (
@@ -295,7 +301,8 @@ create table game_appeals (
   constraint game_appeals_rejection UNIQUE (audit_id),
   constraint game_appeals_decided CHECK ((outcome IS NULL) = (decided_at IS NULL) AND COALESCE(outcome = ANY (ARRAY['upheld'::text, 'overturned'::text]), false) = (decided_by IS NOT NULL) AND (decided_by IS NULL) = (answer IS NULL)),
   constraint game_appeals_outcome CHECK (outcome = ANY (ARRAY['upheld'::text, 'overturned'::text, 'void'::text])),
-  constraint game_appeals_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000 AND char_length(answer) >= 1 AND char_length(answer) <= 4000)
+  constraint game_appeals_text CHECK (char_length(text) >= 1 AND char_length(text) <= 4000 AND char_length(answer) >= 1 AND char_length(answer) <= 4000),
+  constraint game_appeals_texts CHECK (GREATEST(octet_length(decided_by)) <= 20000)
 );
 
 create table game_audits (
@@ -424,7 +431,8 @@ create table games (
   constraint games_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 1000000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
-  constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
+  constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
+  constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table held_games (
@@ -502,7 +510,8 @@ create table kyc_former_records (
   changed_fields text[] not null,
   constraint kyc_former_records_pkey PRIMARY KEY (record_id),
   constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
-  constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true))
+  constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(data_keys) <= 20000),
+  constraint kyc_former_records_sizes CHECK (GREATEST(pg_column_size(changed_fields), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000)
 );
 
 create table kyc_keys (
@@ -510,8 +519,9 @@ create table kyc_keys (
   data_keys jsonb not null,
   public_key bytea,
   constraint kyc_keys_pkey PRIMARY KEY (purpose),
-  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true)),
-  constraint kyc_keys_purpose CHECK (purpose = ANY (ARRAY['fingerprint'::text, 'events'::text]))
+  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(data_keys) <= 20000),
+  constraint kyc_keys_purpose CHECK (purpose = ANY (ARRAY['fingerprint'::text, 'events'::text])),
+  constraint kyc_keys_sizes CHECK (GREATEST(octet_length(public_key)) <= 20000)
 );
 
 create table kyc_records (
@@ -536,7 +546,8 @@ create table kyc_records (
   constraint kyc_records_pkey PRIMARY KEY (application_id),
   constraint kyc_records_record_id_unique UNIQUE (record_id),
   constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
-  constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true))
+  constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(data_keys) <= 20000),
+  constraint kyc_records_sizes CHECK (GREATEST(pg_column_size(changed_fields), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000)
 );
 
 create table kyc_states (
@@ -615,7 +626,7 @@ create table operators (
   constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
-  constraint operators_texts CHECK (GREATEST(octet_length(name), octet_length(oidc_subject)) <= 20000)
+  constraint operators_texts CHECK (GREATEST(octet_length(name), octet_length(oidc_subject), pg_column_size(roles)) <= 20000)
 );
 
 create table picture_changes (
@@ -626,7 +637,8 @@ create table picture_changes (
   before bytea not null,
   after bytea not null,
   constraint picture_changes_game_id_found_at_picture_id_pk PRIMARY KEY (game_id, found_at, picture_id),
-  constraint picture_changes_counts CHECK (LEAST(audit_id) >= 0 AND GREATEST(audit_id) <= '9007199254740991'::bigint)
+  constraint picture_changes_counts CHECK (LEAST(audit_id) >= 0 AND GREATEST(audit_id) <= '9007199254740991'::bigint),
+  constraint picture_changes_sizes CHECK (GREATEST(octet_length(before), octet_length(after)) <= 20000)
 );
 
 create table picture_contents (
@@ -646,7 +658,7 @@ create table picture_contents (
   constraint picture_contents_counts CHECK (LEAST(bytes, width, height, frames) >= 0 AND GREATEST(bytes, width, height, frames) <= '9007199254740991'::bigint),
   constraint picture_contents_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text])),
   constraint picture_contents_stored CHECK (stored = ANY (ARRAY['seen'::text, 'passed'::text])),
-  constraint picture_contents_texts CHECK (GREATEST(octet_length(format)) <= 20000)
+  constraint picture_contents_texts CHECK (GREATEST(octet_length(format), octet_length(sha256)) <= 20000)
 );
 
 create table picture_pins (
@@ -656,7 +668,8 @@ create table picture_pins (
   picture_id uuid not null,
   sha256 bytea,
   constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place),
-  constraint picture_pins_counts CHECK (LEAST(audit_id, place::bigint) >= 0 AND GREATEST(audit_id, place::bigint) <= '9007199254740991'::bigint)
+  constraint picture_pins_counts CHECK (LEAST(audit_id, place::bigint) >= 0 AND GREATEST(audit_id, place::bigint) <= '9007199254740991'::bigint),
+  constraint picture_pins_sizes CHECK (GREATEST(octet_length(sha256)) <= 20000)
 );
 
 create table picture_rules (
@@ -675,7 +688,8 @@ create table picture_thumbnails (
   width smallint not null,
   webp bytea not null,
   constraint picture_thumbnails_sha256_width_pk PRIMARY KEY (sha256, width),
-  constraint picture_thumbnails_counts CHECK (LEAST(width) >= 0 AND GREATEST(width) <= '9007199254740991'::bigint)
+  constraint picture_thumbnails_counts CHECK (LEAST(width) >= 0 AND GREATEST(width) <= '9007199254740991'::bigint),
+  constraint picture_thumbnails_sizes CHECK (GREATEST(octet_length(sha256), octet_length(webp)) <= 8388608)
 );
 alter table picture_thumbnails alter column webp set storage external;
 
@@ -693,7 +707,7 @@ create table pictures (
   constraint pictures_pkey PRIMARY KEY (picture_id),
   constraint pictures_counts CHECK (LEAST(http_status) >= 0 AND GREATEST(http_status) <= '9007199254740991'::bigint),
   constraint pictures_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text, 'not_found'::text, 'http_error'::text, 'redirect'::text, 'too_large'::text, 'encoded'::text, 'busy'::text, 'timeout'::text, 'forbidden_address'::text, 'name_not_found'::text, 'tls_failed'::text, 'connect_failed'::text, 'connection_lost'::text, 'not_requested'::text])),
-  constraint pictures_texts CHECK (GREATEST(octet_length(url), octet_length(note), octet_length(etag)) <= 20000)
+  constraint pictures_texts CHECK (GREATEST(octet_length(url), octet_length(note), octet_length(etag), octet_length(sha256)) <= 20000)
 );
 
 create table portal_sessions (
@@ -724,7 +738,8 @@ create table refresh_requests (
   attempts smallint default 0 not null,
   constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
   constraint refresh_requests_counts CHECK (LEAST(attempts) >= 0 AND GREATEST(attempts) <= '9007199254740991'::bigint),
-  constraint refresh_requests_texts CHECK (GREATEST(octet_length(application_game_id)) <= 20000)
+  constraint refresh_requests_texts CHECK (GREATEST(octet_length(application_game_id)) <= 20000),
+  constraint refresh_requests_times CHECK (LEAST(requested_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(requested_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table refresh_turns (
@@ -816,6 +831,7 @@ create unlogged table sync_run_pages (
   constraint sync_run_pages_kind CHECK (kind = ANY (ARRAY['listed'::text, 'unread'::text, 'unlisted'::text])),
   constraint sync_run_pages_numbers CHECK (LEAST(total) >= '-9007199254740991'::bigint AND GREATEST(total) <= '9007199254740991'::bigint),
   constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true)),
+  constraint sync_run_pages_sizes CHECK (GREATEST(pg_column_size(application_game_ids), pg_column_size(open_games)) <= 4000000),
   constraint sync_run_pages_texts CHECK (GREATEST(octet_length(reason)) <= 20000)
 );
 
@@ -898,8 +914,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"c0daf9a912f2d6a8f6ff2712d04dba49440e0de4127146e8659c74ed753b3bda","created_at":1795509821388}'),
-  ('{"id":2,"hash":"e16b4e5d453fcbc6e904b149c85513477219d1a03906ecb1f7464ac3ed669c15","created_at":1795509822667}')
+  ('{"id":1,"hash":"cb2cf93f9b6ece18d7fb8426aef182c69842c82b8698c2ae36e322b7f0ec16f5","created_at":1795509821388}'),
+  ('{"id":2,"hash":"f989696781a6f72399e1964c8dfb1584117fef06e80290406f29186094c5fc76","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1497,7 +1513,7 @@ CREATE OR REPLACE FUNCTION bound_attempts()
 AS $function$
 begin
   new.attempts := greatest(1, least(new.attempts, 1000000000));
-  new.window_ends_at := least(new.window_ends_at, now() + interval '1 hour');
+  new.window_ends_at := greatest(now() - interval '1 hour', least(new.window_ends_at, now() + interval '1 hour'));
   return new;
 end
 $function$;
