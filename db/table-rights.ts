@@ -37,8 +37,9 @@ const DECISION = 'audit_status, audit_time, game_package_url, withdrawn_at, unli
 const SITE_OPERATORS =
   'select, insert (login, name, roles, oidc_subject, counts_at), ' +
   'update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys';
-/** The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
-const SESSION = 'select, insert, update (session_hash, seen_at, confirmed_at), delete';
+/** Postgres says when a session began. The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
+const SESSION =
+  'select, insert (session_hash, login, site, confirmed_at), update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 const RIGHTS: Readonly<Record<string, TableRights>> = {
@@ -180,7 +181,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     media: WRITE,
     operator: 'select, insert, update (next_check_at)',
   },
-  portal_sessions: { console: EVERYTHING },
+  portal_sessions: { console: 'select, insert (session_hash, token_id), update (seen_at), delete' },
   reasons: { worker: 'select', console: WRITE, operator: WRITE },
   refresh_requests: {
     worker: EVERYTHING,

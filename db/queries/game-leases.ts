@@ -4,6 +4,10 @@ import { onlyRow, readColumn } from '#db/rows.ts';
 /** Twice the time between two renewals of an open page, and a third for a slow one. */
 const LEASE_S = 60;
 
+/** Whether a lease is held. A stolen console may store one that ends later than any of ours. */
+const isHeld = (sql: Queryable) =>
+  sql`game_leases.leased_until between now() and now() + ${LEASE_S} * interval '1 second'`;
+
 /** At most this many ended leases are deleted at once, so that the table stays small. */
 const ENDED_MAX = 100;
 
@@ -22,7 +26,7 @@ export const leaseGame = async (sql: Queryable, game_id: string, holder: string)
         where game_id = ${game_id} and outcome is null and lower(rejected_by) = lower(${holder}))
       on conflict (game_id) do update
         set holder = excluded.holder, leased_until = excluded.leased_until, claimed_from = null
-        where game_leases.holder = excluded.holder or game_leases.leased_until < now()
+        where game_leases.holder = excluded.holder or not ${isHeld(sql)}
       returning holder
     ), ahead as (
       update game_leases set leased_until = now() + ${LEASE_S} * interval '1 second'
@@ -38,7 +42,7 @@ const listFree = (sql: Queryable, game_ids: readonly string[], holder: string): 
   readColumn(sql<{ game_id: string }[]>`
     select w.game_id from unnest(${game_ids as string[]}::uuid[]) with ordinality as w (game_id, place)
     where not exists (
-      select from game_leases l where l.game_id = w.game_id and l.holder <> ${holder} and l.leased_until > now())
+      select from game_leases where game_leases.game_id = w.game_id and holder <> ${holder} and ${isHeld(sql)})
     order by w.place`);
 
 /** @returns undefined if another operator was faster */
@@ -53,7 +57,7 @@ const claim = (sql: Queryable, game_id: string, holder: string, from: string | n
     values (${game_id}, ${holder}, ${from}, now() + ${LEASE_S} * interval '1 second')
     on conflict (game_id) do update
       set holder = excluded.holder, claimed_from = excluded.claimed_from, leased_until = excluded.leased_until
-      where game_leases.holder = excluded.holder or game_leases.leased_until < now()
+      where game_leases.holder = excluded.holder or not ${isHeld(sql)}
     returning game_id`);
 
 /**

@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import { countRows } from '#db/rows.ts';
 import { CARRY_AGAIN_MAX_MS } from '#src/rules/carry-over.ts';
+import { DELIVERY } from '#src/rules/deliveries.ts';
 import { FRESH_MS } from '#src/rules/pictures.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 
@@ -25,13 +26,16 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
       update kyc_states set pulled_at = least(pulled_at, now()), requested_at = least(requested_at, now())
       where pulled_at > ${ahead} or requested_at > ${ahead}`),
     await countRows(sql`
-      update event_webhooks set last_attempt_at = now(), next_attempt_at = now() where last_attempt_at > ${ahead}`),
+      update event_webhooks set last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
+      where last_attempt_at > ${ahead} or next_attempt_at > ${ahead} + ${DELIVERY.probeMaxMs} * interval '1 millisecond'`),
     await countRows(sql`
-      update event_subscriptions set last_attempt_at = now(), next_attempt_at = now() where last_attempt_at > ${ahead}`),
+      update event_subscriptions set last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
+      where last_attempt_at > ${ahead} or next_attempt_at > ${ahead} + ${DELIVERY.probeMaxMs} * interval '1 millisecond'`),
     await countRows(sql`
       update event_deliveries
       set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
-      where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead})`),
+      where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead}
+        or next_attempt_at > ${ahead} + ${DELIVERY.lifetimeMs} * interval '1 millisecond')`),
     // Times of the future: a Retry-After is as long at most, and so is the wait for another look at a game.
     await countRows(sql`
       update refresh_turns set next_at = now()

@@ -1,0 +1,53 @@
+// A time that never comes, which a stolen login stored, does not outlast it.
+import { beforeAll, expect, test } from 'vitest';
+import { insertTestEvent } from '#db/queries/event-deliveries.ts';
+import { claimFirstGame, leaseGame } from '#db/queries/game-leases.ts';
+import { correctTimesAhead } from '#db/queries/times-ahead.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addTestOperator } from '#test/support/console.ts';
+import { giveAddress } from '#test/support/events.ts';
+import { addApplication, addToken } from '#test/support/factories.ts';
+
+const { database, expectRefused } = useStolenLogins();
+const GAME = '00000000-0000-7000-8000-000000000001';
+
+beforeAll(async () => {
+  const { sql } = database;
+  await addApplication(sql, 'acme');
+  await addTestOperator(sql, 'kim', 'admin');
+  await addToken(sql, 'acme');
+});
+
+test('no session begins later than now', async () => {
+  const session = (site: string) =>
+    `insert into operator_sessions (session_hash, login, site, started_at, seen_at) values ('\\x01', 'kim', '${site}', 'infinity', 'infinity')`;
+  const begin = "update operator_sessions set started_at = 'infinity'";
+  await expectRefused('kyc_desk', [session('kyc_desk'), begin]);
+  await expectRefused('console', [
+    session('console'),
+    begin,
+    "insert into portal_sessions (session_hash, token_id, started_at) select '\\x01', token_id, 'infinity' from api_tokens",
+    "update portal_sessions set started_at = 'infinity'",
+  ]);
+});
+
+test('no game is kept from other reviewers', async () => {
+  await database.as('console')`insert into game_leases values (${GAME}, 'kim', null, 'infinity')`;
+  expect(await claimFirstGame(database.sql, [GAME], 'ada', null)).toBe(GAME);
+  await database.as('console')`update game_leases set holder = 'kim', leased_until = 'infinity'`;
+  expect(await leaseGame(database.sql, GAME, 'ada')).toBe('ada');
+});
+
+test('no event waits for ever', async () => {
+  const { sql } = database;
+  await giveAddress(sql, 'acme', 'https://events.example/');
+  await insertTestEvent(sql, 'acme');
+  await database.as('console')`update event_webhooks set next_attempt_at = 'infinity'`;
+  await database.as('console')`update event_deliveries set next_attempt_at = 'infinity'`;
+  expect(await correctTimesAhead(database.as('worker'))).toBe(2);
+  expect(
+    await sql`
+    select from event_webhooks join event_deliveries d using (application_id)
+    where greatest(d.next_attempt_at, event_webhooks.next_attempt_at) <= now()`,
+  ).toHaveLength(1);
+});
