@@ -5,6 +5,7 @@ import { insertMessage } from '#db/queries/threads.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { findOverflow } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -131,12 +132,19 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
     expect(picture?.width ?? 0).toBeGreaterThan(picture?.height ?? 0);
   });
 
-  test('the long name of an application is cut, so that the place and the thread stay on one line', async () => {
+  test('the long name of an application is cut, so that the place, the thread and a similar name stay on one line', async () => {
     const [game_id = ''] = ids.fresh;
     await insertMessage(database.sql, { game_id, kind: 'answer', written_by: 'acme', text: 'Soon.' });
     await page.setViewportSize({ width: 1_280, height: 844 });
     await page.goto(`${served.url}/games/${game_id}`);
-    for (const line of ['.heading .lead', '.thread li > span'])
-      expect((await page.locator(line).boundingBox())?.height).toBeLessThan(32);
+    const isOnOneLine = async (line: string) =>
+      expect((await page.locator(line).first().boundingBox())?.height, line).toBeLessThan(32);
+    for (const line of ['.heading .lead', '.thread li > span']) await isOnOneLine(line);
+    const { sql } = database;
+    await addApplication(sql, 'twin', { name: 'مؤسسة الألعاب الكبرى '.repeat(9).trim() });
+    await upsertGames(sql, 'twin', [fetchedGame({ game_id: 'twin', game_name: NAMES[0] ?? '' })]);
+    await page.reload();
+    await isOnOneLine('.hints .meta');
+    expect(await findOverflow(page)).toEqual([]);
   });
 });

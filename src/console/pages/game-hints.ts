@@ -22,7 +22,7 @@ import {
 const similarGame = (game: SimilarGame, { pictures }: GameView): SafeHtml => html`<li class="similar">
 ${iconPlace({ ...game, game_id: `like-${game.game_id}` }, pictures.pictures, 'large')}
 <div><a href="/games/${game.game_id}">${gameName(game.game_name)}</a>
-<span class="meta">${game.application_name}</span>${statusBadges(game)}</div></li>`;
+<span class="meta" dir="auto">${game.application_name}</span>${statusBadges(game)}</div></li>`;
 
 /** Other games with the same icon, those of other applications first. */
 export const similarIcons = (view: GameView): SafeHtml | null => {
@@ -47,7 +47,7 @@ const similarName = (
   isOwn: boolean,
 ): SafeHtml =>
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
-${statusBadges(game)} ${isOwn ? null : html`<span class="meta">${application_name}</span>`}</li>`;
+${statusBadges(game)} ${isOwn ? null : html`<span class="meta" dir="auto">${application_name}</span>`}</li>`;
 
 const recentRejection = ({ game_id, game_name, audit_time, reason_label }: RecentRejection): SafeHtml =>
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
