@@ -1253,7 +1253,8 @@ begin
   end if;
   with waiting as (
     delete from imported_games i using fresh_revisions r, games g
-    where r.revision = 1 and g.game_id = r.game_id
+    -- A stolen worker may add the first revision later, of a game that was decided meanwhile.
+    where r.revision = 1 and g.game_id = r.game_id and g.revision = 1
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
     -- A game that cannot be passed now waits for review.
     returning i.*, r.game_id as stored_id,

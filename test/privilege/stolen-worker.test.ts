@@ -130,6 +130,30 @@ it('a stolen worker has no decision made on other content than the game shows', 
   await expect(decision).rejects.toThrow(/is not what the game shows/);
 });
 
+it('a stolen worker does not pass a game that was rejected, by the import that names it as passed', async () => {
+  const { sql } = database;
+  const content = `${CONTENT_COLUMNS.join(', ')}, content_hash, fetched_at`;
+  const id = '00000000-0000-7000-8000-000000000001';
+  await sql`
+    insert into imported_games (application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by)
+    values ('acme', 'imported', ${id}, '', 'passed', now(), 'kim')`;
+  const store = (revision: number) => `
+    insert into game_revisions (game_id, revision, ${content})
+    select game_id, ${revision}, ${content} from games where game_id = '${id}'`;
+  const worker = database.as('worker');
+  await worker.unsafe(`
+    insert into games (game_id, application_id, application_game_id, list_hash, ${content})
+    select '${id}', application_id, 'imported', list_hash, ${content} from games`);
+  await worker`update games set revision = 2, game_name = 'FREE CASINO', audit_status = 'pending' where game_id = ${id}`;
+  await worker.unsafe(store(2));
+  await database.as('console').unsafe(`
+    update games set audit_status = 'rejected', audit_time = now() where game_id = '${id}'`);
+  await worker.unsafe(store(1));
+  expect(await sql`select audit_status from games where game_id = ${id}`).toEqual([
+    { audit_status: 'rejected' },
+  ]);
+});
+
 it('only the order of commits gives events their positions', async () => {
   const { sql } = database;
   await decideGame(sql, { game_id, audit_status: 'passed' });

@@ -915,7 +915,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"cb2cf93f9b6ece18d7fb8426aef182c69842c82b8698c2ae36e322b7f0ec16f5","created_at":1795509821388}'),
-  ('{"id":2,"hash":"f989696781a6f72399e1964c8dfb1584117fef06e80290406f29186094c5fc76","created_at":1795509822667}')
+  ('{"id":2,"hash":"d3103641569513d5cebd184a9223ba366e0c7f37a5babe0ea8594c62e684331c","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1305,7 +1305,8 @@ begin
   end if;
   with waiting as (
     delete from imported_games i using fresh_revisions r, games g
-    where r.revision = 1 and g.game_id = r.game_id
+    -- A stolen worker may add the first revision later, of a game that was decided meanwhile.
+    where r.revision = 1 and g.game_id = r.game_id and g.revision = 1
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
     -- A game that cannot be passed now waits for review.
     returning i.*, r.game_id as stored_id,
@@ -3608,7 +3609,7 @@ grant select on kyc_verdicts to catalogue_console, catalogue_operator_api;
 grant select, insert, update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
-grant select, insert, update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
+grant select, insert (confirmed_at, login, session_hash, site), update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
 grant select (counts_at, created_at, has_password, held_roles, last_sign_in_at, login, name, oidc_subject, roles, status), update (status) on operators to catalogue_operator_api;
 grant select (login, roles, status) on operators to catalogue_api;
 grant select, insert (counts_at, login, name, oidc_subject, roles), update (counts_at, last_sign_in_at, name, password_hash, roles, single_keys) on operators to catalogue_kyc_desk;
@@ -3630,7 +3631,7 @@ grant select, delete on picture_thumbnails to catalogue_worker;
 grant select, insert on picture_thumbnails to catalogue_media;
 grant select, insert, update (next_check_at) on pictures to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, update on pictures to catalogue_media;
-grant select, insert, update, delete on portal_sessions to catalogue_console;
+grant select, insert (session_hash, token_id), update (seen_at), delete on portal_sessions to catalogue_console;
 grant select on reasons to catalogue_worker;
 grant select, insert, update on reasons to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert (application_game_id, application_id, is_full), update (attempts, is_full, requested_at) on refresh_requests to catalogue_api;
