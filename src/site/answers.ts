@@ -141,6 +141,10 @@ export const refuseForNow = (reply: FastifyReply, attempts: string, waitSeconds:
 /** Seconds after which what does not answer now is requested again. */
 export const RETRY_S = 10;
 
+/** A link to the address itself: the answer to a form is no page. */
+const retryOf = ({ method }: FastifyRequest, status: number): SafeHtml | null =>
+  status >= 500 && method === 'GET' ? html`<p><a class="button primary" href="">Retry</a></p>` : null;
+
 /** Sends an error as a page, or to Bull Board's script as JSON. */
 export const sendError = (
   reply: FastifyReply,
@@ -152,11 +156,13 @@ export const sendError = (
   reply.code(status);
   if (status === 503) reply.header('retry-after', RETRY_S);
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
+  const retry = retryOf(reply.request, status);
   const isPortal = url.startsWith('/portal');
   const frame = reply.server.frame as SiteFrame | undefined;
   // An error leads nowhere: the navigation does, and the way on. An address that is no path has no operator.
   if (operator && frame !== undefined && !isPortal) {
-    const page = { title, at: '', lead: message, body: (status === 404 && frame.wayOn) || html`` };
+    const way = status === 404 ? frame.wayOn : retry;
+    const page = { title, at: '', lead: message, body: way ?? html`` };
     return reply.type(HTML).send(String(signedInPage(operator, page, frame)));
   }
   const home = isPortal ? '/portal' : '/';
@@ -166,5 +172,5 @@ export const sendError = (
     : status === 401
       ? html`<p><a class="button" href="/sign-in">Sign in</a></p>`
       : null;
-  return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${back}`);
+  return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${retry}${back}`);
 };

@@ -51,6 +51,18 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
     await page.close();
   });
 
+  test('a page that fails offers to retry, and its retry is that page', async () => {
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'vera');
+    await database.sql`alter table reasons rename to reasons_away`;
+    expect((await page.goto(`${served.url}/reasons?sort=code`))?.status()).toBe(500);
+    await database.sql`alter table reasons_away rename to reasons`;
+    await page.getByRole('link', { name: 'Retry' }).click();
+    await page.getByRole('heading', { name: 'Reasons' }).waitFor();
+    expect(page.url()).toBe(`${served.url}/reasons?sort=code`);
+    await page.close();
+  });
+
   test('a page that takes another role keeps the navigation, and says which role and who gives it', async () => {
     const page = await browser.newPage();
     await signInPage(page, served.url, 'vera');
