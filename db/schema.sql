@@ -2619,6 +2619,10 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform from fresh_revisions r join games g using (game_id) where r.revision > 1 and r.revision > g.revision;
+  if found then
+    raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
+  end if;
   insert into stream_events (type, size, game_ids, revisions)
   select case when is_first then 'game.received' else 'game.changed' end, count(*), array_agg(game_id), array_agg(revision)
   from (

@@ -855,12 +855,17 @@ create trigger events_stream after insert on events
   referencing new table as fresh_events for each statement execute function stream_application_events();
 
 -- New games and new content, up to 1,000 a row (EVENTS_A_ROW). Each has a new revision, so that equal details write nothing.
--- Readers look up the application, because every new game pays for what is written here.
+-- Readers look up the application, because every new game pays for what is written here. A revision that a stolen worker
+-- stores before the game has it would keep the game from every later content.
 create function stream_revisions() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 begin
+  perform from fresh_revisions r join games g using (game_id) where r.revision > 1 and r.revision > g.revision;
+  if found then
+    raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
+  end if;
   insert into stream_events (type, size, game_ids, revisions)
   select case when is_first then 'game.received' else 'game.changed' end, count(*), array_agg(game_id), array_agg(revision)
   from (

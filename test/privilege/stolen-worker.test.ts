@@ -130,6 +130,15 @@ it('a stolen worker has no decision made on other content than the game shows', 
   await expect(decision).rejects.toThrow(/is not what the game shows/);
 });
 
+it('a stolen worker stores no revision before the game has it: the game could not change to it', async () => {
+  await expectRefused('worker', [
+    `insert into game_revisions (game_id, revision, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')})
+     select game_id, 2, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')} from games`,
+  ]);
+  const later = fetchedGame({ ...SIGNED, game_name: 'Renamed' }, new Date('2026-03-02T12:00:00.000Z'));
+  expect((await upsertGames(database.as('worker'), 'acme', [later])).updated).toHaveLength(1);
+});
+
 it('a stolen worker does not pass a game that was rejected, by the import that names it as passed', async () => {
   const { sql } = database;
   const content = `${CONTENT_COLUMNS.join(', ')}, content_hash, fetched_at`;

@@ -915,7 +915,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"cb2cf93f9b6ece18d7fb8426aef182c69842c82b8698c2ae36e322b7f0ec16f5","created_at":1795509821388}'),
-  ('{"id":2,"hash":"d3103641569513d5cebd184a9223ba366e0c7f37a5babe0ea8594c62e684331c","created_at":1795509822667}')
+  ('{"id":2,"hash":"bfde9c01247750964bb1001625bd0ff3616c5d3b70e04b6c7e0b9d060d9665b4","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2989,6 +2989,10 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform from fresh_revisions r join games g using (game_id) where r.revision > 1 and r.revision > g.revision;
+  if found then
+    raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
+  end if;
   insert into stream_events (type, size, game_ids, revisions)
   select case when is_first then 'game.received' else 'game.changed' end, count(*), array_agg(game_id), array_agg(revision)
   from (
