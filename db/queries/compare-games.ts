@@ -64,6 +64,7 @@ export const compareGames = async (
              l.list_hash <> '' and detail.waits is not true and (${age.full} or g.game_id is null
                or g.list_hash <> l.list_hash or detail.failed is true
                or list.has_failed is true
+               or g.fetched_at > now() + interval '1 minute'
                or (g.fetched_at <= a.fetched_before and ${detailFetchedAt(sql)} <= a.fetched_before)
                or coalesce(g.addresses_end_at < now() + ${nextRunMs(age.everyMs)} * interval '1 millisecond', false)
              ) as wanted
@@ -80,7 +81,7 @@ export const compareGames = async (
       left join lateral (
         select true as failed, kind, final,
                not ${age.full} and count > 1 and kind not in ('not_requested', 'internal') and list_hash = l.list_hash
-               and now() < last_at + interval '1 millisecond' * (
+               and last_at < now() + interval '1 minute' and now() < last_at + interval '1 millisecond' * (
                  least(${age.everyMs}::bigint * 2::float8 ^ least(count - 1, 30),
                        case when final then ${FINAL_WAIT_MAX_MS}::int else ${PASSING_WAIT_MAX_MS}::int end)
                  - ${age.everyMs}::bigint / 2) as waits

@@ -21,6 +21,10 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
     await countRows(sql`
       update sync_runs set started_at = least(started_at, now()), progress_at = least(progress_at, now())
       where finished_at is null and (started_at > ${ahead} or progress_at > ${ahead})`),
+    // How old details are.
+    await countRows(sql`
+      update applications set details_due_at = null, details_full_at = null
+      where details_due_at > ${ahead} or details_full_at > ${ahead}`),
     // A later pull overwrites an earlier one.
     await countRows(sql`
       update kyc_states set pulled_at = least(pulled_at, now()), requested_at = least(requested_at, now())

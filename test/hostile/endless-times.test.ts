@@ -1,12 +1,14 @@
 // A time that never comes, which a stolen login stored, does not outlast it.
 import { beforeAll, expect, test } from 'vitest';
+import { compareGames } from '#db/queries/compare-games.ts';
 import { insertTestEvent } from '#db/queries/event-deliveries.ts';
 import { claimFirstGame, leaseGame } from '#db/queries/game-leases.ts';
+import { upsertGames } from '#db/queries/games.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
-import { addApplication, addToken } from '#test/support/factories.ts';
+import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
 
 const { database, expectRefused } = useStolenLogins();
 const GAME = '00000000-0000-7000-8000-000000000001';
@@ -36,6 +38,28 @@ test('no game is kept from other reviewers', async () => {
   expect(await claimFirstGame(database.sql, [GAME], 'ada', null)).toBe(GAME);
   await database.as('console')`update game_leases set holder = 'kim', leased_until = 'infinity'`;
   expect(await leaseGame(database.sql, GAME, 'ada')).toBe('ada');
+});
+
+test('no detail is current for ever, and none waits for ever after it failed', async () => {
+  const worker = database.as('worker');
+  const game = fetchedGame({ game_id: 'g' }, new Date());
+  await upsertGames(worker, 'acme', [game]);
+  const wanted = async () =>
+    Object.keys(
+      (await compareGames(worker, 'acme', [game], { full: false, startedAt: new Date(), everyMs: 1 }))
+        .open_games,
+    );
+  expect(await wanted()).toEqual([]);
+  await worker`update games set fetched_at = '9998-01-01'`;
+  expect(await wanted()).toEqual(['g']);
+  await worker`update games set fetched_at = now() - interval '300 days'`;
+  await worker`update applications set details_due_at = '9998-01-01', details_full_at = '9998-01-01'`;
+  expect(await correctTimesAhead(worker)).toBe(1);
+  expect(await wanted()).toEqual(['g']);
+  await worker`
+    insert into ingest_failures (application_id, operation, application_game_id, kind, reasons, last_at, count, list_hash)
+    values ('acme', 'query_game_detail', 'g', 'invalid_data', '[]', 'infinity', 9, ${game.list_hash})`;
+  expect(await wanted()).toEqual(['g']);
 });
 
 test('no event waits for ever', async () => {
