@@ -98,7 +98,7 @@ const sessionsPart = (sessions: readonly OwnSession[]): SafeHtml => {
       : end(html`End<span class="hidden"> the session that began ${clock(started_at)}</span>`, session_id);
   const columns: TableColumn<OwnSession>[] = [
     { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
-    { head: 'Last seen', fit: 'short', cell: (row) => ago(row.seen_at) },
+    { head: 'Last seen', fit: 'age', cell: (row) => ago(row.seen_at) },
     { head: 'Session', cell: endCell },
   ];
   const aside = sessions.length < 2 ? undefined : end('End all others', 'others');

@@ -82,6 +82,10 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
       await look(name);
     }
     expect(await page.locator('nav .count').allTextContents(), 'verdicts and requests').toEqual(['5', '2']);
+    await page.goto(`${desk.url}/developers/velvet-ox`);
+    // The pointer stays on the button that it opened.
+    await page.locator('summary.primary').click();
+    await look('verdict');
     await page.goto(`${desk.url}/developers/studio-mizu`);
     await page.getByLabel('Your password, again').fill(PASSWORD);
     await page.getByRole('button', { name: 'Reveal for two minutes' }).click();
