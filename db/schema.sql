@@ -656,9 +656,11 @@ create table picture_contents (
   looked_at timestamp with time zone default now() not null,
   constraint picture_contents_pkey PRIMARY KEY (sha256),
   constraint picture_contents_counts CHECK (LEAST(bytes, width, height, frames) >= 0 AND GREATEST(bytes, width, height, frames) <= '9007199254740991'::bigint),
+  constraint picture_contents_format CHECK (format = ANY (ARRAY['png'::text, 'jpeg'::text, 'webp'::text, 'avif'::text, 'gif'::text, 'svg'::text])),
+  constraint picture_contents_named CHECK (stored IS NULL OR COALESCE(format, 'svg'::text) <> 'svg'::text AND octet_length(sha256) = 32),
   constraint picture_contents_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text])),
   constraint picture_contents_stored CHECK (stored = ANY (ARRAY['seen'::text, 'passed'::text])),
-  constraint picture_contents_texts CHECK (GREATEST(octet_length(format), octet_length(sha256)) <= 20000)
+  constraint picture_contents_texts CHECK (GREATEST(octet_length(sha256)) <= 20000)
 );
 
 create table picture_pins (

@@ -516,8 +516,10 @@ CREATE TABLE "picture_contents" (
 	"stored" text,
 	"looked_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "picture_contents_outcome" CHECK ("picture_contents"."outcome" in ('shown', 'svg', 'not_an_image', 'broken', 'too_many_pixels', 'ambiguous', 'undecodable')),
-	CONSTRAINT "picture_contents_texts" CHECK (greatest(octet_length("picture_contents"."format"), octet_length("picture_contents"."sha256")) <= 20000),
+	CONSTRAINT "picture_contents_texts" CHECK (greatest(octet_length("picture_contents"."sha256")) <= 20000),
 	CONSTRAINT "picture_contents_stored" CHECK ("picture_contents"."stored" in ('seen', 'passed')),
+	CONSTRAINT "picture_contents_format" CHECK ("picture_contents"."format" in ('png', 'jpeg', 'webp', 'avif', 'gif', 'svg')),
+	CONSTRAINT "picture_contents_named" CHECK ("picture_contents"."stored" is null or (coalesce("picture_contents"."format", 'svg') <> 'svg' and octet_length("picture_contents"."sha256") = 32)),
 	CONSTRAINT "picture_contents_counts" CHECK (least("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") >= 0 and greatest("picture_contents"."bytes", "picture_contents"."width", "picture_contents"."height", "picture_contents"."frames") <= 9007199254740991)
 );
 --> statement-breakpoint

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import {
   bigint,
   boolean,
+  check,
   index,
   integer,
   pgTable,
@@ -12,6 +13,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { areCounts, areLists, areNumbers, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
+import { IMAGE_FORMATS } from '#src/rules/pictures.ts';
 
 // Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
 // pictures, and `prune` deletes content while addresses stay.
@@ -74,8 +76,14 @@ export const pictureContents = pgTable(
   },
   (table) => [
     isOneOf('picture_contents_outcome', table.outcome, CONTENT_OUTCOMES),
-    areShort('picture_contents_texts', [table.format, table.sha256]),
+    areShort('picture_contents_texts', [table.sha256]),
     isOneOf('picture_contents_stored', table.stored, STORE_AREAS),
+    isOneOf('picture_contents_format', table.format, [...IMAGE_FORMATS, 'svg']),
+    // The API makes addresses of these.
+    check(
+      'picture_contents_named',
+      sql`${table.stored} is null or (coalesce(${table.format}, 'svg') <> 'svg' and octet_length(${table.sha256}) = 32)`,
+    ),
     areCounts('picture_contents_counts', table.bytes, table.width, table.height, table.frames),
     // Rows of which `prune` may delete something.
     index('picture_contents_looked')

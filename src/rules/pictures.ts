@@ -54,7 +54,8 @@ export const isFetching = (
   picture.outcome === 'busy' ||
   (picture.outcome === 'shown' && !picture.is_stored);
 
-export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'avif' | 'gif';
+export const IMAGE_FORMATS = ['png', 'jpeg', 'webp', 'avif', 'gif'] as const;
+export type ImageFormat = (typeof IMAGE_FORMATS)[number];
 
 const startsWith = (bytes: Uint8Array, text: string, at = 0): boolean =>
   Buffer.from(bytes.subarray(at, at + text.length)).toString('latin1') === text;

@@ -94,6 +94,17 @@ test('an application that answers players with other bytes than the reviewer doe
   expect(await Promise.all((await world.addressesOf('g-b')).map(download))).toEqual(others);
 });
 
+test('a stolen media process stores no picture that the API cannot name: the game would have no answer', async () => {
+  const bytes = await passGame('g-odd', [90, 91]);
+  for (const odd of [{ format: 'constructor' }, { format: null }, { sha256: Buffer.from('../../x') }])
+    await expect(
+      world.media`update picture_contents set ${world.media(odd)} where sha256 = ${createHash('sha256')
+        .update(bytes[0] ?? '')
+        .digest()}`,
+    ).rejects.toMatchObject({ code: '23514' });
+  expect(await Promise.all((await world.addressesOf('g-odd')).map(download))).toEqual(bytes);
+});
+
 test('a game is not passed while a picture is fetched or not stored; it is rejected at any time', async () => {
   await world.serve('g-c', [10, 11]);
   await world.land('g-c');

@@ -181,15 +181,15 @@ it('a stolen worker does not have the API serve other pictures than were decided
   await sql`truncate picture_contents`;
   await sql`
     insert into picture_contents (sha256, outcome, bytes, format, pinned, stored)
-    values ('\\x01', 'shown', 1, 'png', true, 'passed'), ('\\x02', 'shown', 1, 'png', true, null),
-           ('\\x03', 'shown', 1, 'png', false, null)`;
+    values (sha256('1'), 'shown', 1, 'png', true, 'passed'), (sha256('2'), 'shown', 1, 'png', true, null),
+           (sha256('3'), 'shown', 1, 'png', false, null)`;
   await expectRefused('worker', [
     'update picture_contents set stored = null',
     'update picture_contents set pinned = false',
     "update picture_contents set format = 'gif'",
-    "update picture_contents set sha256 = '\\x04' where sha256 = '\\x01'",
+    "update picture_contents set sha256 = sha256('4') where sha256 = sha256('1')",
     'delete from picture_contents',
-    "delete from picture_contents where sha256 = '\\x02'",
+    "delete from picture_contents where sha256 = sha256('2')",
   ]);
-  expect(await attempt('worker', "delete from picture_contents where sha256 = '\\x03'")).toBe(1);
+  expect(await attempt('worker', "delete from picture_contents where sha256 = sha256('3')")).toBe(1);
 });

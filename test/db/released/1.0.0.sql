@@ -656,9 +656,11 @@ create table picture_contents (
   looked_at timestamp with time zone default now() not null,
   constraint picture_contents_pkey PRIMARY KEY (sha256),
   constraint picture_contents_counts CHECK (LEAST(bytes, width, height, frames) >= 0 AND GREATEST(bytes, width, height, frames) <= '9007199254740991'::bigint),
+  constraint picture_contents_format CHECK (format = ANY (ARRAY['png'::text, 'jpeg'::text, 'webp'::text, 'avif'::text, 'gif'::text, 'svg'::text])),
+  constraint picture_contents_named CHECK (stored IS NULL OR COALESCE(format, 'svg'::text) <> 'svg'::text AND octet_length(sha256) = 32),
   constraint picture_contents_outcome CHECK (outcome = ANY (ARRAY['shown'::text, 'svg'::text, 'not_an_image'::text, 'broken'::text, 'too_many_pixels'::text, 'ambiguous'::text, 'undecodable'::text])),
   constraint picture_contents_stored CHECK (stored = ANY (ARRAY['seen'::text, 'passed'::text])),
-  constraint picture_contents_texts CHECK (GREATEST(octet_length(format), octet_length(sha256)) <= 20000)
+  constraint picture_contents_texts CHECK (GREATEST(octet_length(sha256)) <= 20000)
 );
 
 create table picture_pins (
@@ -914,7 +916,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"cb2cf93f9b6ece18d7fb8426aef182c69842c82b8698c2ae36e322b7f0ec16f5","created_at":1795509821388}'),
+  ('{"id":1,"hash":"6d57ce38e1bb5883d2c1ee1df2a5be003e9cd28072db26a64e9894625e7d0634","created_at":1795509821388}'),
   ('{"id":2,"hash":"bfde9c01247750964bb1001625bd0ff3616c5d3b70e04b6c7e0b9d060d9665b4","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
