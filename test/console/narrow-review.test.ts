@@ -71,6 +71,16 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
     expect(form?.y).toBeGreaterThanOrEqual(0);
   });
 
+  test('at 390 pixels the only button of a decision has the whole bar', async () => {
+    const { sql } = database;
+    const game = fetchedGame({ game_id: 'passed' });
+    await upsertGames(sql, 'acme', [game]);
+    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/games/${game.game_id}`);
+    expect((await page.getByText('Change to rejected…').boundingBox())?.width).toBeGreaterThan(350);
+  });
+
   // About half of a phone, and 1,280 by 800 pixels at 200 %.
   test.for([
     [390, 440],
