@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
+import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
@@ -69,6 +70,21 @@ test('the page of a game marks what changed in the address of its video, and lin
   const page = await get(`/games/${before.game_id}?lane=changed`);
   expect(page).toContain('watch?v=<del>former</del><ins>latter</ins>');
   expect(page).toContain('<a href="https://video.example/watch?v=latter" rel="noreferrer');
+});
+
+test('a card says when its game is due, and overdue in place of a time that has passed', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'late');
+  await upsertGames(sql, 'late', [fetchedGame({ game_id: 'g' })]);
+  const card = async () =>
+    /<div class="of">.*?<\/div>/s
+      .exec(await get('/review?lane=new&application=late'))?.[0]
+      .replaceAll(/<[^>]*>/g, '')
+      .trim();
+  expect(await card()).toMatch(/^Acme Games\s+due in 4[78]\sh$/);
+  await setDecisionRules(sql, { games_need_verdict: false, review_target_ms: 1 });
+  expect(await card()).toMatch(/^Acme Games\s+overdue$/);
+  await setDecisionRules(sql, { games_need_verdict: false, review_target_ms: 48 * 3_600_000 });
 });
 
 test('of a game whose addresses and texts are the same, a picture was replaced', async () => {

@@ -6,6 +6,7 @@ import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { namePlace } from '#src/console/pages/shared-names.ts';
 import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { formatUtc } from '#src/lib/utc.ts';
 import { oddLetters } from '#src/rules/text-hints.ts';
 import { ago, badge, gameName, html, link, type SafeHtml, toneOf } from '#src/site/html.ts';
 import type { LaneFilters } from '#src/site/query.ts';
@@ -64,17 +65,22 @@ const seenOf = (game: Shown, { pictures, isGallery }: LaneView): SafeHtml => {
 };
 
 /** Marks what a reviewer should know of a game before opening it. */
-const marksOf = ({ game_id, game_name, due, decided_status }: Shown, view: LaneView): SafeHtml[] => {
+const marksOf = ({ game_id, game_name, decided_status }: Shown, view: LaneView): SafeHtml[] => {
   const isOpened = view.opened.has(game_id);
   return [
     view.moved.has(game_id) && badge('not decided', 'bad'),
-    due.getTime() <= Date.now() && badge('overdue', 'bad'),
     view.shared.has(game_id) && badge('same icon elsewhere', 'warn'),
     ...oddLetters(game_name).map((each) => badge(each, 'warn')),
     decided_status !== null && badge(`was ${decided_status}`, toneOf(decided_status)),
     isOpened ? badge('opened', 'good') : view.isGallery && badge('not opened'),
   ].filter((mark) => mark !== false);
 };
+
+/** When a game is due. The heading of the lane shows the word "due", so a card has it for screen readers only. */
+const dueMark = (due: Date): SafeHtml =>
+  due.getTime() <= Date.now()
+    ? html`<span class="badge bad" title="${formatUtc(due)}">overdue</span>`
+    : html`<span class="meta"><span class="hidden">due </span>${ago(due)}</span>`;
 
 const CHANGED = html`<span class="meta">changed</span>`;
 
@@ -88,7 +94,7 @@ export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
 <div class="of"><span class="meta" dir="auto">${application_name}</span>${namePlace(game_id)}
-<span class="meta"><span class="hidden">due </span>${ago(due)}</span></div>
+${dueMark(due)}</div>
 ${marks.length === 0 ? null : html`<div class="marks">${marks.map((mark) => html`${mark} `)}</div>`}</div>
 ${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };
