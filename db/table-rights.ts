@@ -30,7 +30,14 @@ const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, clos
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
 const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
-const VERDICT = 'select, insert, update (ended_at, ended_as)';
+// Ids that order rows come from sequences: a row of the largest would be the latest for ever, and one of the next keep it.
+const VERDICT =
+  'select, insert (application_id, record_id, verdict, reason, text, decided_by, expires_at), update (ended_at, ended_as)';
+const DECIDE =
+  'select, insert (game_id, revision, audit_status, decided_by, reason, text, note, batch_id, appeal_id, waiting_since, decided_at), update (undone_at, undone_by)';
+const ADD_REVEAL = 'select, insert (application_id, record_id, action, accessed_by, reason)';
+const RUN =
+  'select, insert (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games), update';
 /** The columns of a game that a decision, its undo or a withdrawal writes. */
 const DECISION = 'audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at';
 /** Operators whom a site lets in, and what it changes of them; the list of columns is open. */
@@ -100,10 +107,10 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   game_absences: { worker: WRITE, console: WRITE, operator: WRITE },
   game_audits: {
     ...READ,
-    console: 'select, insert, update (undone_at, undone_by)',
+    console: DECIDE,
     api: 'select (audit_id, game_id, undone_at)',
     media: 'select',
-    operator: 'select, insert, update (undone_at, undone_by)',
+    operator: DECIDE,
   },
   // Triggers write both, with the rights of their owner.
   game_count_changes: READ_BY_ALL,
@@ -131,7 +138,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: FLEET_OF_FAILURES,
     operator: EVERYTHING,
   },
-  kyc_access_log: { kyc_desk: ADD, operator: ADD },
+  kyc_access_log: { kyc_desk: ADD_REVEAL, operator: ADD_REVEAL },
   kyc_former_records: {
     worker: 'select (record_id, application_id, replaced_at), insert, delete',
     kyc_desk: 'select, delete',
@@ -203,12 +210,12 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     operator: 'select, update, delete',
   },
   sync_runs: {
-    worker: EVERYTHING,
+    worker: `${RUN}, delete`,
     api: FLEET_OF_RUNS,
-    console: WRITE,
+    console: RUN,
     media: FLEET_OF_RUNS,
     kyc_desk: FLEET_OF_RUNS,
-    operator: WRITE,
+    operator: RUN,
   },
   vanishing_games: { worker: ADD_DELETE, console: 'select, delete', operator: 'select, delete' },
   workers: { ...READ_BY_ALL, worker: EVERYTHING },

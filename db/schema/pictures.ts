@@ -12,10 +12,11 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { areCounts, areLists, areNumbers, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { gameAudits } from '#db/schema/games.ts';
 import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
 import { IMAGE_FORMATS } from '#src/rules/pictures.ts';
 
-// Pictures of games. No foreign keys to `games` and none between these tables: nothing that the ingest writes knows of
+// Pictures of games. No foreign keys to `games` and none between these tables (only pins name a decision): nothing that the ingest writes knows of
 // pictures, and `prune` deletes content while addresses stay.
 
 /**
@@ -117,7 +118,10 @@ export const pictureThumbnails = pgTable(
 export const picturePins = pgTable(
   'picture_pins',
   {
-    audit_id: bigint({ mode: 'number' }).notNull(),
+    // A stolen console would bind the decisions of others to bytes before they are made.
+    audit_id: bigint({ mode: 'number' })
+      .notNull()
+      .references(() => gameAudits.audit_id),
     /** In `game_icon`; otherwise in `game_store_pic`. */
     is_icon: boolean().notNull(),
     /** From 0. */

@@ -77,10 +77,14 @@ test('a game fails again', async () => {
   expect(await worker`select kind from ingest_failures`).toEqual([{ kind: 'timeout' }]);
 });
 
-/** An ended run with these columns, as a stolen worker may store it. */
-const storeRun = (more: Record<string, unknown>) =>
-  database.as('worker')`
-    insert into sync_runs ${database.sql({ run_id: randomUUID(), application_id: 'acme', trigger: 'manual', outcome: 'succeeded', finished_at: new Date(), ...more })}`;
+/** Stores these columns of an ended run, as a stolen worker may. */
+const storeRun = async (more: Record<string, unknown>) => {
+  const run_id = randomUUID();
+  await database.sql`
+    insert into sync_runs (run_id, application_id, trigger, outcome, finished_at)
+    values (${run_id}, 'acme', 'manual', 'succeeded', now())`;
+  await database.as('worker')`update sync_runs set ${database.sql(more)} where run_id = ${run_id}`;
+};
 const openRun = async () => {
   const wanted = { run_id: randomUUID(), application_id: 'acme', trigger: 'manual', full: false } as const;
   const run = await insertRun(database.as('worker'), { ...wanted, accept_withdrawals: false });

@@ -916,7 +916,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"6d57ce38e1bb5883d2c1ee1df2a5be003e9cd28072db26a64e9894625e7d0634","created_at":1795509821388}'),
+  ('{"id":1,"hash":"55d2b0e977323665763b17bf51c49676f60b5743dd6b389b343f5f1f1e290fbb","created_at":1795509821388}'),
   ('{"id":2,"hash":"bfde9c01247750964bb1001625bd0ff3616c5d3b70e04b6c7e0b9d060d9665b4","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -3202,6 +3202,7 @@ alter table kyc_records add constraint kyc_records_cp_id_content_providers_cp_id
 alter table kyc_states add constraint kyc_states_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table kyc_verdicts add constraint kyc_verdicts_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id);
 alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
+alter table picture_pins add constraint picture_pins_audit_id_game_audits_audit_id_fk FOREIGN KEY (audit_id) REFERENCES game_audits(audit_id);
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
@@ -3574,7 +3575,7 @@ grant select, insert (game_id, text), update (answer, decided_by, outcome) on ga
 grant select, update (answer, decided_by, outcome) on game_appeals to catalogue_operator, catalogue_operator_api;
 grant select (audit_id, game_id, undone_at) on game_audits to catalogue_api;
 grant select on game_audits to catalogue_media, catalogue_worker;
-grant select, insert, update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, insert (appeal_id, audit_status, batch_id, decided_at, decided_by, game_id, note, reason, revision, text, waiting_since), update (undone_at, undone_by) on game_audits to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select on game_count_changes to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_counts to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on game_icon_hashes to catalogue_console;
@@ -3596,7 +3597,7 @@ grant select, insert on imported_games to catalogue_operator;
 grant select (kind, operation) on ingest_failures to catalogue_api, catalogue_kyc_desk, catalogue_media;
 grant select on ingest_failures to catalogue_console;
 grant select, insert, update, delete on ingest_failures to catalogue_operator, catalogue_operator_api, catalogue_worker;
-grant select, insert on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
+grant select, insert (accessed_by, action, application_id, reason, record_id) on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
 grant select (application_id, changed_fields, received_at, record_id, replaced_at) on kyc_former_records to catalogue_operator_api;
 grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
 grant select, delete on kyc_former_records to catalogue_kyc_desk;
@@ -3612,7 +3613,7 @@ grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
 grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on kyc_verdicts to catalogue_console, catalogue_operator_api;
-grant select, insert, update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
+grant select, insert (application_id, decided_by, expires_at, reason, record_id, text, verdict), update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
 grant select, delete on operator_sessions to catalogue_operator, catalogue_operator_api;
 grant select, insert (confirmed_at, login, session_hash, site), update (confirmed_at, seen_at, session_hash), delete on operator_sessions to catalogue_console, catalogue_kyc_desk;
@@ -3665,8 +3666,8 @@ grant select, delete on stream_events to catalogue_worker;
 grant select, insert, update, delete on sync_run_pages to catalogue_worker;
 grant select, update, delete on sync_run_pages to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select (application_id, fault, finished_at, outcome, run_number, started_at) on sync_runs to catalogue_api, catalogue_kyc_desk, catalogue_media;
-grant select, insert, update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
-grant select, insert, update, delete on sync_runs to catalogue_worker;
+grant select, insert ("full", accept_withdrawals, application_id, run_id, storable_bytes, storable_games, trigger), update on sync_runs to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, insert ("full", accept_withdrawals, application_id, run_id, storable_bytes, storable_games, trigger), update, delete on sync_runs to catalogue_worker;
 grant select, delete on vanishing_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, insert, delete on vanishing_games to catalogue_worker;
 grant select on workers to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api;
