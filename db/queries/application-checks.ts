@@ -22,13 +22,13 @@ export const insertCheck = async (
   await tx`
     update application_checks set finished_at = now(), error = 'The check was lost: run it again.'
     where application_id = ${application_id} and finished_at is null
-      and requested_at < now() - ${LOST_AFTER}::interval`;
+      and requested_at not between now() - ${LOST_AFTER}::interval and now()`;
   return isOneRow(tx`
     insert into application_checks (check_id, application_id, requested_by)
     select ${check_id}, ${application_id}, ${requested_by}
     where not exists (
       select from application_checks
-      where application_id = ${application_id} and requested_at > now() - ${PAUSE}::interval)
+      where application_id = ${application_id} and requested_at between now() - ${PAUSE}::interval and now())
     on conflict (application_id) where finished_at is null do nothing`);
 };
 

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 /** Games of two applications, alternating, a minute apart: every third is passed, the others are pending. */
 beforeEach(async () => {
-  await api.sql`truncate games, game_revisions, game_audits, game_counts, game_count_changes`;
+  await api.sql`truncate games, game_revisions, game_audits, picture_pins, game_counts, game_count_changes`;
   await api.sql`
     insert into games (game_id, application_id, application_game_id, game_name, game_icon, game_desc,
       game_store_video, game_store_pic, content_hash, list_hash, fetched_at, audit_status, audit_time)

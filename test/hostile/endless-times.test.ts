@@ -1,5 +1,7 @@
 // A time that never comes, which a stolen login stored, does not outlast it.
+import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
+import { insertCheck } from '#db/queries/application-checks.ts';
 import { compareGames } from '#db/queries/compare-games.ts';
 import { insertTestEvent } from '#db/queries/event-deliveries.ts';
 import { claimFirstGame, leaseGame } from '#db/queries/game-leases.ts';
@@ -60,6 +62,19 @@ test('no detail is current for ever, and none waits for ever after it failed', a
     insert into ingest_failures (application_id, operation, application_game_id, kind, reasons, last_at, count, list_hash)
     values ('acme', 'query_game_detail', 'g', 'invalid_data', '[]', 'infinity', 9, ${game.list_hash})`;
   expect(await wanted()).toEqual(['g']);
+});
+
+test('no check of an application is the last one', async () => {
+  const check = (more: object) => ({
+    check_id: randomUUID(),
+    application_id: 'acme',
+    requested_by: 'kim',
+    ...more,
+  });
+  for (const finished_at of [null, new Date()])
+    await database.as('console')`
+      insert into application_checks ${database.sql(check({ requested_at: 'infinity', finished_at }))}`;
+  expect(await insertCheck(database.sql, check({}))).toBe(true);
 });
 
 test('no event waits for ever', async () => {
