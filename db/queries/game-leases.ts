@@ -4,9 +4,12 @@ import { onlyRow, readColumn } from '#db/rows.ts';
 /** Twice the time between two renewals of an open page, and a third for a slow one. */
 const LEASE_S = 60;
 
-/** Whether a lease is held. A stolen console may store one that ends later than any of ours. */
+/**
+ * Whether a lease is held. A stolen console may store one that ends later than any of ours. `clock_timestamp()`, because
+ * a lease that was taken after this transaction began ends later than `now()` and a lease.
+ */
 const isHeld = (sql: Queryable) =>
-  sql`game_leases.leased_until between now() and now() + ${LEASE_S} * interval '1 second'`;
+  sql`game_leases.leased_until between now() and clock_timestamp() + ${LEASE_S} * interval '1 second'`;
 
 /** At most this many ended leases are deleted at once, so that the table stays small. */
 const ENDED_MAX = 100;
