@@ -234,7 +234,12 @@ ${await standingSection(sql, application_id, games.pending)}</div>`;
     return sendPortal(reply, {
       title: 'Checks',
       at: '/portal/checks',
-      body: checkSection(check, { here: '/portal/checks', mayRun: true, namesOperators: false }),
+      body: checkSection(check, {
+        title: 'Last report',
+        here: '/portal/checks',
+        mayRun: true,
+        namesOperators: false,
+      }),
       lead: 'The checks call your three webhooks and compare each answer with the interface document. Only this report is stored.',
     });
   });

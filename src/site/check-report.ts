@@ -54,6 +54,8 @@ const running = (here: string, { requested_at }: CheckRow): SafeHtml =>
   html`<div class="empty" hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks"
  hx-swap="outerHTML"><p>The checks began ${ago(requested_at)}. They take up to a few minutes.</p></div>`;
 
+type CheckView = { title: string; here: string; mayRun: boolean; namesOperators: boolean };
+
 /**
  * The section of the checks. While one runs, the page fetches it again.
  * @param here the address of the page
@@ -62,14 +64,14 @@ const running = (here: string, { requested_at }: CheckRow): SafeHtml =>
  */
 export const checkSection = (
   check: CheckRow | undefined,
-  { here, mayRun, namesOperators }: { here: string; mayRun: boolean; namesOperators: boolean },
+  { title, here, mayRun, namesOperators }: CheckView,
 ): SafeHtml => {
   const isRunning = check !== undefined && check.finished_at === null;
   const button =
     mayRun && !isRunning ? action(here, 'Run the checks', { fields: { act: 'check' } }) : undefined;
   const showCheck = (row: CheckRow): SafeHtml =>
     isRunning ? running(here, row) : report(row, namesOperators);
-  return section('Checks', check === undefined ? NEVER_CHECKED : showCheck(check), {
+  return section(title, check === undefined ? NEVER_CHECKED : showCheck(check), {
     id: 'checks',
     ...(button !== undefined && { aside: button }),
   });

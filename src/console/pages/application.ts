@@ -213,7 +213,7 @@ ${view.standing}</div>
 ${section('Latest runs', latestRuns, { id: 'runs' })}
 ${section('Failures', problems, { id: 'failures', aside: all('/failures', 'All failures', id) })}
 ${eventSection(view, act('Send what was not delivered', 'retry_events'))}
-${checkSection(check, { here, mayRun: mayManage, namesOperators: true })}
+${checkSection(check, { title: 'Checks', here, mayRun: mayManage, namesOperators: true })}
 ${settingsSection(application, mayManage)}`;
   return {
     title: application.name,
