@@ -2621,7 +2621,9 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  perform from fresh_revisions r join games g using (game_id) where r.revision > 1 and r.revision > g.revision;
+  -- A subquery, because a join can read all games before Postgres has analyzed the table.
+  perform from fresh_revisions r
+  where r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
   if found then
     raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
   end if;

@@ -862,7 +862,9 @@ language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 begin
-  perform from fresh_revisions r join games g using (game_id) where r.revision > 1 and r.revision > g.revision;
+  -- A subquery, because a join can read all games before Postgres has analyzed the table.
+  perform from fresh_revisions r
+  where r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
   if found then
     raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
   end if;

@@ -917,7 +917,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"55d2b0e977323665763b17bf51c49676f60b5743dd6b389b343f5f1f1e290fbb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"bfde9c01247750964bb1001625bd0ff3616c5d3b70e04b6c7e0b9d060d9665b4","created_at":1795509822667}')
+  ('{"id":2,"hash":"0bde4621d90c5bc7e3cbc3415f60b63b0bae68d60b9481910318f03989796a66","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2991,7 +2991,9 @@ CREATE OR REPLACE FUNCTION stream_revisions()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
-  perform from fresh_revisions r join games g using (game_id) where r.revision > 1 and r.revision > g.revision;
+  -- A subquery, because a join can read all games before Postgres has analyzed the table.
+  perform from fresh_revisions r
+  where r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
   if found then
     raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
   end if;
