@@ -34,7 +34,8 @@ const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
 const VERDICT =
   'select, insert (application_id, record_id, verdict, reason, text, decided_by, expires_at), update (ended_at, ended_as)';
 const DECIDE =
-  'select, insert (game_id, revision, audit_status, decided_by, reason, text, note, batch_id, appeal_id, waiting_since, decided_at), update (undone_at, undone_by)';
+  'select, insert (game_id, revision, audit_status, decided_by, reason, text, note, batch_id, appeal_id, waiting_since, ' +
+  'decided_at), update (undone_at, undone_by)';
 const ADD_REVEAL = 'select, insert (application_id, record_id, action, accessed_by, reason)';
 const RUN =
   'select, insert (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games), update';
@@ -44,7 +45,10 @@ const DECISION = 'audit_status, audit_time, game_package_url, withdrawn_at, unli
 const SITE_OPERATORS =
   'select, insert (login, name, roles, oidc_subject, counts_at), ' +
   'update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys';
-/** Postgres says when a session began. The trigger `bind_to_site` keeps each site to its own sessions, `operators_of_sites` to what it may do to officers. */
+/**
+ * Postgres says when a session began. The trigger `bind_to_site` keeps each site to its own sessions,
+ * `operators_of_sites` to what it may do to officers.
+ */
 const SESSION =
   'select, insert (session_hash, login, site, confirmed_at), update (session_hash, seen_at, confirmed_at), delete';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;

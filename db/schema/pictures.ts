@@ -16,8 +16,8 @@ import { gameAudits } from '#db/schema/games.ts';
 import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
 import { IMAGE_FORMATS } from '#src/rules/pictures.ts';
 
-// Pictures of games. No foreign keys to `games` and none between these tables (only pins name a decision): nothing that the ingest writes knows of
-// pictures, and `prune` deletes content while addresses stay.
+// Pictures of games. No foreign keys to `games`, and between these tables none: nothing that the ingest writes knows of
+// pictures, and `prune` deletes content while addresses stay. A pin alone names a decision that there is.
 
 /**
  * One row an identity of an address of an application. `sha256` columns of these tables have 32 bytes, except: one byte
