@@ -9,7 +9,7 @@ import { addTestOperator, signIn, useTestConsole } from '#test/support/console.t
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
-/** 10,000 take an hour on two cores: `LANE_GAMES=10000 npx vitest run test/console/ten-reviewers.slow`. */
+/** 10,000 take a quarter of an hour on two cores: `LANE_GAMES=10000 npx vitest run test/console/ten-reviewers.slow`. */
 const GAMES = Number(process.env.LANE_GAMES ?? 40);
 const REVIEWERS = Array.from({ length: 10 }, (_, n) => `reviewer-${n}`);
 /** Browsers are killed at one game in this many, before the key or right after it. */
