@@ -22,11 +22,13 @@ export const areNumbers = (name: string, ...columns: AnyPgColumn[]) =>
 export const areCounts = (name: string, ...columns: AnyPgColumn[]) =>
   check(name, sql`least(${listed(columns)}) >= 0 and greatest(${listed(columns)}) <= 9007199254740991`);
 
+const SHORT_BYTES = 20_000;
+
 /**
  * At most `maxBytes` each; the longest text of ours takes 16,000. Readers keep a thousand rows in memory, so a stolen
  * login would end them by a few.
  */
-export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = 20_000) => {
+export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = SHORT_BYTES) => {
   const bytes = columns.map((column) =>
     // Custom: bytes.
     ['string', 'custom'].includes(column.dataType)
@@ -74,7 +76,7 @@ export const areKeys = (name: string, column: AnyPgColumn) =>
     name,
     sql`${column} = jsonb_path_query_array(${column},
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
-      and pg_column_size(${column}) <= 20000`,
+      and pg_column_size(${column}) <= ${sql.raw(String(SHORT_BYTES))}`,
   );
 
 /** The words that a row is found by. */
