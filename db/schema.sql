@@ -42,7 +42,7 @@ create table application_checks (
   constraint application_checks_pkey PRIMARY KEY (check_id),
   constraint application_checks_cases CHECK (cases = jsonb_path_query_array(cases, 'strict $[*]?((@."name".type() == "string" && @."rule".type() == "string") && @."outcome".type() == "string")'::jsonpath, '{}'::jsonb, true) AND NOT jsonb_path_exists(cases, 'strict $[*].*?(@.type() == "object" || @.type() == "array")'::jsonpath, '{}'::jsonb, true)),
   constraint application_checks_counts CHECK (LEAST(passed, failed, skipped) >= 0 AND GREATEST(passed, failed, skipped) <= '9007199254740991'::bigint),
-  constraint application_checks_report CHECK (GREATEST(pg_column_size(cases)) <= 1000000),
+  constraint application_checks_report CHECK (GREATEST(octet_length(cases::text)) <= 1000000),
   constraint application_checks_texts CHECK (GREATEST(octet_length(requested_by), octet_length(error)) <= 20000)
 );
 
@@ -81,7 +81,7 @@ create table applications (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   constraint applications_pkey PRIMARY KEY (application_id),
-  constraint applications_access_token_keys CHECK (access_token_keys = jsonb_path_query_array(access_token_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(access_token_keys) <= 20000),
+  constraint applications_access_token_keys CHECK (access_token_keys = jsonb_path_query_array(access_token_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(access_token_keys::text) <= 20000),
   constraint applications_application_id CHECK (application_id ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text),
   constraint applications_counts CHECK (LEAST(failed_runs) >= 0 AND GREATEST(failed_runs) <= '9007199254740991'::bigint),
   constraint applications_pace CHECK (every_ms >= 1 AND every_ms <= '2592000000'::bigint AND kyc_every_ms >= 1 AND kyc_every_ms <= '2592000000'::bigint AND detail_max_age_ms >= 0 AND detail_max_age_ms <= '31536000000'::bigint AND concurrency >= 1 AND concurrency <= 100 AND rate >= 1 AND rate <= 100000),
@@ -114,7 +114,7 @@ create table approvals (
   constraint approvals_in_time CHECK (approved_at <= (requested_at + '01:00:00'::interval)),
   constraint approvals_kind CHECK (kind = ANY (ARRAY['reveal'::text, 'erase'::text, 'cp-id'::text, 'verdict'::text, 'withdrawals'::text, 'officer'::text, 'reviewer'::text])),
   constraint approvals_one_end CHECK (used_at IS NULL OR closed_at IS NULL),
-  constraint approvals_request CHECK (GREATEST(pg_column_size(requested)) <= 1000000),
+  constraint approvals_request CHECK (GREATEST(octet_length(requested::text)) <= 1000000),
   constraint approvals_requested CHECK (jsonb_typeof(requested) = 'object'::text AND NOT jsonb_path_exists(requested, 'strict $?((((((((exists (@."game_ids"?(@.type() != "array")) || exists (@."game_ids"[*]?(@.type() != "string"))) || exists (@."roles"?(@.type() != "array"))) || exists (@."roles"[*]?(@.type() != "string"))) || exists (@."act"?(@.type() != "string"))) || exists (@."name"?(@.type() != "string"))) || exists (@."verdict"?(@.type() != "string"))) || exists (@."text"?(@.type() != "string"))) || exists (@."expires"?(@.type() != "number")))'::jsonpath, '{}'::jsonb, true)),
   constraint approvals_subject CHECK (subject ~
 CASE
@@ -150,7 +150,7 @@ create table audit_log (
   constraint audit_log_pkey PRIMARY KEY (entry_id),
   constraint audit_log_actor_kind CHECK (actor_kind = ANY (ARRAY['operator'::text, 'command_line'::text, 'application'::text, 'system'::text])),
   constraint audit_log_details CHECK (jsonb_typeof(details) = 'object'::text),
-  constraint audit_log_facts CHECK (GREATEST(pg_column_size(details)) <= 1000000),
+  constraint audit_log_facts CHECK (GREATEST(octet_length(details::text)) <= 1000000),
   constraint audit_log_texts CHECK (GREATEST(octet_length(actor), octet_length(os_user), octet_length(action), octet_length(subject), octet_length(reason)) <= 20000)
 );
 
@@ -232,7 +232,7 @@ create table event_subscriptions (
   constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
   constraint event_subscriptions_counts CHECK (LEAST(failures::bigint, "position") >= 0 AND GREATEST(failures::bigint, "position") <= '9007199254740991'::bigint),
   constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL),
-  constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(secret_keys) <= 20000),
+  constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(secret_keys::text) <= 20000),
   constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
   constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret), pg_column_size(types)) <= 20000),
   constraint event_subscriptions_times CHECK (LEAST(failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone),
@@ -258,7 +258,7 @@ create table event_webhooks (
   created_at timestamp with time zone default now() not null,
   constraint event_webhooks_pkey PRIMARY KEY (application_id),
   constraint event_webhooks_counts CHECK (LEAST(failures) >= 0 AND GREATEST(failures) <= '9007199254740991'::bigint),
-  constraint event_webhooks_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(secret_keys) <= 20000),
+  constraint event_webhooks_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(secret_keys::text) <= 20000),
   constraint event_webhooks_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
   constraint event_webhooks_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret)) <= 20000),
   constraint event_webhooks_times CHECK (LEAST(failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone)
@@ -474,7 +474,7 @@ create table ingest_failures (
   constraint ingest_failures_counts CHECK (LEAST(count) >= 0 AND GREATEST(count) <= '9007199254740991'::bigint),
   constraint ingest_failures_operation CHECK (operation = ANY (ARRAY['query_game_list'::text, 'query_game_detail'::text, 'query_cp_kyc'::text])),
   constraint ingest_failures_reasons CHECK (reasons = jsonb_path_query_array(reasons, 'strict $[*]?(@."path".type() == "string" && @."code".type() == "string")'::jsonpath, '{}'::jsonb, true)),
-  constraint ingest_failures_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(kind), pg_column_size(reasons), octet_length(list_hash)) <= 20000)
+  constraint ingest_failures_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(kind), octet_length(reasons::text), octet_length(list_hash)) <= 20000)
 );
 
 create table kyc_access_log (
@@ -510,7 +510,7 @@ create table kyc_former_records (
   changed_fields text[] not null,
   constraint kyc_former_records_pkey PRIMARY KEY (record_id),
   constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
-  constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(data_keys) <= 20000),
+  constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
   constraint kyc_former_records_sizes CHECK (GREATEST(pg_column_size(changed_fields), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000)
 );
 
@@ -519,7 +519,7 @@ create table kyc_keys (
   data_keys jsonb not null,
   public_key bytea,
   constraint kyc_keys_pkey PRIMARY KEY (purpose),
-  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(data_keys) <= 20000),
+  constraint kyc_keys_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
   constraint kyc_keys_purpose CHECK (purpose = ANY (ARRAY['fingerprint'::text, 'events'::text])),
   constraint kyc_keys_sizes CHECK (GREATEST(octet_length(public_key)) <= 20000)
 );
@@ -546,7 +546,7 @@ create table kyc_records (
   constraint kyc_records_pkey PRIMARY KEY (application_id),
   constraint kyc_records_record_id_unique UNIQUE (record_id),
   constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
-  constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND pg_column_size(data_keys) <= 20000),
+  constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
   constraint kyc_records_sizes CHECK (GREATEST(pg_column_size(changed_fields), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000)
 );
 
@@ -833,7 +833,7 @@ create unlogged table sync_run_pages (
   constraint sync_run_pages_kind CHECK (kind = ANY (ARRAY['listed'::text, 'unread'::text, 'unlisted'::text])),
   constraint sync_run_pages_numbers CHECK (LEAST(total) >= '-9007199254740991'::bigint AND GREATEST(total) <= '9007199254740991'::bigint),
   constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true)),
-  constraint sync_run_pages_sizes CHECK (GREATEST(pg_column_size(application_game_ids), pg_column_size(open_games)) <= 4000000),
+  constraint sync_run_pages_sizes CHECK (GREATEST(pg_column_size(application_game_ids), octet_length(open_games::text)) <= 4000000),
   constraint sync_run_pages_texts CHECK (GREATEST(octet_length(reason)) <= 20000)
 );
 

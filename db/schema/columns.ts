@@ -24,19 +24,20 @@ export const areCounts = (name: string, ...columns: AnyPgColumn[]) =>
 
 const SHORT_BYTES = 20_000;
 
+/** Bytes as readers get them: a JSON number of ten stored bytes has up to 131,072 digits. Custom: bytes. */
+const sizeOf = (column: AnyPgColumn) => {
+  if (column.dataType === 'json') return sql`octet_length(${column}::text)`;
+  return ['string', 'custom'].includes(column.dataType)
+    ? sql`octet_length(${column})`
+    : sql`pg_column_size(${column})`;
+};
+
 /**
  * At most `maxBytes` each; the longest text of ours takes 16,000. Readers keep a thousand rows in memory, so a stolen
  * login would end them by a few.
  */
-export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = SHORT_BYTES) => {
-  const bytes = columns.map((column) =>
-    // Custom: bytes.
-    ['string', 'custom'].includes(column.dataType)
-      ? sql`octet_length(${column})`
-      : sql`pg_column_size(${column})`,
-  );
-  return check(name, sql`greatest(${sql.join(bytes, sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
-};
+export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = SHORT_BYTES) =>
+  check(name, sql`greatest(${sql.join(columns.map(sizeOf), sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
 
 /** Times of which Postgres and pages compute durations and days: no infinity, and no year that ISO 8601 lacks. */
 export const areTimes = (name: string, ...columns: AnyPgColumn[]) =>
@@ -76,7 +77,7 @@ export const areKeys = (name: string, column: AnyPgColumn) =>
     name,
     sql`${column} = jsonb_path_query_array(${column},
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
-      and pg_column_size(${column}) <= ${sql.raw(String(SHORT_BYTES))}`,
+      and ${sizeOf(column)} <= ${sql.raw(String(SHORT_BYTES))}`,
   );
 
 /** The words that a row is found by. */

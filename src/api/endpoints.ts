@@ -110,7 +110,7 @@ const CURSOR_MAX = 16_384;
 const LIMIT = { max: 1_000, byDefault: 100 };
 
 const toListEndpoint = (list: AnyList): Endpoint => {
-  const { name, nouns, right, sorts, order, row, compared, found, document = (each: object) => each } = list;
+  const { name, nouns, right, sorts, order, row, found, document = (each: object) => each } = list;
   const filter = list.filter.strict();
   const mayBeAbsent = filter.safeParse({}).success;
   const title = `List ${nouns[1]}`;
@@ -132,10 +132,6 @@ const toListEndpoint = (list: AnyList): Endpoint => {
       .optional()
       .describe('`next` of the page before, with the same filter and sort.'),
   });
-  const next =
-    compared === undefined
-      ? ''
-      : ' A page of a search may have fewer rows than the limit, or none: go on until `next` is null.';
   return {
     name,
     path: pathOf(name),
@@ -148,7 +144,12 @@ const toListEndpoint = (list: AnyList): Endpoint => {
         .int()
         .nullable()
         .describe('Rows of the whole list; 10001: more than 10,000. Null: not counted.'),
-      next: z.string().nullable().describe(`The cursor of the next page; null on the last.${next}`),
+      next: z
+        .string()
+        .nullable()
+        .describe(
+          'The cursor of the next page; null on the last. A page may have fewer rows than the limit, that of a search none.',
+        ),
     }),
     failures: [],
     isLong: false,

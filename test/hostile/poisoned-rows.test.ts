@@ -112,3 +112,30 @@ test('a kind of failure that names a property of every object is shown as it is'
   expect(page).toContain('Failed: constructor.');
   expect(page).not.toContain('native code');
 });
+
+test('numbers of 131,072 digits, of a few bytes each, which a stolen console writes to the audit log, are refused', async () => {
+  const digits = `{"n": [${Array.from({ length: 20 }, () => '1e131071').join()}]}`;
+  const write = database.as('console')`
+    insert into audit_log (actor, actor_kind, action, subject, details)
+    values ('adam', 'operator', 'game.pass', 'x', ${digits}::text::jsonb)`;
+  await expect(write).rejects.toMatchObject({ code: '23514' });
+  expect((await open('/audit')).status).toBe(200);
+});
+
+test('a page of the audit log ends after 8 MB of details, and goes on in the next', async () => {
+  const { token } = await api.addToken('ada', 'admin');
+  const subject = `application:large`;
+  for (let n = 0; n < 12; n += 1)
+    await database.as('console')`
+      insert into audit_log (actor, actor_kind, action, subject, details)
+      values ('adam', 'operator', 'game.pass', ${subject}, jsonb_build_object('n', ${n}::int, 'text', repeat('x', 900000)))`;
+  const read = async (cursor?: string): Promise<number[]> => {
+    const { body } = await api.call(token, 'audit.list', { filter: { subject }, limit: 11, cursor });
+    return body.data.list.map((entry: { details: { n: number } }) => entry.details.n);
+  };
+  const { body } = await api.call(token, 'audit.list', { filter: { subject }, limit: 11 });
+  expect(body.data.list).toHaveLength(9);
+  expect([...(await read()), ...(await read(body.data.next))]).toEqual([
+    11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
+  ]);
+});
