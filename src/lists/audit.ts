@@ -36,16 +36,21 @@ const DETAILS_SHOWN = 400;
 /** Values of one list that an entry shows. */
 const VALUES_SHOWN = 3;
 
-const formatValue = (value: unknown): string => {
-  if (Array.isArray(value)) {
+/** Lists and objects in each other that an entry shows: ours have two. A stolen login may write thousands. */
+const LEVELS_SHOWN = 4;
+
+const formatValue = (value: unknown, levels = LEVELS_SHOWN): string => {
+  if (typeof value === 'object' && value !== null) {
+    if (levels === 0) return '…';
+    const format = (each: unknown) => formatValue(each, levels - 1);
+    if (!Array.isArray(value))
+      return Object.entries(value)
+        .map(([name, each]) => `${name.replaceAll('_', ' ')} ${format(each)}`)
+        .join(', ');
     const rest = value.length - VALUES_SHOWN;
-    const shown = value.slice(0, VALUES_SHOWN).map(formatValue).join(', ');
+    const shown = value.slice(0, VALUES_SHOWN).map(format).join(', ');
     return rest > 0 ? `${shown} and ${rest} more` : shown;
   }
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value)
-      .map(([name, each]) => `${name.replaceAll('_', ' ')} ${formatValue(each)}`)
-      .join(', ');
   return isUuid(String(value)) ? `${String(value).slice(0, 8)}…` : String(value ?? 'none');
 };
 

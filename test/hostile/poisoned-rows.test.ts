@@ -139,3 +139,15 @@ test('a page of the audit log ends after 8 MB of details, and goes on in the nex
     11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
   ]);
 });
+
+test.each([2_000, 5_000])(
+  'details of %i levels, which a stolen console writes to the audit log, end no page and no answer',
+  async (levels) => {
+    const { token } = await api.addToken(`ada-${levels}`, 'admin');
+    await database.as('console')`
+      insert into audit_log (actor, actor_kind, action, subject, details)
+      values ('adam', 'operator', 'game.pass', 'x', ${'{"a":'.repeat(levels) + 1 + '}'.repeat(levels)}::text::jsonb)`;
+    expect((await open('/audit')).status).toBe(200);
+    expect((await api.call(token, 'audit.list')).status).toBe(200);
+  },
+);
