@@ -186,6 +186,10 @@ const KEPT = [
 
 /** Stores a record and keeps the one before it as a former version. The caller locks the KYC state. */
 export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Promise<void> => {
+  // A stolen worker may have stored a former version of this id, which would keep every next record out.
+  await tx`
+    delete from kyc_former_records
+    where record_id = (select record_id from kyc_records where application_id = ${record.application_id})`;
   await tx`
     with former as (delete from kyc_records where application_id = ${record.application_id} returning *)
     insert into kyc_former_records (${tx(KEPT)}) select ${tx(KEPT)} from former`;

@@ -2,9 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
+import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { decideGame } from '#test/support/operate.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
@@ -192,4 +194,16 @@ it('a stolen worker does not have the API serve other pictures than were decided
     "delete from picture_contents where sha256 = sha256('2')",
   ]);
   expect(await attempt('worker', "delete from picture_contents where sha256 = sha256('3')")).toBe(1);
+});
+
+it('a stolen worker leaves no former version that keeps every next KYC record out', async () => {
+  const { sql } = database;
+  const keys = ringOf(['k1']);
+  await store(sql, keys, 'acme', PLANTED);
+  const kept = `record_id, application_id, cp_id, ${KYC_SEALED_FIELDS.join(', ')}, data_keys, received_at, changed_fields`;
+  expect(
+    await attempt('worker', `insert into kyc_former_records (${kept}) select ${kept} from kyc_records`),
+  ).toBe(1);
+  expect(await store(sql, keys, 'acme', { ...PLANTED, cp_name: 'Renamed' })).toBe('sealed');
+  expect(await sql`select from kyc_former_records`).toHaveLength(1);
 });
