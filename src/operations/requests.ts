@@ -34,7 +34,7 @@ import {
   ofRequest,
   requireRequest,
 } from '#src/operations/approvals.ts';
-import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
+import { type Caller, defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { ApprovalError, rolesOfKind } from '#src/operations/second-person.ts';
 import { verdictTerms } from '#src/operations/verdicts.ts';
 import { selectedGames } from '#src/operations/withdrawals.ts';
@@ -69,6 +69,12 @@ const requestOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]
     reason: reasonText('the second person and the audit log need it'),
   });
 
+/** @throws ForbiddenError by a token, unless the request is about withdrawals: a person makes and ends the others */
+const requirePerson = ({ token_id }: Caller, kind: ApprovalKind): void => {
+  if (token_id !== undefined && kind !== 'withdrawals')
+    throw new ForbiddenError('By a token, an operator requests withdrawals alone, and ends such requests.');
+};
+
 export const requestApproval = defineOperation({
   name: 'approval.request',
   title: 'Request the approval of a second person',
@@ -95,8 +101,7 @@ export const requestApproval = defineOperation({
   ),
   subject: ({ subject }) => subject,
   run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {
-    if (caller.token_id !== undefined && kind !== 'withdrawals')
-      throw new ForbiddenError('By a token, an operator requests withdrawals alone.');
+    requirePerson(caller, kind);
     const version = await findVersion(tx, kind, subject);
     if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
     if (seen !== undefined && seen !== version)
@@ -179,7 +184,9 @@ const end = async (
   tx: Queryable,
   input: OneRequest,
   closing: 'cancelled' | 'declined',
+  caller: Caller,
 ): Promise<ApprovalRow> => {
+  requirePerson(caller, input.kind);
   const row = await requireRequest(tx, input);
   if (row.state !== 'expired' && (await closeRequest(tx, input.approval_id, closing))) return row;
   throw new ApprovalError(explainNotWaiting(await requireRequest(tx, input)) ?? 'This request has ended.');
@@ -193,7 +200,7 @@ export const cancelRequest = defineOperation({
   knownBy: 'operator',
   ...ofRequest,
   run: async (tx, input, { caller }) => {
-    const row = await end(tx, input, 'cancelled');
+    const row = await end(tx, input, 'cancelled', caller);
     if (row.requested_by === caller.actor.actor) return row;
     throw new ApprovalError(`${row.requested_by} requested this: only ${row.requested_by} can cancel it.`);
   },
@@ -208,7 +215,7 @@ export const declineRequest = defineOperation({
   knownBy: 'operator',
   ...ofRequest,
   run: async (tx, input, { caller }) => {
-    const row = await end(tx, input, 'declined');
+    const row = await end(tx, input, 'declined', caller);
     if (row.requested_by !== caller.actor.actor) return row;
     throw new ApprovalError('You requested this yourself: cancel it.');
   },

@@ -13,7 +13,7 @@ import { LISTS } from '#src/lists/index.ts';
 import { operations } from '#src/operations/index.ts';
 import { approve } from '#src/operations/requests.ts';
 import { ID, inputsOf } from '#test/operations/inputs.ts';
-import { addOperators, answerBy } from '#test/support/approvals.ts';
+import { addOperators, answerBy, askBy } from '#test/support/approvals.ts';
 import { addApplication, addToken, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { createBodyCheck } from '#test/support/openapi.ts';
@@ -188,6 +188,16 @@ test('every refusal has the code of the document', async () => {
   expect(
     await codeOf('every', 'approval.request', { kind: 'reveal', subject: 'application:acme', reason: 'x' }),
   ).toBe(40301);
+  const { approval_id, kind } = await askBy(api.database.sql, 'olga', {
+    kind: 'officer',
+    subject: 'operator:vera',
+    reason: 'x',
+    act: 'roles',
+    roles: ['kyc_officer'],
+  });
+  for (const name of ['approval.cancel', 'approval.decline'])
+    expect(await codeOf('every', name, { approval_id, kind })).toBe(40301);
+  expect(await codeOf('every', 'run.start_accepting', { application_id: 'acme' })).toBe(40302);
 });
 
 test('what takes a person refuses every token, and says where it is done', async () => {
