@@ -46,6 +46,9 @@ const form = z
   })
   .refine(({ password, link }) => password !== undefined || link !== undefined);
 
+/** A path, not "//elsewhere", which names another host, nor a sign-in link, which would sign in as somebody else. */
+const SAFE_PATH = /^\/(?!\/|sign-in(\/|$))/;
+
 /**
  * @returns the path if it belongs to this console and has at most `FORM_FIELD_MAX` characters, else `/`: sign-in must
  * not redirect to another site
@@ -54,9 +57,9 @@ const localPath = (path: string): string => {
   if (path.length > FORM_FIELD_MAX) return '/';
   const here = 'http://console.invalid';
   if (!URL.canParse(path, here)) return '/';
+  // The path of a "blob:" address is an address, and "/.//elsewhere" resolves to "//elsewhere".
   const url = new URL(path, here);
-  // "/.//elsewhere" resolves to "//elsewhere", which names another host.
-  return url.origin === here && !url.pathname.startsWith('//') ? `${url.pathname}${url.search}` : '/';
+  return url.origin === here && SAFE_PATH.test(url.pathname) ? `${url.pathname}${url.search}` : '/';
 };
 
 const problemText = (problem: string | undefined): SafeHtml | null =>
