@@ -78,6 +78,8 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
   app.decorateRequest('operator', null);
   app.decorate('frame', frame);
   app.decorate('siteUrl', options.url);
+  // JSON may contain U+0000 and numbers, which no form has.
+  app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'string' },

@@ -35,3 +35,13 @@ test('a form that names one field thousands of times does not stop the console f
   turns.stop();
   expect(longest).toBeLessThan(TURN_MAX_MS);
 });
+
+test.each(['application/json', 'text/plain'])('a body of the type %s is no form', async (type) => {
+  const body = JSON.stringify({ token: 'a\u0000b' });
+  const answer = await fetch(new URL('/portal/sign-in', site.url), {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body,
+  });
+  expect(answer.status).toBe(415);
+});
