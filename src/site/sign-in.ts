@@ -46,9 +46,6 @@ const form = z
   })
   .refine(({ password, link }) => password !== undefined || link !== undefined);
 
-/** A path, not "//elsewhere", which names another host, nor a sign-in link, which would sign in as somebody else. */
-const SAFE_PATH = /^\/(?!\/|sign-in(\/|$))/;
-
 /**
  * @returns the path if it belongs to this console and has at most `FORM_FIELD_MAX` characters, else `/`: sign-in must
  * not redirect to another site
@@ -57,9 +54,11 @@ const localPath = (path: string): string => {
   if (path.length > FORM_FIELD_MAX) return '/';
   const here = 'http://console.invalid';
   if (!URL.canParse(path, here)) return '/';
-  // The path of a "blob:" address is an address, and "/.//elsewhere" resolves to "//elsewhere".
-  const url = new URL(path, here);
-  return url.origin === here && SAFE_PATH.test(url.pathname) ? `${url.pathname}${url.search}` : '/';
+  const { origin, pathname, search, searchParams } = new URL(path, here);
+  // "/.//elsewhere" resolves to "//elsewhere", which names another host. The path of a "blob:" address is an address.
+  const isPath = origin === here && /^\/(?!\/)/.test(pathname);
+  // A sign-in link would sign in as somebody else.
+  return isPath && !searchParams.has('link') ? `${pathname}${search}` : '/';
 };
 
 const problemText = (problem: string | undefined): SafeHtml | null =>

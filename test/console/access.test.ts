@@ -171,7 +171,7 @@ test('a sign-in leads only to this console, and an unknown login answers as a wr
     });
   const elsewhere = ['https://evil.example/', '//evil.example', '/.//evil.example', 'javascript:alert(1)'];
   // A blob's origin is that of the address in it, and a sign-in link would sign in as somebody else.
-  for (const next of [...elsewhere, 'blob:http://console.invalid/x', '/sign-in?link=secret']) {
+  for (const next of [...elsewhere, 'blob:http://console.invalid/x', '/sign%2Din?%6Cink=secret']) {
     const { headers } = await post({ login: 'admin', password: PASSWORD, next });
     expect(headers.get('location')).toBe('/');
   }
