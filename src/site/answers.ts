@@ -6,6 +6,7 @@ import { ForbiddenError } from '#src/operations/operation.ts';
 import { clearCookie, readCookie, setCookie } from '#src/site/cookies.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 import { type Notice, type Page, plainPage, type SiteFrame, signedInPage } from '#src/site/layout.ts';
+import { changesState, pathOfForm } from '#src/site/origin.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -141,9 +142,16 @@ export const refuseForNow = (reply: FastifyReply, attempts: string, waitSeconds:
 /** Seconds after which what does not answer now is requested again. */
 export const RETRY_S = 10;
 
-/** A link to the address itself: the answer to a form is no page. */
-const retryOf = ({ method }: FastifyRequest, status: number): SafeHtml | null =>
-  status >= 500 && method === 'GET' ? html`<p><a class="button primary" href="">Retry</a></p>` : null;
+/** The way on from an error: to the address itself, or to the form, because the answer to a form is no page. */
+const wayOnOf = ({ method, headers, host }: FastifyRequest, status: number): SafeHtml | null => {
+  if (changesState(method)) {
+    const path = status === 401 ? undefined : pathOfForm(headers, host);
+    return path === undefined
+      ? null
+      : html`<p><a class="button primary" href="${path}">Back to the form</a></p>`;
+  }
+  return status >= 500 ? html`<p><a class="button primary" href="">Retry</a></p>` : null;
+};
 
 /** Sends an error as a page, or to Bull Board's script as JSON. */
 export const sendError = (
@@ -156,13 +164,13 @@ export const sendError = (
   reply.code(status);
   if (status === 503) reply.header('retry-after', RETRY_S);
   if (url.startsWith('/queues/api/')) return reply.send({ error: message });
-  const retry = retryOf(reply.request, status);
+  const wayOn = wayOnOf(reply.request, status);
   const isPortal = url.startsWith('/portal');
   const frame = reply.server.frame as SiteFrame | undefined;
   // An error leads nowhere: the navigation does, and the way on. An address that is no path has no operator.
   if (operator && frame !== undefined && !isPortal) {
-    const way = status === 404 ? frame.wayOn : retry;
-    const page = { title, at: '', lead: message, body: way ?? html`` };
+    const body = wayOn ?? (status === 404 ? frame.wayOn : null) ?? html``;
+    const page = { title, at: '', lead: message, body };
     return reply.type(HTML).send(String(signedInPage(operator, page, frame)));
   }
   const home = isPortal ? '/portal' : '/';
@@ -172,5 +180,5 @@ export const sendError = (
     : status === 401
       ? html`<p><a class="button" href="/sign-in">Sign in</a></p>`
       : null;
-  return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${retry}${back}`);
+  return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${wayOn}${back}`);
 };

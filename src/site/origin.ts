@@ -24,3 +24,27 @@ export const isForged = (method: string, headers: IncomingHttpHeaders): boolean 
   // A URL parser takes time quadratic in the characters of a host.
   return origin.toLowerCase().replace(/^https?:\/\//, '') !== host?.toLowerCase();
 };
+
+/** Most characters of a path that a form or a header names. */
+const PATH_MAX = 1_024;
+
+/**
+ * @returns the path if it belongs to this site and has at most `PATH_MAX` characters, else `/`: no link or redirect
+ * leads to another site
+ */
+export const localPath = (path: string): string => {
+  if (path.length > PATH_MAX) return '/';
+  const here = 'http://console.invalid';
+  if (!URL.canParse(path, here)) return '/';
+  const { origin, pathname, search, searchParams } = new URL(path, here);
+  // "/.//elsewhere" resolves to "//elsewhere", which names another host. The path of a "blob:" address is an address.
+  const isPath = origin === here && /^\/(?!\/)/.test(pathname);
+  // A sign-in link would sign in as somebody else.
+  return isPath && !searchParams.has('link') ? `${pathname}${search}` : '/';
+};
+
+/** Returns the path of the page whose form was sent. Undefined: the browser does not name it, or it is of another site. */
+export const pathOfForm = ({ referer }: IncomingHttpHeaders, host: string): string | undefined => {
+  const path = referer?.split(`://${host}/`, 2)[1];
+  return path === undefined ? undefined : localPath(`/${path}`);
+};

@@ -18,7 +18,7 @@ import { RETRY_S, refuseForNow, sendError, sendPlain } from '#src/site/answers.t
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, hiddenFields, html, input, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
-import { isLedFromElsewhere } from '#src/site/origin.ts';
+import { isLedFromElsewhere, localPath } from '#src/site/origin.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
 const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
@@ -45,21 +45,6 @@ const form = z
     link: field.optional(),
   })
   .refine(({ password, link }) => password !== undefined || link !== undefined);
-
-/**
- * @returns the path if it belongs to this console and has at most `FORM_FIELD_MAX` characters, else `/`: sign-in must
- * not redirect to another site
- */
-const localPath = (path: string): string => {
-  if (path.length > FORM_FIELD_MAX) return '/';
-  const here = 'http://console.invalid';
-  if (!URL.canParse(path, here)) return '/';
-  const { origin, pathname, search, searchParams } = new URL(path, here);
-  // "/.//elsewhere" resolves to "//elsewhere", which names another host. The path of a "blob:" address is an address.
-  const isPath = origin === here && /^\/(?!\/)/.test(pathname);
-  // A sign-in link would sign in as somebody else.
-  return isPath && !searchParams.has('link') ? `${pathname}${search}` : '/';
-};
 
 const problemText = (problem: string | undefined): SafeHtml | null =>
   problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`;

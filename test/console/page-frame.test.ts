@@ -2,9 +2,16 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openDatabase } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/support/console.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signInPage,
+  startTestConsole,
+  useTestConsole,
+} from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -61,6 +68,47 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
     await page.getByRole('heading', { name: 'Reasons' }).waitFor();
     expect(page.url()).toBe(`${served.url}/reasons?sort=code`);
     await page.close();
+  });
+
+  test('a form that fails leads back to its page, which has what was typed', async () => {
+    await addTestOperator(database.sql, 'ada', 'admin');
+    const page = await browser.newPage();
+    await signInPage(page, served.url, 'ada', '/reasons?sort=code');
+    await page.getByLabel('Code').fill('too_loud');
+    await page
+      .locator('form', { has: page.getByLabel('Code') })
+      .getByLabel('What the')
+      .fill('Too loud');
+    await database.sql`alter table reasons rename to reasons_away`;
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'The request failed' }).waitFor();
+    await database.sql`alter table reasons_away rename to reasons`;
+    await page.getByRole('link', { name: 'Back to the form' }).click();
+    await page.getByRole('heading', { name: 'Add a reason' }).waitFor();
+    expect(page.url()).toBe(`${served.url}/reasons?sort=code`);
+    expect(await page.getByLabel('Code').inputValue()).toBe('too_loud');
+    await page.close();
+  });
+
+  test('a sign-in while the database is down leads back to its form', async () => {
+    const sql = openDatabase('postgres://nobody@127.0.0.1:1/none', { max: 1 });
+    const { url, stop } = await startTestConsole(database, { sql });
+    const page = await browser.newPage();
+    for (const [path, label] of [
+      ['/sign-in?next=%2Fgames', 'Password'],
+      ['/portal/sign-in', 'API token'],
+    ] as const) {
+      await page.goto(url + path);
+      for (const box of await page.locator('input:visible').all()) await box.fill('olga');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('The database or the queue does not answer.').waitFor();
+      await page.getByRole('link', { name: 'Back to the form' }).click();
+      await page.getByLabel(label).waitFor();
+      expect(page.url()).toBe(url + path);
+    }
+    await page.close();
+    await stop();
+    await sql.end();
   });
 
   test('a page that takes another role keeps the navigation, and says which role and who gives it', async () => {
