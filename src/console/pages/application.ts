@@ -201,10 +201,10 @@ export const applicationPage = (view: ApplicationView): Page => {
   });
   const problems = listTable(failureGroupList, failures, {
     linkTo,
-    only: ['reasons', 'example', 'games', 'last'],
+    only: ['reasons', 'extent', 'example', 'games', 'last'],
     cells: { reasons: explainFailure },
     label: 'Failures',
-    stacked: true,
+    stacked: 'lines',
   });
   const body = html`${JUMPS}${figures(view)}
 <div class="columns thirds">${health(view)}

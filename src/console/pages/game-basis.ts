@@ -42,23 +42,35 @@ const titlesOf = (view: GameView): string =>
     .map((field) => CONTENT[field].title.toLowerCase())
     .join(', ');
 
-/** Tells which revision was decided and what changed since; if other revisions are compared, which ones. */
+/** Shows what a game was rejected for. */
+const rejectionOf = ({ timeline: { rejection } }: GameView): SafeHtml | null =>
+  rejection &&
+  html`<strong dir="auto">${rejection.reason_label ?? 'No reason given'}.</strong>
+<span dir="auto">${rejection.text}</span>`;
+
+/** Tells what a decision was made on and what changed since. Null: nothing that the page does not say elsewhere. */
+const sinceDecision = (view: GameView, { revision }: DecisionEntry): SafeHtml | null => {
+  const { from, to } = view.diff;
+  const replaced = view.pictures.former.size;
+  if (revision === from) return html`Changed since revision ${from}: ${titlesOf(view) || 'nothing'}.`;
+  if (revision !== to) return null;
+  if (replaced === 1) return html`A picture was replaced since, at the same address.`;
+  if (replaced > 1) return html`${replaced} pictures were replaced since, at the same addresses.`;
+  return view.appeal === undefined ? html`${rejectionOf(view)}` : null;
+};
+
+/**
+ * Tells who decided on a game, what for, and what changed since; if other revisions are compared, which ones. The time is
+ * last, so that nothing moves when it grows.
+ */
 export const basisNote = (view: GameView): SafeHtml | null => {
   const { from, to, game } = view.diff;
-  const decision = to === game.revision ? standingDecision(view) : undefined;
-  const replaced = view.pictures.former.size;
   const compared = from === null ? null : html`What is different in revision ${to} from revision ${from}.`;
-  const decided =
-    decision &&
-    html`${decision.kind === 'passed' ? 'Passed' : 'Rejected'} by ${decision.by} ${ago(decision.at)}`;
-  let note = compared;
-  if (decision?.revision === to && replaced > 0) {
-    const what =
-      replaced === 1
-        ? 'A picture was replaced since, at the same address.'
-        : `${replaced} pictures were replaced since, at the same addresses.`;
-    note = html`${decided}. ${what} ${compared}`;
-  } else if (decision !== undefined && decision.revision === from)
-    note = html`${decided} at revision ${from}. Changed since: ${titlesOf(view) || 'nothing'}.`;
-  return note && html`<p class="soft compared">${note}</p>`;
+  const decision = to === game.revision ? standingDecision(view) : undefined;
+  const since = decision && sinceDecision(view, decision);
+  if (decision === undefined || since == null)
+    return compared && html`<p class="soft compared">${compared}</p>`;
+  const { kind, by, at, revision } = decision;
+  return html`<p class="soft compared">${since} ${revision === to ? compared : null}
+${kind === 'passed' ? 'Passed' : 'Rejected'} by ${by} ${ago(at)}.</p>`;
 };

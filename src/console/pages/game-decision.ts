@@ -11,7 +11,7 @@ const rejection = ({ game, reasons }: GameView, hidden: SafeHtml[]): SafeHtml =>
     ? html`<summary class="button" data-key="r" data-opens="rejection" aria-keyshortcuts="r">
 Reject… <kbd aria-hidden="true">r</kbd></summary>`
     : html`<summary class="button" data-opens="rejection">
-${game.audit_status === 'rejected' ? 'Change the reason…' : 'Change to rejected…'}</summary>`;
+${game.audit_status === 'rejected' ? 'Change reason…' : 'Change to rejected…'}</summary>`;
   return html`<details id="rejection">${opener}
 <form method="post" action="/games/${game.game_id}" id="${DECISION_FORMS.reject}" class="panel-over"${IN_PLACE}>
 ${hidden}${rejectionFields(reasons)}${sendRejection('Reject')}</form></details>`;

@@ -94,7 +94,7 @@ const fitsHeading = (view: GameView): boolean => {
 
 /** The name of a game in the heading, with its words that changed. @param title the name, never empty */
 export const gameHeading = (view: GameView, title: string): SafeHtml | string => {
-  if (!fitsHeading(view)) return html`<span class="cut">${title}</span>`;
+  if (!fitsHeading(view)) return title;
   const { from, to } = view.diff;
   const name = nameOf(view);
   if (name === undefined || !name.changed || from === null || from === to) return title;
