@@ -36,9 +36,13 @@ ${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
 
 const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
 
-/** The notice at the top of a page while no worker runs. */
-export const NO_WORKER = html`<p class="notice bad">No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
-Start one: <code>npx catalogue worker</code>.<br>
+const NONE_RUNS = html`No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
+Start one: <code>npx catalogue worker</code>.`;
+
+/** The notice of a page while no worker runs. */
+export const NO_WORKER = html`<p class="notice bad">${NONE_RUNS}</p>`;
+
+const NO_WORKER_HERE = html`<p class="notice bad">${NONE_RUNS}<br>
 <small>If a worker should run, request its /readyz. If that does not answer, end the worker with kill -9 and start it again.</small></p>`;
 
 /** One sentence, unless a queue is paused or has failed jobs: those are listed. */
@@ -99,7 +103,7 @@ export const addQueuePage = (app: FastifyInstance, options: ConsoleOptions): voi
     const hasWorker = workers.length > 0;
     const working = hasWorker
       ? section('Workers', listTable(workerList, workers, { linkTo, label: 'Workers' }))
-      : NO_WORKER;
+      : NO_WORKER_HERE;
     return sendPage(reply, {
       title: 'Queues',
       at: HERE,
