@@ -81,6 +81,16 @@ const explainCondition = (row: ApplicationItem): string => {
   return parts.filter((part) => part !== null).join('; ');
 };
 
+/** What the columns of figures say, in a sentence. */
+const summarise = ({ games, last_outcome, has_open_run }: ApplicationItem): string =>
+  [
+    games === 1 ? '1 game' : `${games} games`,
+    last_outcome && `last run ${last_outcome}`,
+    has_open_run && 'a run is open',
+  ]
+    .filter(Boolean)
+    .join(', ');
+
 export const applicationList = defineList({
   name: 'application.list',
   nouns: ['application', 'applications'],
@@ -149,6 +159,7 @@ export const applicationList = defineList({
       value: (row) => row.last_outcome,
       note: ({ has_open_run }) => (has_open_run ? 'a run is open' : null),
       sort: 'last_run_at',
+      width: 'wide',
     },
     { key: 'ago', title: 'Ended', kind: 'age', value: (row) => row.last_finished_at, on: 'terminal' },
     {
@@ -156,11 +167,12 @@ export const applicationList = defineList({
       kind: 'age',
       value: (row) => row.last_success_at,
       sort: 'last_success_at',
-      width: 'medium',
+      width: 'wide',
       on: 'page',
     },
     { key: 'every', kind: 'duration', value: (row) => row.every_ms, width: 'wide' },
     { key: 'games', kind: 'number', on: 'page' },
+    { key: 'summary', value: summarise, width: 'narrow', on: 'page' },
     { key: 'reason', title: 'Why', value: explainCondition },
   ],
   empty: 'There is no application yet: npx catalogue app add --help',

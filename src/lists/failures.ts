@@ -87,6 +87,12 @@ export const failureGroupList = defineList({
     { ...APPLICATION, label: ({ application_name }) => application_name },
     ...WHAT,
     {
+      key: 'extent',
+      value: ({ games }) => (games === 1 ? '1 game' : `${games} games`),
+      width: 'narrow',
+      on: 'page',
+    },
+    {
       key: 'example',
       title: 'For example',
       kind: 'id',

@@ -31,7 +31,11 @@ export const tokenList = defineList({
   read: listTokenPage,
   columns: [
     { key: 'token_id', title: 'Token', kind: 'id' },
-    { key: 'owner', value: ({ application_id, login }) => application_id ?? `operator ${login}` },
+    {
+      key: 'owner',
+      value: ({ application_id, login }) => application_id ?? `operator ${login}`,
+      note: ({ roles }) => roles?.join(', ') ?? null,
+    },
     { key: 'roles', value: ({ roles }) => roles?.join(', ') ?? null },
     { key: 'name', sort: 'name' },
     { key: 'state', kind: 'status' },

@@ -101,10 +101,10 @@ const problemSection = (groups: readonly FailureGroup[]): SafeHtml | null => {
   if (groups.length === 0) return null;
   const shown = listTable(failureGroupList, groups, {
     linkTo,
-    only: ['reasons', 'example', 'games'],
+    only: ['reasons', 'extent', 'example', 'games'],
     cells: { reasons: explainFailure },
     label: 'What could not be stored',
-    stacked: true,
+    stacked: 'lines',
   });
   return section('What could not be stored', shown, {
     tone: 'warn',

@@ -92,14 +92,16 @@ const keysPart = ({ single_keys }: SignedIn): SafeHtml => {
 const sessionsPart = (sessions: readonly OwnSession[]): SafeHtml => {
   const end = (label: SafeHtml | string, session: string): SafeHtml =>
     action('/account/sessions', label, { fields: { session }, kind: 'quiet' });
-  const endCell = ({ is_current, session_id, started_at }: OwnSession): SafeHtml =>
+  const beganCell = ({ is_current, started_at }: OwnSession): SafeHtml =>
+    html`${clock(started_at)} ${is_current ? badge('This session', 'good') : null}`;
+  const endCell = ({ is_current, session_id, started_at }: OwnSession): SafeHtml | null =>
     is_current
-      ? badge('This session', 'good')
+      ? null
       : end(html`End<span class="hidden"> the session that began ${clock(started_at)}</span>`, session_id);
   const columns: TableColumn<OwnSession>[] = [
-    { head: 'Began', fit: 'short', cell: (row) => clock(row.started_at) },
+    { head: 'Began', cell: beganCell },
     { head: 'Last seen', fit: 'age', cell: (row) => ago(row.seen_at) },
-    { head: 'Session', cell: endCell },
+    { head: 'End', cell: endCell },
   ];
   const aside = sessions.length < 2 ? undefined : end('End all others', 'others');
   return tableSection('Your sessions', sessions, columns, { empty: '', stacked: true, aside });

@@ -8,7 +8,7 @@ import { closeRun } from '#db/queries/runs.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
 import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
-import { addApplication, addGames, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addApplication, addGames, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { findOverflow } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -72,6 +72,39 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     await page.getByRole('heading', { name: 'Workers' }).waitFor();
     expect(await findOverflow(page)).toEqual([]);
     await deleteWorker(sql, worker_id);
+  });
+
+  test.for(['/operators', '/tokens'])(
+    'at 390 pixels the state and the button of a row of %s are at its edge, beside its first lines',
+    async (path) => {
+      const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+      const admin = await context.newPage();
+      await addToken(database.sql, 'northwind');
+      await signInPage(admin, served.url, 'ada', path);
+      const row = admin.locator('tbody tr').first();
+      const edges = [];
+      for (const part of ['.badge', '.button']) {
+        const { x = 0, y = 0, width = 0 } = (await row.locator(part).first().boundingBox()) ?? {};
+        edges.push({ right: Math.round(x + width), y });
+      }
+      const [state, button] = edges;
+      expect(state?.right).toBe(button?.right);
+      expect((button?.y ?? 0) - ((await row.boundingBox())?.y ?? 0)).toBeLessThan(80);
+      await context.close();
+    },
+  );
+
+  test('at 390 pixels a run has its time and its state on one line, an application its figures in a sentence', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/runs`);
+    const row = page.locator('tbody tr').first();
+    const [time, state] = [
+      await row.locator('time').boundingBox(),
+      await row.locator('.badge').boundingBox(),
+    ];
+    expect(Math.abs((time?.y ?? 0) - (state?.y ?? 100))).toBeLessThan(5);
+    await page.goto(`${served.url}/applications`);
+    await page.getByText('2 games, a run is open').waitFor();
   });
 
   test('at 390 pixels each queue has its button on the line of its name', async () => {

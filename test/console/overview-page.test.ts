@@ -62,5 +62,5 @@ test('one application in trouble is an application', async () => {
 test('tables with sentences are lists of their cells on a narrow screen', async () => {
   const failure = { kind: 'invalid_data', reasons: [{ path: 'game_icon.3', code: 'not_http_url' }] };
   await recordFailures(database.sql, 'acme', 'query_game_detail', [{ application_game_id: 'g', ...failure }]);
-  expect(part(await read(), 'Failures by reason')).toContain('<table class="stacked">');
+  expect(part(await read(), 'Failures by reason')).toContain('<table class="stacked lines">');
 });

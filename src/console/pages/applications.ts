@@ -54,7 +54,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
     return sendPage(reply, {
       title: 'Applications',
       at: '/applications',
-      body: html`${filters}${body({ linkTo, empty: 'There is no application yet.', hint: HOW_TO_ADD, stacked: true })}`,
+      body: html`${filters}${body({ linkTo, empty: 'There is no application yet.', hint: HOW_TO_ADD, stacked: 'lines' })}`,
     });
   });
 

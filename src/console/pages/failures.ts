@@ -34,7 +34,7 @@ export const addFailures = (app: FastifyInstance, options: ConsoleOptions): void
     return sendPage(reply, {
       title: 'Failures',
       at: '/failures',
-      body: html`${filters}${body({ linkTo, cells: { reasons: explainFailure }, stacked: true })}`,
+      body: html`${filters}${body({ linkTo, cells: { reasons: explainFailure }, stacked: 'lines' })}`,
       actions,
       lead: 'Games that were not stored, by what the application must fix. A row disappears when its game is stored.',
     });

@@ -73,7 +73,7 @@ const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: bo
         ? html`There is no application yet: <a href="/applications">how to add one</a>.`
         : 'No application is in trouble.',
       label: 'Applications in trouble',
-      stacked: true,
+      stacked: 'lines',
     }),
   );
 
@@ -86,14 +86,14 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
     'Failures by reason',
     listTable(failureGroupList, failures, {
       linkTo,
-      only: ['application_id', 'reasons', 'games'],
+      only: ['application_id', 'reasons', 'extent', 'games'],
       cells: {
         application_id: ({ application_id: application, application_name }) =>
           named(link('/failures', { application }), application_name, application),
         reasons: explainFailure,
       },
       label: 'Failures by reason',
-      stacked: true,
+      stacked: 'lines',
     }),
   );
 

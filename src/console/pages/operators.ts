@@ -94,6 +94,7 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
     const { filters, body } = await showList(sourcesOf(options), operatorList, view);
     const operators = body({
       linkTo,
+      only: ['login', 'status', 'roles', 'signs_in_by', 'sessions', 'last_sign_in'],
       cells: { roles: ({ roles }) => inWords(roles.join(', ')) || null },
       more: [{ head: 'Manage', cell: manageCell }],
       below: (row) => manageForms(row, proof),

@@ -5,7 +5,7 @@ import { linkTo } from '#src/console/links.ts';
 import { tokenList } from '#src/lists/tokens.ts';
 import { revokeApiToken } from '#src/operations/tokens.ts';
 import { redirectAfter, sendPage } from '#src/site/answers.ts';
-import { action, html } from '#src/site/html.ts';
+import { action, ago, copyable, html, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -13,6 +13,10 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
 const HERE = '/tokens';
+
+/** The name of a token, and its id for the command line. */
+const nameCell = ({ name, token_id }: { name: string; token_id: string }): SafeHtml =>
+  html`<span dir="auto">${name}</span><br><small>${copyable(token_id)}</small>`;
 
 /** Adds `/tokens`. */
 export const addTokens = (app: FastifyInstance, options: ConsoleOptions): void => {
@@ -39,7 +43,8 @@ export const addTokens = (app: FastifyInstance, options: ConsoleOptions): void =
       at: HERE,
       body: html`${filters}${body({
         linkTo,
-        only: ['owner', 'name', 'roles', 'state', 'expires', 'last_used', 'token_id'],
+        only: ['owner', 'state', 'name', 'expires', 'last_used'],
+        cells: { name: nameCell, expires: ({ expires_at }) => ago(expires_at) },
         more: [{ head: 'End', cell: revoke }],
         stacked: true,
       })}`,

@@ -5,7 +5,6 @@ import { countDevelopers, type Developer } from '#db/queries/kyc-list.ts';
 import { readVerdictWaitMs, WAITS_OF_DAYS } from '#db/queries/verdicts.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
 import {
-  actCell,
   applicationIdOf,
   developerLinks,
   developerPath,
@@ -13,6 +12,7 @@ import {
   linkTo,
   readWaiting,
   removedBadge,
+  requestColumns,
 } from '#src/kyc-desk/pages/parts.ts';
 import { kycRequestList } from '#src/lists/approvals.ts';
 import { developerList, verdictList } from '#src/lists/kyc.ts';
@@ -63,10 +63,8 @@ const requestSection = (
   id?: string,
 ): SafeHtml | null =>
   listSection(title, kycRequestList, requests, {
-    linkTo,
+    ...requestColumns(login),
     id,
-    only: ['application_id', 'request', 'state', 'requested_by', 'reason'],
-    more: [{ head: 'Act', cell: (row) => actCell(row, login) }],
   });
 
 const waitingSection = (developers: readonly Developer[]): SafeHtml => {

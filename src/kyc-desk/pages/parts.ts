@@ -54,12 +54,26 @@ export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): Saf
 <button class="button danger">Reveal for two minutes</button></form>`;
 
 /** Links to what this officer may do about an open request, which the page of the developer shows. */
-export const actCell = (row: ApprovalRow, login: string): SafeHtml | null => {
+const actCell = (row: ApprovalRow, login: string): SafeHtml | null => {
   const isOwn = row.requested_by === login;
   if (row.subject.startsWith('operator:') || row.state !== (isOwn ? 'approved' : 'requested')) return null;
   const label = isOwn ? 'Do it' : 'Decide';
   return html`<a class="button" href="${developerPath(applicationIdOf(row))}#requests">${label}…</a>`;
 };
+
+const whatCell = (row: ApprovalRow): SafeHtml =>
+  html`${describeRequest(row)}<br><small dir="auto">${row.reason}</small>`;
+
+const stateCell = ({ state, approved_by }: ApprovalRow): SafeHtml =>
+  html`${badge(state)}${approved_by === null ? null : html`<br><small>with ${approved_by}</small>`}`;
+
+/** How the desk lists requests: the reason is below what is requested, the second person below the state. */
+export const requestColumns = (login: string) => ({
+  linkTo,
+  only: ['application_id', 'state', 'request', 'requested_by'],
+  cells: { state: stateCell, request: whatCell },
+  more: [{ head: 'Act', cell: (row: ApprovalRow) => actCell(row, login) }],
+});
 
 /** An open request, with what this operator may do about it. */
 export const deskRequest = (row: ApprovalRow, proof: ProofView): SafeHtml => {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ApprovalRow } from '#db/queries/approvals.ts';
 import type { DeskOptions } from '#src/kyc-desk/options.ts';
-import { actCell, linkTo } from '#src/kyc-desk/pages/parts.ts';
+import { requestColumns } from '#src/kyc-desk/pages/parts.ts';
 import { describeRequest, kycRequestList } from '#src/lists/approvals.ts';
 import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
@@ -25,11 +25,9 @@ export const addRequests = (app: FastifyInstance, options: DeskOptions): void =>
     const { filters, body } = await showList(sourcesOf(options), kycRequestList, view);
     const { login } = operatorOf(request);
     const requests = body({
-      linkTo,
+      ...requestColumns(login),
       title: 'Requests, latest first',
       label: 'Requests',
-      omit: ['requested'],
-      more: [{ head: 'Act', cell: (row) => actCell(row, login) }],
       stacked: true,
     });
     const cards = (await refreshOpenRequests(options.sql, ['officer'])).map((row) => officerCard(row, login));
