@@ -158,7 +158,8 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const state = isPaused
       ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
       : isFailing
-        ? html`Runs fail. The first failure was ${ago(application.failing_since)}; the next run is ${due(application.next_attempt_at)}.`
+        ? html`Runs fail.<br>First failure ${ago(application.failing_since)}<br>
+Next run ${due(application.next_attempt_at)}`
         : application && describeSchedule(application);
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' ? wait : undefined),

@@ -37,17 +37,17 @@ export const EVENT_CELLS = {
   event_id: ({ event_id }: EventItem): SafeHtml => copyable(event_id),
 };
 
-/** Describes the health of the address, in one to three sentences. */
+/** Describes the health of the address. Each time ends a line, so that nothing moves when it grows. */
 export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')
-    return html`Switched off ${ago(off_at)}: ${off_reason ?? ''} Events since then are in event/list only.`;
+    return html`${off_reason ?? ''} Events since then are in event/list only.<br>Switched off ${ago(off_at)}`;
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
 the log of the workers.`;
   if (failing_since !== null)
-    return html`Deliveries fail: ${describeError(last_error ?? '')} The first failure was ${ago(failing_since)};
-the next event that waits is sent ${due(next_attempt_at)}. After three days of failures the address is switched off.`;
+    return html`Deliveries fail: ${describeError(last_error ?? '')} After three days of failures the address is switched
+off.<br>First failure ${ago(failing_since)}<br>Next event ${due(next_attempt_at)}`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;

@@ -48,7 +48,7 @@ test('a changed game says who decided when, and the fields that changed since; o
   expect(await read(page)).not.toContain('Changed since');
   await decide(game_id, 'passed');
   await land('moves', { game_name: 'Kite 2', game_info: 'Another text.' });
-  expect(await read(page)).toContain('Changed since revision 1: name, description. Passed by olga AGO.');
+  expect(await read(page)).toContain('Changed since revision 1: name, description. Passed by olga AGO');
   await land('moves', { game_name: 'Kite 3' });
   expect(await read(`${page}?from=2&to=3`)).toContain('What is different in revision 3 from revision 2.');
   expect(await read(`${page}?from=1&to=2`)).toContain('What is different in revision 2 from revision 1.');
@@ -59,11 +59,11 @@ test('a decided game says above its content who decided, when and what for', asy
   expect(await read(page)).not.toContain('by olga');
   await decide(game_id, 'passed');
   const [head] = (await read(page)).split('Description');
-  expect(head).toContain('Passed by olga AGO.');
+  expect(head).toContain('Passed by olga AGO');
   await decide(game_id, 'rejected');
   const [rejected] = (await read(page)).split('Description');
   expect(rejected).toContain(
-    'Rights to the game, its name or its pictures are in doubt. Rejected by olga AGO.',
+    'Rights to the game, its name or its pictures are in doubt. Rejected by olga AGO',
   );
 });
 
@@ -76,7 +76,7 @@ test('an undone decision is not what the game was decided on', async () => {
     select audit_id from game_audits where game_id = ${game_id} order by audit_id desc limit 1`;
   await undoGameDecisions(database.sql, [audit?.audit_id ?? 0], OLGA);
   const text = await read(page);
-  expect(text).toContain('Changed since revision 1: name. Passed by olga AGO.');
+  expect(text).toContain('Changed since revision 1: name. Passed by olga AGO');
   expect(text).toContain('was passed');
 });
 
@@ -86,7 +86,7 @@ test('a game of which only the bytes of a picture changed says so', async () => 
   await decide(game_id, 'passed');
   await pictures.replace(picture, 2);
   const text = await read(page);
-  expect(text).toContain('A picture was replaced since, at the same address. Passed by olga AGO.');
+  expect(text).toContain('A picture was replaced since, at the same address. Passed by olga AGO');
   expect(text).not.toContain('What is different');
 });
 

@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { insertAppeal } from '#db/queries/appeals.ts';
+import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
@@ -36,6 +37,18 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     const [game_id = ''] = await addGames(sql, 'northwind', 2);
     await decideGames(sql, [{ game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
     ({ run_id } = await anOpenRun(sql, 'northwind'));
+    await upsertEventWebhook(sql, {
+      application_id: 'northwind',
+      url: 'https://games.example/events',
+      secret: Buffer.alloc(0),
+      secret_keys: [],
+    });
+    await sql`
+      update event_webhooks set failures = 3, failing_since = now() - interval '5 hours', last_error = 'timeout',
+        next_attempt_at = now() + interval '59 hours'`;
+    await sql`
+      update applications set failing_since = now() - interval '5 hours', failed_runs = 3,
+        next_attempt_at = now() + interval '59 hours' where application_id = 'northwind'`;
     await addTestOperator(sql, 'olga', 'viewer');
     await addTestOperator(sql, 'ada', 'admin');
     page = await browser.newPage();

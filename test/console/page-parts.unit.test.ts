@@ -33,10 +33,10 @@ test('an address whose secret cannot be decrypted is not to blame, also if it fa
     last_error: 'timeout',
     next_attempt_at: new Date(),
   } as EventWebhook;
-  expect(String(describeAddress(failing))).toContain('The first failure was');
+  expect(String(describeAddress(failing))).toContain('First failure');
   const unsigned = String(describeAddress({ ...failing, last_error: 'not_signed: unknown_key' }));
   expect(unsigned).toContain('The platform cannot sign events now');
-  expect(unsigned).not.toContain('The first failure was');
+  expect(unsigned).not.toContain('First failure');
 });
 
 test('a chart has the colour of the badge of the same word, and no two outcomes have the same', () => {

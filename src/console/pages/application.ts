@@ -56,7 +56,7 @@ const runChart = (runs: readonly RunRow[]): SafeHtml => {
   );
 };
 
-/** The state in one sentence. */
+/** Describes the state. Each time ends a line, so that nothing moves when it grows. */
 const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml | string => {
   if (row.status === 'paused') return row.pause_reason ?? 'An operator paused it.';
   if (row.failing_since === null) {
@@ -70,8 +70,8 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
   const last = runs.find(({ outcome, reason }) => outcome === 'failed' && reason !== null);
   const why =
     last === undefined ? null : html` <a href="/runs/${last.run_id}">The last one</a>: ${last.reason}.`;
-  return html`${failed} failed, the first ${ago(row.failing_since)}.${why}
-The next attempt is ${due(row.next_attempt_at)}.`;
+  return html`${failed} failed.${why}<br>First failure ${ago(row.failing_since)}<br>
+Next attempt ${due(row.next_attempt_at)}`;
 };
 
 const EVENT_WORDS = { delivered: 'delivered', pending: 'wait', failed: 'failed', none: 'not sent' } as const;

@@ -72,5 +72,5 @@ export const basisNote = (view: GameView): SafeHtml | null => {
     return compared && html`<p class="soft compared">${compared}</p>`;
   const { kind, by, at, revision } = decision;
   return html`<p class="soft compared">${since} ${revision === to ? compared : null}
-${kind === 'passed' ? 'Passed' : 'Rejected'} by ${by} ${ago(at)}.</p>`;
+${kind === 'passed' ? 'Passed' : 'Rejected'} by ${by} ${ago(at)}</p>`;
 };
