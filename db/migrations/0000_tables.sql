@@ -45,7 +45,7 @@ CREATE TABLE "applications" (
 	CONSTRAINT "applications_review_priority" CHECK ("applications"."review_priority" in ('high', 'normal', 'low')),
 	CONSTRAINT "applications_status" CHECK ("applications"."status" in ('active', 'paused', 'removed')),
 	CONSTRAINT "applications_counts" CHECK (least("applications"."failed_runs") >= 0 and greatest("applications"."failed_runs") <= 9007199254740991),
-	CONSTRAINT "applications_texts" CHECK (greatest(octet_length("applications"."name"), octet_length("applications"."query_game_list_webhook"), octet_length("applications"."query_game_detail_webhook"), octet_length("applications"."query_cp_kyc_webhook"), octet_length("applications"."access_token"), pg_column_size("applications"."volatile_parameters"), octet_length("applications"."pause_reason")) <= 20000),
+	CONSTRAINT "applications_texts" CHECK (greatest(octet_length("applications"."name"), octet_length("applications"."query_game_list_webhook"), octet_length("applications"."query_game_detail_webhook"), octet_length("applications"."query_cp_kyc_webhook"), octet_length("applications"."access_token"), octet_length("applications"."volatile_parameters"::text), octet_length("applications"."pause_reason")) <= 20000),
 	CONSTRAINT "applications_times" CHECK (least("applications"."last_success_at", "applications"."failing_since") >= '1970-01-01Z' and greatest("applications"."last_success_at", "applications"."failing_since") < '10000-01-01Z'),
 	CONSTRAINT "applications_pace" CHECK ("applications"."every_ms" between 1 and 2592000000 and "applications"."kyc_every_ms" between 1 and 2592000000
         and "applications"."detail_max_age_ms" between 0 and 31536000000
@@ -247,7 +247,7 @@ CREATE TABLE "game_revisions" (
 	CONSTRAINT "game_revisions_game_id_revision_pk" PRIMARY KEY("game_id","revision"),
 	CONSTRAINT "game_revisions_counts" CHECK (least("game_revisions"."revision") >= 0 and greatest("game_revisions"."revision") <= 9007199254740991),
 	CONSTRAINT "game_revisions_texts" CHECK (greatest(octet_length("game_revisions"."game_name"), octet_length("game_revisions"."game_store_video"), octet_length("game_revisions"."content_hash")) <= 20000),
-	CONSTRAINT "game_revisions_content" CHECK (greatest(octet_length("game_revisions"."game_desc"), pg_column_size("game_revisions"."game_icon"), pg_column_size("game_revisions"."game_store_pic")) <= 1000000),
+	CONSTRAINT "game_revisions_content" CHECK (greatest(octet_length("game_revisions"."game_desc"), octet_length("game_revisions"."game_icon"::text), octet_length("game_revisions"."game_store_pic"::text)) <= 1000000),
 	CONSTRAINT "game_revisions_pictures" CHECK (("game_revisions"."game_icon" = '{}' or array_ndims("game_revisions"."game_icon") = 1 and array_lower("game_revisions"."game_icon", 1) = 1 and array_position("game_revisions"."game_icon", null) is null) and ("game_revisions"."game_store_pic" = '{}' or array_ndims("game_revisions"."game_store_pic") = 1 and array_lower("game_revisions"."game_store_pic", 1) = 1 and array_position("game_revisions"."game_store_pic", null) is null))
 );
 --> statement-breakpoint
@@ -277,7 +277,7 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
 	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
-	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), pg_column_size("games"."game_icon"), pg_column_size("games"."game_store_pic")) <= 1000000),
+	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), octet_length("games"."game_icon"::text), octet_length("games"."game_store_pic"::text)) <= 1000000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null)),
 	CONSTRAINT "games_times" CHECK (least("games"."fetched_at", "games"."addresses_end_at") >= '1970-01-01Z' and greatest("games"."fetched_at", "games"."addresses_end_at") < '10000-01-01Z'),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
@@ -325,7 +325,7 @@ CREATE TABLE "operators" (
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
-	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject"), pg_column_size("operators"."roles")) <= 20000),
+	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject"), octet_length("operators"."roles"::text)) <= 20000),
 	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null) and ("operators"."held_roles" = '{}' or array_ndims("operators"."held_roles") = 1 and array_lower("operators"."held_roles", 1) = 1 and array_position("operators"."held_roles", null) is null)),
 	CONSTRAINT "operators_password_hash" CHECK ("operators"."password_hash" ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'),
 	CONSTRAINT "operators_roles" CHECK ("operators"."roles" <@ array['viewer', 'reviewer', 'kyc_officer', 'admin'])
@@ -413,7 +413,7 @@ CREATE TABLE "kyc_former_records" (
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("kyc_former_records"."data_keys"::text) <= 20000),
 	CONSTRAINT "kyc_former_records_changed_fields" CHECK (("kyc_former_records"."changed_fields" = '{}' or array_ndims("kyc_former_records"."changed_fields") = 1 and array_lower("kyc_former_records"."changed_fields", 1) = 1 and array_position("kyc_former_records"."changed_fields", null) is null)),
-	CONSTRAINT "kyc_former_records_sizes" CHECK (greatest(pg_column_size("kyc_former_records"."changed_fields"), octet_length("kyc_former_records"."cp_name"), octet_length("kyc_former_records"."cp_short_name"), octet_length("kyc_former_records"."legal_entity"), octet_length("kyc_former_records"."id_type"), octet_length("kyc_former_records"."id_number"), octet_length("kyc_former_records"."tax_id"), octet_length("kyc_former_records"."registered_address"), octet_length("kyc_former_records"."corporate_account"), octet_length("kyc_former_records"."opening_bank")) <= 20000)
+	CONSTRAINT "kyc_former_records_sizes" CHECK (greatest(octet_length("kyc_former_records"."changed_fields"::text), octet_length("kyc_former_records"."cp_name"), octet_length("kyc_former_records"."cp_short_name"), octet_length("kyc_former_records"."legal_entity"), octet_length("kyc_former_records"."id_type"), octet_length("kyc_former_records"."id_number"), octet_length("kyc_former_records"."tax_id"), octet_length("kyc_former_records"."registered_address"), octet_length("kyc_former_records"."corporate_account"), octet_length("kyc_former_records"."opening_bank")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_keys" (
@@ -451,7 +451,7 @@ CREATE TABLE "kyc_records" (
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("kyc_records"."data_keys"::text) <= 20000),
 	CONSTRAINT "kyc_records_changed_fields" CHECK (("kyc_records"."changed_fields" = '{}' or array_ndims("kyc_records"."changed_fields") = 1 and array_lower("kyc_records"."changed_fields", 1) = 1 and array_position("kyc_records"."changed_fields", null) is null)),
-	CONSTRAINT "kyc_records_sizes" CHECK (greatest(pg_column_size("kyc_records"."changed_fields"), octet_length("kyc_records"."cp_name"), octet_length("kyc_records"."cp_short_name"), octet_length("kyc_records"."legal_entity"), octet_length("kyc_records"."id_type"), octet_length("kyc_records"."id_number"), octet_length("kyc_records"."tax_id"), octet_length("kyc_records"."registered_address"), octet_length("kyc_records"."corporate_account"), octet_length("kyc_records"."opening_bank"), octet_length("kyc_records"."fingerprint"), octet_length("kyc_records"."tax_id_fingerprint"), octet_length("kyc_records"."field_fingerprints")) <= 20000)
+	CONSTRAINT "kyc_records_sizes" CHECK (greatest(octet_length("kyc_records"."changed_fields"::text), octet_length("kyc_records"."cp_name"), octet_length("kyc_records"."cp_short_name"), octet_length("kyc_records"."legal_entity"), octet_length("kyc_records"."id_type"), octet_length("kyc_records"."id_number"), octet_length("kyc_records"."tax_id"), octet_length("kyc_records"."registered_address"), octet_length("kyc_records"."corporate_account"), octet_length("kyc_records"."opening_bank"), octet_length("kyc_records"."fingerprint"), octet_length("kyc_records"."tax_id_fingerprint"), octet_length("kyc_records"."field_fingerprints")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "kyc_states" (
@@ -539,7 +539,7 @@ CREATE TABLE "picture_rules" (
 	"tag" text NOT NULL,
 	"volatile_parameters" text[] NOT NULL,
 	"after" bigint,
-	CONSTRAINT "picture_rules_texts" CHECK (greatest(octet_length("picture_rules"."tag"), pg_column_size("picture_rules"."volatile_parameters")) <= 20000),
+	CONSTRAINT "picture_rules_texts" CHECK (greatest(octet_length("picture_rules"."tag"), octet_length("picture_rules"."volatile_parameters"::text)) <= 20000),
 	CONSTRAINT "picture_rules_volatile_parameters" CHECK (("picture_rules"."volatile_parameters" = '{}' or array_ndims("picture_rules"."volatile_parameters") = 1 and array_lower("picture_rules"."volatile_parameters", 1) = 1 and array_position("picture_rules"."volatile_parameters", null) is null)),
 	CONSTRAINT "picture_rules_numbers" CHECK (least("picture_rules"."after") >= -9007199254740991 and greatest("picture_rules"."after") <= 9007199254740991)
 );
@@ -730,7 +730,7 @@ CREATE TABLE "sync_run_pages" (
 	"listed_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "sync_run_pages_run_id_page_num_pk" PRIMARY KEY("run_id","page_num"),
 	CONSTRAINT "sync_run_pages_texts" CHECK (greatest(octet_length("sync_run_pages"."reason")) <= 20000),
-	CONSTRAINT "sync_run_pages_sizes" CHECK (greatest(pg_column_size("sync_run_pages"."application_game_ids"), octet_length("sync_run_pages"."open_games"::text)) <= 4000000),
+	CONSTRAINT "sync_run_pages_sizes" CHECK (greatest(octet_length("sync_run_pages"."application_game_ids"::text), octet_length("sync_run_pages"."open_games"::text)) <= 4000000),
 	CONSTRAINT "sync_run_pages_kind" CHECK ("sync_run_pages"."kind" in ('listed', 'unread', 'unlisted')),
 	CONSTRAINT "sync_run_pages_counts" CHECK (least("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") >= 0 and greatest("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") <= 9007199254740991),
 	CONSTRAINT "sync_run_pages_numbers" CHECK (least("sync_run_pages"."total") >= -9007199254740991 and greatest("sync_run_pages"."total") <= 9007199254740991),
@@ -804,7 +804,7 @@ CREATE TABLE "event_subscriptions" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "event_subscriptions_status" CHECK ("event_subscriptions"."status" in ('active', 'off')),
 	CONSTRAINT "event_subscriptions_counts" CHECK (least("event_subscriptions"."failures", "event_subscriptions"."position") >= 0 and greatest("event_subscriptions"."failures", "event_subscriptions"."position") <= 9007199254740991),
-	CONSTRAINT "event_subscriptions_texts" CHECK (greatest(octet_length("event_subscriptions"."url"), octet_length("event_subscriptions"."off_reason"), octet_length("event_subscriptions"."last_error"), octet_length("event_subscriptions"."secret"), octet_length("event_subscriptions"."former_secret"), pg_column_size("event_subscriptions"."types")) <= 20000),
+	CONSTRAINT "event_subscriptions_texts" CHECK (greatest(octet_length("event_subscriptions"."url"), octet_length("event_subscriptions"."off_reason"), octet_length("event_subscriptions"."last_error"), octet_length("event_subscriptions"."secret"), octet_length("event_subscriptions"."former_secret"), octet_length("event_subscriptions"."types"::text)) <= 20000),
 	CONSTRAINT "event_subscriptions_times" CHECK (least("event_subscriptions"."failing_since") >= '1970-01-01Z' and greatest("event_subscriptions"."failing_since") < '10000-01-01Z'),
 	CONSTRAINT "event_subscriptions_lists" CHECK (("event_subscriptions"."types" = '{}' or array_ndims("event_subscriptions"."types") = 1 and array_lower("event_subscriptions"."types", 1) = 1 and array_position("event_subscriptions"."types", null) is null)),
 	CONSTRAINT "event_subscriptions_types" CHECK ("event_subscriptions"."types" <@ array['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'game.received', 'game.changed', 'game.answered', 'game.appealed', 'kyc.changed', 'kyc.verdict', 'application.added', 'application.updated', 'application.paused', 'application.resumed', 'application.removed', 'run.suspect']),

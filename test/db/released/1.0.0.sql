@@ -87,7 +87,7 @@ create table applications (
   constraint applications_pace CHECK (every_ms >= 1 AND every_ms <= '2592000000'::bigint AND kyc_every_ms >= 1 AND kyc_every_ms <= '2592000000'::bigint AND detail_max_age_ms >= 0 AND detail_max_age_ms <= '31536000000'::bigint AND concurrency >= 1 AND concurrency <= 100 AND rate >= 1 AND rate <= 100000),
   constraint applications_review_priority CHECK (review_priority = ANY (ARRAY['high'::text, 'normal'::text, 'low'::text])),
   constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text])),
-  constraint applications_texts CHECK (GREATEST(octet_length(name), octet_length(query_game_list_webhook), octet_length(query_game_detail_webhook), octet_length(query_cp_kyc_webhook), octet_length(access_token), pg_column_size(volatile_parameters), octet_length(pause_reason)) <= 20000),
+  constraint applications_texts CHECK (GREATEST(octet_length(name), octet_length(query_game_list_webhook), octet_length(query_game_detail_webhook), octet_length(query_cp_kyc_webhook), octet_length(access_token), octet_length(volatile_parameters::text), octet_length(pause_reason)) <= 20000),
   constraint applications_times CHECK (LEAST(last_success_at, failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(last_success_at, failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone),
   constraint applications_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
@@ -234,7 +234,7 @@ create table event_subscriptions (
   constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL),
   constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(secret_keys::text) <= 20000),
   constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
-  constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret), pg_column_size(types)) <= 20000),
+  constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret), octet_length(types::text)) <= 20000),
   constraint event_subscriptions_times CHECK (LEAST(failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone),
   constraint event_subscriptions_types CHECK (types <@ ARRAY['game.passed'::text, 'game.rejected'::text, 'game.pending'::text, 'game.withdrawn'::text, 'game.message'::text, 'game.appeal_upheld'::text, 'game.received'::text, 'game.changed'::text, 'game.answered'::text, 'game.appealed'::text, 'kyc.changed'::text, 'kyc.verdict'::text, 'application.added'::text, 'application.updated'::text, 'application.paused'::text, 'application.resumed'::text, 'application.removed'::text, 'run.suspect'::text])
 );
@@ -386,7 +386,7 @@ create table game_revisions (
   content_hash text not null,
   fetched_at timestamp with time zone not null,
   constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision),
-  constraint game_revisions_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 1000000),
+  constraint game_revisions_content CHECK (GREATEST(octet_length(game_desc), octet_length(game_icon::text), octet_length(game_store_pic::text)) <= 1000000),
   constraint game_revisions_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
   constraint game_revisions_texts CHECK (GREATEST(octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
@@ -428,7 +428,7 @@ create table games (
   constraint games_application_game UNIQUE (application_id, application_game_id),
   constraint games_audit_status_known CHECK (audit_status = ANY (ARRAY['pending'::text, 'passed'::text, 'rejected'::text])),
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
-  constraint games_content CHECK (GREATEST(octet_length(game_desc), pg_column_size(game_icon), pg_column_size(game_store_pic)) <= 1000000),
+  constraint games_content CHECK (GREATEST(octet_length(game_desc), octet_length(game_icon::text), octet_length(game_store_pic::text)) <= 1000000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
   constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
@@ -511,7 +511,7 @@ create table kyc_former_records (
   constraint kyc_former_records_pkey PRIMARY KEY (record_id),
   constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
   constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
-  constraint kyc_former_records_sizes CHECK (GREATEST(pg_column_size(changed_fields), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000)
+  constraint kyc_former_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000)
 );
 
 create table kyc_keys (
@@ -547,7 +547,7 @@ create table kyc_records (
   constraint kyc_records_record_id_unique UNIQUE (record_id),
   constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
   constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
-  constraint kyc_records_sizes CHECK (GREATEST(pg_column_size(changed_fields), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000)
+  constraint kyc_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000)
 );
 
 create table kyc_states (
@@ -626,7 +626,7 @@ create table operators (
   constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
-  constraint operators_texts CHECK (GREATEST(octet_length(name), octet_length(oidc_subject), pg_column_size(roles)) <= 20000)
+  constraint operators_texts CHECK (GREATEST(octet_length(name), octet_length(oidc_subject), octet_length(roles::text)) <= 20000)
 );
 
 create table picture_changes (
@@ -681,7 +681,7 @@ create table picture_rules (
   after bigint,
   constraint picture_rules_pkey PRIMARY KEY (application_id),
   constraint picture_rules_numbers CHECK (LEAST(after) >= '-9007199254740991'::bigint AND GREATEST(after) <= '9007199254740991'::bigint),
-  constraint picture_rules_texts CHECK (GREATEST(octet_length(tag), pg_column_size(volatile_parameters)) <= 20000),
+  constraint picture_rules_texts CHECK (GREATEST(octet_length(tag), octet_length(volatile_parameters::text)) <= 20000),
   constraint picture_rules_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
 );
 
@@ -833,7 +833,7 @@ create unlogged table sync_run_pages (
   constraint sync_run_pages_kind CHECK (kind = ANY (ARRAY['listed'::text, 'unread'::text, 'unlisted'::text])),
   constraint sync_run_pages_numbers CHECK (LEAST(total) >= '-9007199254740991'::bigint AND GREATEST(total) <= '9007199254740991'::bigint),
   constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true)),
-  constraint sync_run_pages_sizes CHECK (GREATEST(pg_column_size(application_game_ids), octet_length(open_games::text)) <= 4000000),
+  constraint sync_run_pages_sizes CHECK (GREATEST(octet_length(application_game_ids::text), octet_length(open_games::text)) <= 4000000),
   constraint sync_run_pages_texts CHECK (GREATEST(octet_length(reason)) <= 20000)
 );
 
@@ -916,7 +916,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"7202367586224ae349ac260d5d3fbbd5c4c660971a651c5897bfd7f7d2565e09","created_at":1795509821388}'),
+  ('{"id":1,"hash":"6e86d711e0c9f6efe22ab0537bbbe60e8e6e31514ae776a02898736f62777a8f","created_at":1795509821388}'),
   ('{"id":2,"hash":"0bde4621d90c5bc7e3cbc3415f60b63b0bae68d60b9481910318f03989796a66","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
