@@ -46,7 +46,6 @@ export const listCheckPage = (
     from: sql`application_checks where application_id = ${application_id}`,
     sort_by: sql`requested_at`,
     id: sql`check_id`,
-    large: sql`cases`,
   });
 
 /** Ends a check with its report, or with why there is none. */

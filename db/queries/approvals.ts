@@ -188,7 +188,6 @@ export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: L
     from: sql`approvals ${whereMatches(sql, filter)}`,
     sort_by: sql`requested_at`,
     id: sql`approval_id`,
-    large: sql`requested`,
   });
 
 /**
@@ -212,5 +211,4 @@ export const listWithdrawalRequestPage = (sql: Queryable, page: ListPage<'reques
     from: openWithdrawalRequests(sql),
     sort_by: sql`open.requested_at`,
     id: sql`open.approval_id`,
-    large: sql`open.requested`,
   });

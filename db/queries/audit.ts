@@ -91,5 +91,4 @@ export const listAuditPage = (sql: Queryable, filter: AuditFilter, page: ListPag
     from: sql`audit_log ${where(sql, matchesFilter(sql, filter))}`,
     sort_by: sql`entry_id`,
     id: sql`entry_id`,
-    large: sql`details`,
   });

@@ -25,7 +25,7 @@ export type Listed<Row> = {
   next: readonly [value: string, id: string] | undefined;
 };
 
-/** The text of a list's large column on a page, at most: a row has 1 MB of it at most. */
+/** A page ends after this much text: a stolen login may store a thousand long rows. */
 const PAGE_BYTES = 8 * 1024 ** 2;
 
 type Keyed = { list_value: string; list_id: string; list_bytes: number; list_size: number };
@@ -37,7 +37,6 @@ type Keyed = { list_value: string; list_id: string; list_bytes: number; list_siz
  * @param list.counted the same for the count, if it needs fewer joins
  * @param list.sort_by the expression of the sort column, and `id` that of the unique id; neither is ever null
  * @param list.lead the first column of the index that has this order, if the filter fixes its value
- * @param list.large a JSON column, which may be large: a page ends after `PAGE_BYTES` of it
  */
 export const readListPage = async <Row extends object>(
   sql: Queryable,
@@ -49,30 +48,30 @@ export const readListPage = async <Row extends object>(
     sort_by: Fragment;
     id: Fragment;
     lead?: Fragment;
-    large?: Fragment;
   },
 ): Promise<Listed<Row>> => {
-  const { columns, from, counted = from, sort_by, id, lead, large } = list;
+  const { columns, from, counted = from, sort_by, id, lead } = list;
   const direction = descending ? sql`desc` : sql`asc`;
   const compare = descending ? sql`<` : sql`>`;
   const beyond =
     after === undefined ? sql`true` : sql`(${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
-  const order = sql`
-    ${lead === undefined ? sql`` : sql`${lead} ${direction},`} ${sort_by} ${direction}, ${id} ${direction}`;
-  const size = large === undefined ? sql`0` : sql`octet_length((${large})::text)`;
-  const until =
-    large === undefined ? sql`0` : sql`sum(${size}) over (order by ${order} rows unbounded preceding)`;
   // The cursor's values are text, because a Date of JavaScript has no microseconds. The first row that does not fit is read
   // too: it shows that the list goes on.
   const read = await sql<(Row & Keyed)[]>`
     select * from (
-      select ${columns}, (${sort_by})::text as list_value, (${id})::text as list_id,
-             (${until})::int as list_bytes, ${size} as list_size
-      from ${from} and ${beyond}
-      order by ${order}
-      limit ${limit + 1}) page
+      select page.*, octet_length(page::text) as list_size,
+             (sum(octet_length(page::text)) over (rows unbounded preceding))::float8 as list_bytes
+      from (
+        select ${columns}, (${sort_by})::text as list_value, (${id})::text as list_id
+        from ${from} and ${beyond}
+        order by ${lead === undefined ? sql`` : sql`${lead} ${direction},`} ${sort_by} ${direction}, ${id} ${direction}
+        limit ${limit + 1}
+      ) page
+    ) sized
     where list_bytes - list_size <= ${PAGE_BYTES}`;
-  const fitting = read.filter(({ list_bytes }) => list_bytes <= PAGE_BYTES).slice(0, limit);
+  const fitting = read
+    .slice(0, limit)
+    .filter(({ list_bytes }, index) => index === 0 || list_bytes <= PAGE_BYTES);
   const last = fitting.length < read.length ? fitting.at(-1) : undefined;
   const rows = fitting.map(
     ({ list_value: _value, list_id: _id, list_bytes: _bytes, list_size: _size, ...row }) =>

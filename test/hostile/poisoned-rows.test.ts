@@ -122,7 +122,7 @@ test('numbers of 131,072 digits, of a few bytes each, which a stolen console wri
   expect((await open('/audit')).status).toBe(200);
 });
 
-test('a page of the audit log ends after 8 MB of details, and goes on in the next', async () => {
+test('a page of the audit log ends after 8 MB, and goes on in the next', async () => {
   const { token } = await api.addToken('ada', 'admin');
   const subject = `application:large`;
   for (let n = 0; n < 12; n += 1)
