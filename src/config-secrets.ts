@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { unescape as unescapeUrl } from 'node:querystring';
 
 /** The platform's own variables that hold secrets. */
 const OWN = /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$|OIDC_CLIENT_SECRET$)/;
@@ -36,13 +37,20 @@ const SECRET_FILES = ['keys', 'postgres.json', 'instance.json'];
 /** A shorter secret could be a part of any text. */
 const PART_MIN = 8;
 
+/** The secrets in a setting: all of it, each key of a ring, and the password of an address, as it is written and as it is. */
+const secretsIn = (name: string, value: string): string[] => {
+  if (name === 'ENCRYPTION_KEYS') return value.split(',').map((entry) => entry.replace(/^[^:]*:/, '').trim());
+  const password = /:\/\/[^/?#@]*?:([^/?#@]+)@/.exec(value)?.[1];
+  return password === undefined ? [value] : [value, password, unescapeUrl(password)];
+};
+
 /**
  * Is this text a secret of the platform in this environment or this home, or has it one as a part? No application gets it
  * as its token.
  */
 export const isOwnSecret = (text: string, env: Record<string, string | undefined>, home: string): boolean => {
   const ofEnvironment = Object.entries(readSecretFiles(env, [])).flatMap(([name, value = '']) =>
-    OWN.test(name) || OF_OTHERS.test(name) ? [value.trim()] : [],
+    OWN.test(name) || OF_OTHERS.test(name) ? secretsIn(name, value.trim()) : [],
   );
   const ofHome = SECRET_FILES.flatMap((name) => {
     try {

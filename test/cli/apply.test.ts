@@ -14,6 +14,7 @@ import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 let home: string;
+const KEYS = [8, 9].map((byte) => `k${byte}:${Buffer.alloc(32, byte).toString('base64')}`).join(',');
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'catalogue-apply-'));
   await writeFile(join(home, 'acme.token'), 'the-token-of-acme\n');
@@ -21,6 +22,9 @@ beforeAll(async () => {
   const { DATABASE_URL_OPERATOR } = asOperator(database.databaseUrl);
   await writeFile(join(home, 'password'), `${DATABASE_URL_OPERATOR}\n`);
   await writeFile(join(home, 'one-line.env'), `DATABASE_URL_OPERATOR=${DATABASE_URL_OPERATOR}\n`);
+  // Secrets of Docker, of which settings are made.
+  await writeFile(join(home, 'docker-password'), decodeURIComponent(new URL(DATABASE_URL_OPERATOR).password));
+  await writeFile(join(home, 'one-key'), `${KEYS.split(',')[1]}\n`);
   // As the embedded Postgres and the first process write them.
   await writeFile(join(home, 'postgres.json'), '{"directory":"postgres","password":"a1b2c3"}');
   await writeFile(join(home, 'keys'), `home-0123abcd:${Buffer.alloc(32, 7).toString('base64')}\n`);
@@ -40,6 +44,7 @@ const OTHER_SETTINGS = {
 const environment = () => ({
   ...asOperator(database.databaseUrl),
   ...OTHER_SETTINGS,
+  ENCRYPTION_KEYS: KEYS,
   CATALOGUE_HOME: home,
   OTHERS_TOKEN: TOKEN,
 });
@@ -133,11 +138,13 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     FILE.replace('OTHERS_TOKEN', name),
     `mizu: access_token_env ${name} is a setting of the platform`,
   ]),
-  ...['one-line.env', 'keys', 'postgres.json'].map((name): (typeof WRONG)[number] => [
-    `the file ${name}, with a secret of the platform`,
-    FILE.replace('acme.token', name),
-    `acme: access_token_file ${name} is a setting of the platform`,
-  ]),
+  ...['one-line.env', 'docker-password', 'one-key', 'keys', 'postgres.json'].map(
+    (name): (typeof WRONG)[number] => [
+      `the file ${name}, with a secret of the platform`,
+      FILE.replace('acme.token', name),
+      `acme: access_token_file ${name} is a setting of the platform`,
+    ],
+  ),
   [
     'a file without an end as a token',
     FILE.replace('acme.token', '/dev/zero'),
