@@ -97,9 +97,9 @@ const rejectionCard = (
     : 'It returns to review when its content changes.';
   const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
   return section(
-    html`Rejected ${ago(decided_at)}: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
+    html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${said}<p class="soft">${next}${isAppealable ? TO_APPEAL : null}</p></div>`,
-    { tone: 'bad' },
+    { tone: 'bad', aside: html`<span class="soft">${ago(decided_at)}</span>` },
   );
 };
 

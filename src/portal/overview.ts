@@ -129,7 +129,7 @@ const runsSection = (state: SafeHtml | string, run: RunRow | undefined): SafeHtm
   const why = run && whyCell(run);
   return section(
     'The platform does not read your games',
-    html`<p class="body">${state}${why && html`<br><span dir="auto">${why}</span>`}</p>`,
+    html`<p class="body">${why && html`<span dir="auto">${why}</span><br>`}${state}</p>`,
     { tone: 'bad', aside: actButton('/portal/runs', 'See the runs') },
   );
 };
@@ -158,8 +158,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const state = isPaused
       ? `Paused: ${application.pause_reason ?? 'the platform has paused it'}. Its webhooks are not called.`
       : isFailing
-        ? html`Runs fail.<br>First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}`
+        ? html`First failure ${ago(application.failing_since)}<br>Next run ${due(application.next_attempt_at)}`
         : application && describeSchedule(application);
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' ? wait : undefined),

@@ -120,6 +120,19 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     await page.getByText('2 games, a run is open').waitFor();
   });
 
+  test('at 390 pixels a reason has its buttons on the line of its key', async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+    const admin = await context.newPage();
+    await signInPage(admin, served.url, 'ada', '/reasons');
+    const row = admin.locator('tbody tr').first();
+    const [key, button] = [
+      await row.locator('kbd').boundingBox(),
+      await row.locator('.button').first().boundingBox(),
+    ];
+    expect(Math.abs((key?.y ?? 0) - (button?.y ?? 100))).toBeLessThan(12);
+    await context.close();
+  });
+
   test('at 390 pixels each queue has its button on the line of its name', async () => {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
     const admin = await context.newPage();

@@ -85,9 +85,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.goBack();
     await page.getByRole('link', { name: /^rejected 1$/ }).click();
     await page.getByRole('link', { name: rejected.game_name.trim() }).click();
-    await page
-      .getByRole('heading', { name: /^Rejected .* ago: Information is missing or incomplete$/ })
-      .waitFor();
+    await page.getByRole('heading', { name: 'Rejected: Information is missing or incomplete' }).waitFor();
     await inspect('game-rejected');
 
     // The next game is searched for at the head of the page, not behind all of this one.

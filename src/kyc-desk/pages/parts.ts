@@ -73,6 +73,7 @@ export const requestColumns = (login: string) => ({
   only: ['application_id', 'state', 'request', 'requested_by'],
   cells: { state: stateCell, request: whatCell },
   more: [{ head: 'Act', cell: (row: ApprovalRow) => actCell(row, login) }],
+  stacked: 'lines' as const,
 });
 
 /** An open request, with what this operator may do about it. */

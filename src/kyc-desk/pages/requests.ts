@@ -28,7 +28,6 @@ export const addRequests = (app: FastifyInstance, options: DeskOptions): void =>
       ...requestColumns(login),
       title: 'Requests, latest first',
       label: 'Requests',
-      stacked: true,
     });
     const cards = (await refreshOpenRequests(options.sql, ['officer'])).map((row) => officerCard(row, login));
     const officers = cards.length === 0 ? null : section('New KYC officers', html`${cards}`);
