@@ -71,7 +71,7 @@ const waitingSection = (developers: readonly Developer[]): SafeHtml => {
   const title = 'Records that wait for a verdict';
   const shown = listTable(developerList, developers, {
     linkTo,
-    only: ['application_id', 'changed fields', 'verdict', 'record of', 'same_tax_id'],
+    only: ['application_id', 'verdict', 'changed fields', 'record of', 'same_tax_id'],
     cells: CELLS,
     empty: 'Every stored record has a verdict.',
     label: title,
