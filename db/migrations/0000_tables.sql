@@ -50,7 +50,8 @@ CREATE TABLE "applications" (
 	CONSTRAINT "applications_pace" CHECK ("applications"."every_ms" between 1 and 2592000000 and "applications"."kyc_every_ms" between 1 and 2592000000
         and "applications"."detail_max_age_ms" between 0 and 31536000000
         and "applications"."concurrency" between 1 and 100 and "applications"."rate" between 1 and 100000),
-	CONSTRAINT "applications_volatile_parameters" CHECK (("applications"."volatile_parameters" = '{}' or array_ndims("applications"."volatile_parameters") = 1 and array_lower("applications"."volatile_parameters", 1) = 1 and array_position("applications"."volatile_parameters", null) is null)),
+	CONSTRAINT "applications_volatile_parameters" CHECK (("applications"."volatile_parameters" = '{}' or array_ndims("applications"."volatile_parameters") = 1 and array_lower("applications"."volatile_parameters", 1) = 1 and array_position("applications"."volatile_parameters", null) is null
+          and cardinality("applications"."volatile_parameters") <= 100)),
 	CONSTRAINT "applications_access_token_keys" CHECK ("applications"."access_token_keys" = jsonb_path_query_array("applications"."access_token_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("applications"."access_token_keys"::text) <= 20000),
@@ -248,7 +249,9 @@ CREATE TABLE "game_revisions" (
 	CONSTRAINT "game_revisions_counts" CHECK (least("game_revisions"."revision") >= 0 and greatest("game_revisions"."revision") <= 9007199254740991),
 	CONSTRAINT "game_revisions_texts" CHECK (greatest(octet_length("game_revisions"."game_name"), octet_length("game_revisions"."game_store_video"), octet_length("game_revisions"."content_hash")) <= 20000),
 	CONSTRAINT "game_revisions_content" CHECK (greatest(octet_length("game_revisions"."game_desc"), octet_length("game_revisions"."game_icon"::text), octet_length("game_revisions"."game_store_pic"::text)) <= 1000000),
-	CONSTRAINT "game_revisions_pictures" CHECK (("game_revisions"."game_icon" = '{}' or array_ndims("game_revisions"."game_icon") = 1 and array_lower("game_revisions"."game_icon", 1) = 1 and array_position("game_revisions"."game_icon", null) is null) and ("game_revisions"."game_store_pic" = '{}' or array_ndims("game_revisions"."game_store_pic") = 1 and array_lower("game_revisions"."game_store_pic", 1) = 1 and array_position("game_revisions"."game_store_pic", null) is null))
+	CONSTRAINT "game_revisions_pictures" CHECK (("game_revisions"."game_icon" = '{}' or array_ndims("game_revisions"."game_icon") = 1 and array_lower("game_revisions"."game_icon", 1) = 1 and array_position("game_revisions"."game_icon", null) is null
+          and cardinality("game_revisions"."game_icon") <= 100) and ("game_revisions"."game_store_pic" = '{}' or array_ndims("game_revisions"."game_store_pic") = 1 and array_lower("game_revisions"."game_store_pic", 1) = 1 and array_position("game_revisions"."game_store_pic", null) is null
+          and cardinality("game_revisions"."game_store_pic") <= 100))
 );
 --> statement-breakpoint
 CREATE TABLE "games" (
@@ -278,7 +281,9 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
 	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
 	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), octet_length("games"."game_icon"::text), octet_length("games"."game_store_pic"::text)) <= 1000000),
-	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null)),
+	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null
+          and cardinality("games"."game_icon") <= 100) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null
+          and cardinality("games"."game_store_pic") <= 100)),
 	CONSTRAINT "games_times" CHECK (least("games"."fetched_at", "games"."addresses_end_at") >= '1970-01-01Z' and greatest("games"."fetched_at", "games"."addresses_end_at") < '10000-01-01Z'),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
 );
@@ -326,7 +331,9 @@ CREATE TABLE "operators" (
 	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
 	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject"), octet_length("operators"."roles"::text)) <= 20000),
-	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null) and ("operators"."held_roles" = '{}' or array_ndims("operators"."held_roles") = 1 and array_lower("operators"."held_roles", 1) = 1 and array_position("operators"."held_roles", null) is null)),
+	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null
+          and cardinality("operators"."roles") <= 100) and ("operators"."held_roles" = '{}' or array_ndims("operators"."held_roles") = 1 and array_lower("operators"."held_roles", 1) = 1 and array_position("operators"."held_roles", null) is null
+          and cardinality("operators"."held_roles") <= 100)),
 	CONSTRAINT "operators_password_hash" CHECK ("operators"."password_hash" ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'),
 	CONSTRAINT "operators_roles" CHECK ("operators"."roles" <@ array['viewer', 'reviewer', 'kyc_officer', 'admin'])
 );
@@ -412,7 +419,8 @@ CREATE TABLE "kyc_former_records" (
 	CONSTRAINT "kyc_former_records_data_keys" CHECK ("kyc_former_records"."data_keys" = jsonb_path_query_array("kyc_former_records"."data_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("kyc_former_records"."data_keys"::text) <= 20000),
-	CONSTRAINT "kyc_former_records_changed_fields" CHECK (("kyc_former_records"."changed_fields" = '{}' or array_ndims("kyc_former_records"."changed_fields") = 1 and array_lower("kyc_former_records"."changed_fields", 1) = 1 and array_position("kyc_former_records"."changed_fields", null) is null)),
+	CONSTRAINT "kyc_former_records_changed_fields" CHECK (("kyc_former_records"."changed_fields" = '{}' or array_ndims("kyc_former_records"."changed_fields") = 1 and array_lower("kyc_former_records"."changed_fields", 1) = 1 and array_position("kyc_former_records"."changed_fields", null) is null
+          and cardinality("kyc_former_records"."changed_fields") <= 100)),
 	CONSTRAINT "kyc_former_records_sizes" CHECK (greatest(octet_length("kyc_former_records"."changed_fields"::text), octet_length("kyc_former_records"."cp_name"), octet_length("kyc_former_records"."cp_short_name"), octet_length("kyc_former_records"."legal_entity"), octet_length("kyc_former_records"."id_type"), octet_length("kyc_former_records"."id_number"), octet_length("kyc_former_records"."tax_id"), octet_length("kyc_former_records"."registered_address"), octet_length("kyc_former_records"."corporate_account"), octet_length("kyc_former_records"."opening_bank")) <= 20000)
 );
 --> statement-breakpoint
@@ -450,7 +458,8 @@ CREATE TABLE "kyc_records" (
 	CONSTRAINT "kyc_records_data_keys" CHECK ("kyc_records"."data_keys" = jsonb_path_query_array("kyc_records"."data_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("kyc_records"."data_keys"::text) <= 20000),
-	CONSTRAINT "kyc_records_changed_fields" CHECK (("kyc_records"."changed_fields" = '{}' or array_ndims("kyc_records"."changed_fields") = 1 and array_lower("kyc_records"."changed_fields", 1) = 1 and array_position("kyc_records"."changed_fields", null) is null)),
+	CONSTRAINT "kyc_records_changed_fields" CHECK (("kyc_records"."changed_fields" = '{}' or array_ndims("kyc_records"."changed_fields") = 1 and array_lower("kyc_records"."changed_fields", 1) = 1 and array_position("kyc_records"."changed_fields", null) is null
+          and cardinality("kyc_records"."changed_fields") <= 100)),
 	CONSTRAINT "kyc_records_sizes" CHECK (greatest(octet_length("kyc_records"."changed_fields"::text), octet_length("kyc_records"."cp_name"), octet_length("kyc_records"."cp_short_name"), octet_length("kyc_records"."legal_entity"), octet_length("kyc_records"."id_type"), octet_length("kyc_records"."id_number"), octet_length("kyc_records"."tax_id"), octet_length("kyc_records"."registered_address"), octet_length("kyc_records"."corporate_account"), octet_length("kyc_records"."opening_bank"), octet_length("kyc_records"."fingerprint"), octet_length("kyc_records"."tax_id_fingerprint"), octet_length("kyc_records"."field_fingerprints")) <= 20000)
 );
 --> statement-breakpoint
@@ -540,7 +549,8 @@ CREATE TABLE "picture_rules" (
 	"volatile_parameters" text[] NOT NULL,
 	"after" bigint,
 	CONSTRAINT "picture_rules_texts" CHECK (greatest(octet_length("picture_rules"."tag"), octet_length("picture_rules"."volatile_parameters"::text)) <= 20000),
-	CONSTRAINT "picture_rules_volatile_parameters" CHECK (("picture_rules"."volatile_parameters" = '{}' or array_ndims("picture_rules"."volatile_parameters") = 1 and array_lower("picture_rules"."volatile_parameters", 1) = 1 and array_position("picture_rules"."volatile_parameters", null) is null)),
+	CONSTRAINT "picture_rules_volatile_parameters" CHECK (("picture_rules"."volatile_parameters" = '{}' or array_ndims("picture_rules"."volatile_parameters") = 1 and array_lower("picture_rules"."volatile_parameters", 1) = 1 and array_position("picture_rules"."volatile_parameters", null) is null
+          and cardinality("picture_rules"."volatile_parameters") <= 100)),
 	CONSTRAINT "picture_rules_numbers" CHECK (least("picture_rules"."after") >= -9007199254740991 and greatest("picture_rules"."after") <= 9007199254740991)
 );
 --> statement-breakpoint
@@ -734,7 +744,8 @@ CREATE TABLE "sync_run_pages" (
 	CONSTRAINT "sync_run_pages_kind" CHECK ("sync_run_pages"."kind" in ('listed', 'unread', 'unlisted')),
 	CONSTRAINT "sync_run_pages_counts" CHECK (least("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") >= 0 and greatest("sync_run_pages"."page_num", "sync_run_pages"."row_count", "sync_run_pages"."unnamed", "sync_run_pages"."answered", "sync_run_pages"."listed", "sync_run_pages"."inserted", "sync_run_pages"."updated", "sync_run_pages"."unchanged", "sync_run_pages"."invalid", "sync_run_pages"."failed", "sync_run_pages"."missing", "sync_run_pages"."withdrawn") <= 9007199254740991),
 	CONSTRAINT "sync_run_pages_numbers" CHECK (least("sync_run_pages"."total") >= -9007199254740991 and greatest("sync_run_pages"."total") <= 9007199254740991),
-	CONSTRAINT "sync_run_pages_ids" CHECK (("sync_run_pages"."application_game_ids" = '{}' or array_ndims("sync_run_pages"."application_game_ids") = 1 and array_lower("sync_run_pages"."application_game_ids", 1) = 1 and array_position("sync_run_pages"."application_game_ids", null) is null)),
+	CONSTRAINT "sync_run_pages_ids" CHECK (("sync_run_pages"."application_game_ids" = '{}' or array_ndims("sync_run_pages"."application_game_ids") = 1 and array_lower("sync_run_pages"."application_game_ids", 1) = 1 and array_position("sync_run_pages"."application_game_ids", null) is null
+          and cardinality("sync_run_pages"."application_game_ids") <= 1000)),
 	CONSTRAINT "sync_run_pages_open_games" CHECK (jsonb_typeof("sync_run_pages"."open_games") = 'object'
         and not jsonb_path_exists("sync_run_pages"."open_games", 'strict $.* ? (@.type() != "string")', '{}', true))
 );
@@ -806,7 +817,8 @@ CREATE TABLE "event_subscriptions" (
 	CONSTRAINT "event_subscriptions_counts" CHECK (least("event_subscriptions"."failures", "event_subscriptions"."position") >= 0 and greatest("event_subscriptions"."failures", "event_subscriptions"."position") <= 9007199254740991),
 	CONSTRAINT "event_subscriptions_texts" CHECK (greatest(octet_length("event_subscriptions"."url"), octet_length("event_subscriptions"."off_reason"), octet_length("event_subscriptions"."last_error"), octet_length("event_subscriptions"."secret"), octet_length("event_subscriptions"."former_secret"), octet_length("event_subscriptions"."types"::text)) <= 20000),
 	CONSTRAINT "event_subscriptions_times" CHECK (least("event_subscriptions"."failing_since") >= '1970-01-01Z' and greatest("event_subscriptions"."failing_since") < '10000-01-01Z'),
-	CONSTRAINT "event_subscriptions_lists" CHECK (("event_subscriptions"."types" = '{}' or array_ndims("event_subscriptions"."types") = 1 and array_lower("event_subscriptions"."types", 1) = 1 and array_position("event_subscriptions"."types", null) is null)),
+	CONSTRAINT "event_subscriptions_lists" CHECK (("event_subscriptions"."types" = '{}' or array_ndims("event_subscriptions"."types") = 1 and array_lower("event_subscriptions"."types", 1) = 1 and array_position("event_subscriptions"."types", null) is null
+          and cardinality("event_subscriptions"."types") <= 100)),
 	CONSTRAINT "event_subscriptions_types" CHECK ("event_subscriptions"."types" <@ array['game.passed', 'game.rejected', 'game.pending', 'game.withdrawn', 'game.message', 'game.appeal_upheld', 'game.received', 'game.changed', 'game.answered', 'game.appealed', 'kyc.changed', 'kyc.verdict', 'application.added', 'application.updated', 'application.paused', 'application.resumed', 'application.removed', 'run.suspect']),
 	CONSTRAINT "event_subscriptions_secret_keys" CHECK ("event_subscriptions"."secret_keys" = jsonb_path_query_array("event_subscriptions"."secret_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)

@@ -79,7 +79,7 @@ export const applications = pgTable(
         and ${table.detail_max_age_ms} between 0 and 31536000000
         and ${table.concurrency} between 1 and 100 and ${table.rate} between 1 and 100000`,
     ),
-    areLists('applications_volatile_parameters', table.volatile_parameters),
+    areLists('applications_volatile_parameters', [table.volatile_parameters]),
     areKeys('applications_access_token_keys', table.access_token_keys),
     check('applications_application_id', sql`${table.application_id} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
   ],

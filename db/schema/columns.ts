@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type AnyPgColumn, check, customType, timestamp } from 'drizzle-orm/pg-core';
+import { URLS_MAX } from '#src/contract/text.ts';
 
 /** Binary columns: hashes and sealed values. */
 export const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
@@ -60,13 +61,14 @@ export const areOf = (name: string, column: AnyPgColumn, words: readonly string[
 
 const isFlat = (column: AnyPgColumn) => sql`array_ndims(${column}) = 1 and array_lower(${column}, 1) = 1`;
 
-/** Arrays of one dimension from 1 on, without nulls. */
-export const areLists = (name: string, ...columns: AnyPgColumn[]) =>
+/** Arrays of one dimension from 1 on, without nulls. Pages show every item: the longest of ours are addresses of pictures. */
+export const areLists = (name: string, columns: readonly AnyPgColumn[], most = URLS_MAX) =>
   check(
     name,
     sql.join(
       columns.map(
-        (column) => sql`(${column} = '{}' or ${isFlat(column)} and array_position(${column}, null) is null)`,
+        (column) => sql`(${column} = '{}' or ${isFlat(column)} and array_position(${column}, null) is null
+          and cardinality(${column}) <= ${sql.raw(String(most))})`,
       ),
       sql` and `,
     ),

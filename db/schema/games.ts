@@ -98,7 +98,7 @@ export const games = pgTable(
       ...shortContent(table),
     ]),
     areShort('games_content', longContent(table), CONTENT_BYTES),
-    areLists('games_pictures', table.game_icon, table.game_store_pic),
+    areLists('games_pictures', [table.game_icon, table.game_store_pic]),
     areTimes('games_times', table.fetched_at, table.addresses_end_at),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],
@@ -138,7 +138,7 @@ export const gameRevisions = pgTable(
     areCounts('game_revisions_counts', table.revision),
     areShort('game_revisions_texts', shortContent(table)),
     areShort('game_revisions_content', longContent(table), CONTENT_BYTES),
-    areLists('game_revisions_pictures', table.game_icon, table.game_store_pic),
+    areLists('game_revisions_pictures', [table.game_icon, table.game_store_pic]),
   ],
 );
 

@@ -29,7 +29,7 @@ export const operators = pgTable(
     check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),
     isOneOf('operators_status', table.status, OPERATOR_STATUSES),
     areShort('operators_texts', [table.name, table.oidc_subject, table.roles]),
-    areLists('operators_lists', table.roles, table.held_roles),
+    areLists('operators_lists', [table.roles, table.held_roles]),
     // The other site verifies it: with other costs, one sign-in would take its memory and its threads.
     check(
       'operators_password_hash',

@@ -154,7 +154,7 @@ export const pictureRules = pgTable(
   },
   (table) => [
     areShort('picture_rules_texts', [table.tag, table.volatile_parameters]),
-    areLists('picture_rules_volatile_parameters', table.volatile_parameters),
+    areLists('picture_rules_volatile_parameters', [table.volatile_parameters]),
     areNumbers('picture_rules_numbers', table.after),
   ],
 );

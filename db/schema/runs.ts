@@ -16,6 +16,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
 import { areCounts, areLists, areNumbers, areShort, isOneOf, moment } from '#db/schema/columns.ts';
+import { LIST_ROWS_MAX } from '#src/contract/application.ts';
 import {
   LISTING_ENDS,
   PAGE_KINDS,
@@ -209,7 +210,7 @@ export const syncRunPages = pgTable(
       ...countersOf(table),
     ),
     areNumbers('sync_run_pages_numbers', table.total),
-    areLists('sync_run_pages_ids', table.application_game_ids),
+    areLists('sync_run_pages_ids', [table.application_game_ids], LIST_ROWS_MAX),
     check(
       'sync_run_pages_open_games',
       sql`jsonb_typeof(${table.open_games}) = 'object'

@@ -98,7 +98,7 @@ export const eventSubscriptions = pgTable(
       table.types,
     ]),
     areTimes('event_subscriptions_times', table.failing_since),
-    areLists('event_subscriptions_lists', table.types),
+    areLists('event_subscriptions_lists', [table.types]),
     areOf('event_subscriptions_types', table.types, STREAM_TYPES),
     areKeys('event_subscriptions_secret_keys', table.secret_keys),
   ],

@@ -143,9 +143,15 @@ const REFUSED: [DatabaseRole, string, (sql: Queryable) => Promise<unknown>][] = 
   ],
   [
     'worker',
+    '60,000 pictures of a game',
+    (sql) => sql`
+      update games set game_icon = array_fill('a'::text, array[60000]), revision = revision + 1`,
+  ],
+  [
+    'worker',
     'a list of 4 MB as the pictures of a game, which another table keeps in 50 KB',
     async (sql) => {
-      await set('sync_run_pages', 'application_game_ids', "array_fill(repeat('x', 3900), array[1000])")(sql);
+      await set('sync_run_pages', 'application_game_ids', "array_fill(repeat('x', 39000), array[100])")(sql);
       await sql`
         update games set game_store_pic = (select application_game_ids from sync_run_pages), revision = revision + 1`;
     },

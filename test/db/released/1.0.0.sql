@@ -89,7 +89,7 @@ create table applications (
   constraint applications_status CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'removed'::text])),
   constraint applications_texts CHECK (GREATEST(octet_length(name), octet_length(query_game_list_webhook), octet_length(query_game_detail_webhook), octet_length(query_cp_kyc_webhook), octet_length(access_token), octet_length(volatile_parameters::text), octet_length(pause_reason)) <= 20000),
   constraint applications_times CHECK (LEAST(last_success_at, failing_since) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(last_success_at, failing_since) < '10000-01-01 00:00:00+00'::timestamp with time zone),
-  constraint applications_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
+  constraint applications_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL AND cardinality(volatile_parameters) <= 100)
 );
 
 create table approvals (
@@ -231,7 +231,7 @@ create table event_subscriptions (
   created_at timestamp with time zone default now() not null,
   constraint event_subscriptions_pkey PRIMARY KEY (subscription_id),
   constraint event_subscriptions_counts CHECK (LEAST(failures::bigint, "position") >= 0 AND GREATEST(failures::bigint, "position") <= '9007199254740991'::bigint),
-  constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL),
+  constraint event_subscriptions_lists CHECK (types = '{}'::text[] OR array_ndims(types) = 1 AND array_lower(types, 1) = 1 AND array_position(types, NULL::text) IS NULL AND cardinality(types) <= 100),
   constraint event_subscriptions_secret_keys CHECK (secret_keys = jsonb_path_query_array(secret_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(secret_keys::text) <= 20000),
   constraint event_subscriptions_status CHECK (status = ANY (ARRAY['active'::text, 'off'::text])),
   constraint event_subscriptions_texts CHECK (GREATEST(octet_length(url), octet_length(off_reason), octet_length(last_error), octet_length(secret), octet_length(former_secret), octet_length(types::text)) <= 20000),
@@ -388,7 +388,7 @@ create table game_revisions (
   constraint game_revisions_game_id_revision_pk PRIMARY KEY (game_id, revision),
   constraint game_revisions_content CHECK (GREATEST(octet_length(game_desc), octet_length(game_icon::text), octet_length(game_store_pic::text)) <= 1000000),
   constraint game_revisions_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
-  constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
+  constraint game_revisions_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
   constraint game_revisions_texts CHECK (GREATEST(octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000)
 );
 
@@ -430,7 +430,7 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
   constraint games_content CHECK (GREATEST(octet_length(game_desc), octet_length(game_icon::text), octet_length(game_store_pic::text)) <= 1000000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
-  constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL)),
+  constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
   constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
   constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
@@ -509,7 +509,7 @@ create table kyc_former_records (
   replaced_at timestamp with time zone default now() not null,
   changed_fields text[] not null,
   constraint kyc_former_records_pkey PRIMARY KEY (record_id),
-  constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
+  constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL AND cardinality(changed_fields) <= 100),
   constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
   constraint kyc_former_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000)
 );
@@ -545,7 +545,7 @@ create table kyc_records (
   field_fingerprints bytea not null,
   constraint kyc_records_pkey PRIMARY KEY (application_id),
   constraint kyc_records_record_id_unique UNIQUE (record_id),
-  constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL),
+  constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL AND cardinality(changed_fields) <= 100),
   constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
   constraint kyc_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000)
 );
@@ -621,7 +621,7 @@ create table operators (
   single_keys boolean default true not null,
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
-  constraint operators_lists CHECK ((roles = '{}'::text[] OR array_ndims(roles) = 1 AND array_lower(roles, 1) = 1 AND array_position(roles, NULL::text) IS NULL) AND (held_roles = '{}'::text[] OR array_ndims(held_roles) = 1 AND array_lower(held_roles, 1) = 1 AND array_position(held_roles, NULL::text) IS NULL)),
+  constraint operators_lists CHECK ((roles = '{}'::text[] OR array_ndims(roles) = 1 AND array_lower(roles, 1) = 1 AND array_position(roles, NULL::text) IS NULL AND cardinality(roles) <= 100) AND (held_roles = '{}'::text[] OR array_ndims(held_roles) = 1 AND array_lower(held_roles, 1) = 1 AND array_position(held_roles, NULL::text) IS NULL AND cardinality(held_roles) <= 100)),
   constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
   constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
@@ -682,7 +682,7 @@ create table picture_rules (
   constraint picture_rules_pkey PRIMARY KEY (application_id),
   constraint picture_rules_numbers CHECK (LEAST(after) >= '-9007199254740991'::bigint AND GREATEST(after) <= '9007199254740991'::bigint),
   constraint picture_rules_texts CHECK (GREATEST(octet_length(tag), octet_length(volatile_parameters::text)) <= 20000),
-  constraint picture_rules_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL)
+  constraint picture_rules_volatile_parameters CHECK (volatile_parameters = '{}'::text[] OR array_ndims(volatile_parameters) = 1 AND array_lower(volatile_parameters, 1) = 1 AND array_position(volatile_parameters, NULL::text) IS NULL AND cardinality(volatile_parameters) <= 100)
 );
 
 create table picture_thumbnails (
@@ -829,7 +829,7 @@ create unlogged table sync_run_pages (
   listed_at timestamp with time zone default now() not null,
   constraint sync_run_pages_run_id_page_num_pk PRIMARY KEY (run_id, page_num),
   constraint sync_run_pages_counts CHECK (LEAST(page_num, row_count, unnamed, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) >= 0 AND GREATEST(page_num, row_count, unnamed, answered, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn) <= '9007199254740991'::bigint),
-  constraint sync_run_pages_ids CHECK (application_game_ids = '{}'::text[] OR array_ndims(application_game_ids) = 1 AND array_lower(application_game_ids, 1) = 1 AND array_position(application_game_ids, NULL::text) IS NULL),
+  constraint sync_run_pages_ids CHECK (application_game_ids = '{}'::text[] OR array_ndims(application_game_ids) = 1 AND array_lower(application_game_ids, 1) = 1 AND array_position(application_game_ids, NULL::text) IS NULL AND cardinality(application_game_ids) <= 1000),
   constraint sync_run_pages_kind CHECK (kind = ANY (ARRAY['listed'::text, 'unread'::text, 'unlisted'::text])),
   constraint sync_run_pages_numbers CHECK (LEAST(total) >= '-9007199254740991'::bigint AND GREATEST(total) <= '9007199254740991'::bigint),
   constraint sync_run_pages_open_games CHECK (jsonb_typeof(open_games) = 'object'::text AND NOT jsonb_path_exists(open_games, 'strict $.*?(@.type() != "string")'::jsonpath, '{}'::jsonb, true)),
@@ -916,7 +916,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"6e86d711e0c9f6efe22ab0537bbbe60e8e6e31514ae776a02898736f62777a8f","created_at":1795509821388}'),
+  ('{"id":1,"hash":"910400255813e666251d9edf91da59b01daae8d224bd09ab637727d099501a79","created_at":1795509821388}'),
   ('{"id":2,"hash":"0bde4621d90c5bc7e3cbc3415f60b63b0bae68d60b9481910318f03989796a66","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
