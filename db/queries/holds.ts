@@ -51,6 +51,10 @@ const lockGamesOf = async (tx: Queryable, application_id: string, status: 'passe
 /** Returns the passed games of an application to pending. @returns how many */
 export const holdGames = async (tx: Queryable, application_id: string): Promise<number> => {
   await lockGamesOf(tx, application_id, 'passed');
+  // Rows of no hold, which a stolen login may have left.
+  await tx`
+    delete from held_games h using games g
+    where g.game_id = h.game_id and g.application_id = ${application_id} and g.audit_status = 'passed'`;
   const held = await tx`
     with held as (
       update games set audit_status = 'pending', audit_time = null, updated_at = now()
