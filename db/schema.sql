@@ -1971,6 +1971,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_imported_ids()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- A subquery, because a join can read all imports before Postgres has analyzed the table.
+  perform from fresh_games g
+  where (select (i.application_id, i.application_game_id) <> (g.application_id, g.application_game_id)
+    from imported_games i where i.game_id = g.game_id);
+  if found then
+    raise exception 'This id is of an imported game that waits for its first pull.' using errcode = 'insufficient_privilege';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3005,6 +3022,11 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
   WHEN ((old.withdrawn_at IS NULL OR new.withdrawn_at IS NULL) AND (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL)))
   EXECUTE FUNCTION record_event();
+
+CREATE TRIGGER games_imported_ids AFTER INSERT ON games
+  REFERENCING NEW TABLE AS fresh_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION keep_imported_ids();
 
 CREATE TRIGGER games_pass_insert BEFORE INSERT ON games
   FOR EACH ROW

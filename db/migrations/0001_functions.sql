@@ -1304,6 +1304,26 @@ $$;
 create trigger game_revisions_waiting after insert on game_revisions
   referencing new table as fresh_revisions for each statement execute function apply_imports();
 
+-- A game with the id of an imported one that waits would keep that one out, and be what others know by this id.
+create function keep_imported_ids() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  -- A subquery, because a join can read all imports before Postgres has analyzed the table.
+  perform from fresh_games g
+  where (select (i.application_id, i.application_game_id) <> (g.application_id, g.application_game_id)
+    from imported_games i where i.game_id = g.game_id);
+  if found then
+    raise exception 'This id is of an imported game that waits for its first pull.' using errcode = 'insufficient_privilege';
+  end if;
+  return null;
+end
+$$;
+
+create trigger games_imported_ids after insert on games
+  referencing new table as fresh_games for each statement execute function keep_imported_ids();
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Audit log: a chain of hashes that nobody changes (db/schema/audit.ts)
 -- ---------------------------------------------------------------------------------------------------------------------

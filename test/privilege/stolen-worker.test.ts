@@ -165,6 +165,24 @@ it('a stolen worker does not pass a game that was rejected, by the import that n
   ]);
 });
 
+it('a stolen worker gives no game the id of an imported game that waits: that one could not be stored', async () => {
+  const { sql } = database;
+  const id = '00000000-0000-7000-8000-000000000002';
+  await sql`
+    insert into imported_games (application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by)
+    values ('acme', 'imported', ${id}, '', 'passed', now(), 'kim')`;
+  const content = `${CONTENT_COLUMNS.join(', ')}, content_hash, list_hash, fetched_at`;
+  const squat = (application_id: string, application_game_id: string) => `
+    insert into games (game_id, application_id, application_game_id, ${content})
+    select '${id}', '${application_id}', '${application_game_id}', ${content} from games`;
+  await expectRefused('worker', [squat('beta', 'imported'), squat('acme', 'other')]);
+  const game = fetchedGame({ ...SIGNED, game_id: 'imported' });
+  expect((await upsertGames(database.as('worker'), 'acme', [game])).inserted).toEqual(['imported']);
+  expect(await sql`select application_game_id, audit_status from games where game_id = ${id}`).toEqual([
+    { application_game_id: 'imported', audit_status: 'passed' },
+  ]);
+});
+
 it('only the order of commits gives events their positions', async () => {
   const { sql } = database;
   await decideGame(sql, { game_id, audit_status: 'passed' });

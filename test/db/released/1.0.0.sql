@@ -917,7 +917,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"910400255813e666251d9edf91da59b01daae8d224bd09ab637727d099501a79","created_at":1795509821388}'),
-  ('{"id":2,"hash":"0bde4621d90c5bc7e3cbc3415f60b63b0bae68d60b9481910318f03989796a66","created_at":1795509822667}')
+  ('{"id":2,"hash":"9fe5d778d7013af8dd7e49b11f93f61c10dca07f59ab48460ab66baef3fd004f","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2341,6 +2341,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_imported_ids()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  -- A subquery, because a join can read all imports before Postgres has analyzed the table.
+  perform from fresh_games g
+  where (select (i.application_id, i.application_game_id) <> (g.application_id, g.application_game_id)
+    from imported_games i where i.game_id = g.game_id);
+  if found then
+    raise exception 'This id is of an imported game that waits for its first pull.' using errcode = 'insufficient_privilege';
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3375,6 +3392,11 @@ CREATE TRIGGER games_events AFTER UPDATE ON games
   FOR EACH ROW
   WHEN ((old.withdrawn_at IS NULL OR new.withdrawn_at IS NULL) AND (old.audit_status IS DISTINCT FROM new.audit_status OR old.audit_time IS DISTINCT FROM new.audit_time OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL)))
   EXECUTE FUNCTION record_event();
+
+CREATE TRIGGER games_imported_ids AFTER INSERT ON games
+  REFERENCING NEW TABLE AS fresh_games
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION keep_imported_ids();
 
 CREATE TRIGGER games_pass_insert BEFORE INSERT ON games
   FOR EACH ROW
