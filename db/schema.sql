@@ -1052,6 +1052,8 @@ begin
       and (new.action !~ '^approval\.' or role = 'catalogue_operator'
         or role = any(case
           when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
+          when new.action = 'approval.refuse' and new.subject like 'application:%' and new.details ->> 'kind' = 'withdrawals'
+            then array['catalogue_console', 'catalogue_operator_api']
           when new.subject like 'application:%' then array['catalogue_kyc_desk']
           when new.subject like 'operator:%' then case
             when new.action in ('approval.void', 'approval.refuse')

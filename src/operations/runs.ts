@@ -61,17 +61,14 @@ export const startAcceptingRun = defineOperation({
   answer: started,
   right: 'accept_withdrawals',
   input: newRun,
-  // Of a refusal, when there is no run yet: the operator API logs refusals of runs (`audit_log_actor`).
-  subject: ({ application_id }) => runSubject({ run_id: application_id }),
+  subject: applicationSubject,
   run: async (tx, given, { fourEyes }) => {
     await requireActiveApplication(tx, given.application_id);
     const alone = await refuseIfTwoNeeded(tx, fourEyes, 'withdrawals');
     return { ...(await openRun(tx, { ...manualRun(given), accept_withdrawals: true })), alone };
   },
-  log: ({ run, opened, alone }, { application_id, full }) => {
-    const details = { run_id: run.run_id, full, accept_withdrawals: true, ...alone };
-    return opened ? { subject: applicationSubject({ application_id }), details } : [];
-  },
+  log: ({ run, opened, alone }, { full }) =>
+    opened ? { details: { run_id: run.run_id, full, accept_withdrawals: true, ...alone } } : [],
   after: enqueue,
 });
 

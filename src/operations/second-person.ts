@@ -23,6 +23,13 @@ import { CatalogueError } from '#src/errors.ts';
 /** Nothing was done. The message says why, and what to do. */
 export class ApprovalError extends CatalogueError {
   override readonly name = 'ApprovalError';
+  /** What takes two persons; undefined if a request or an approval of it is refused. */
+  readonly kind: ApprovalKind | undefined;
+
+  constructor(message: string, kind?: ApprovalKind) {
+    super(message);
+    this.kind = kind;
+  }
 }
 
 export const rolesOfKind = (kind: ApprovalKind): { request: readonly Role[]; approve: readonly Role[] } => ({
@@ -104,6 +111,7 @@ export const refuseIfTwoNeeded = async (
   if (need === 'needed')
     throw new ApprovalError(
       `It takes two persons to ${APPROVAL_ACTIONS[kind]}: request it ${placeOf(kind)} and give a reason, let another ${namesOfRoles(rolesOfKind(kind).approve)} approve it there, then use the approval within ${USE_WITHIN_MINUTES} minutes (on the command line: --approval <id>).${kind === 'officer' ? ' The first two officers are added on the command line.' : ''}`,
+      kind,
     );
   return { second_person: need === 'off' ? 'none: FOUR_EYES' : 'none: no two operators have the role' };
 };

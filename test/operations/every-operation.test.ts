@@ -117,7 +117,8 @@ it('writes approval.refuse and nothing else where the second person is missing',
     expect(after).toEqual(before);
     expect(audit_log).toHaveLength(entries.length + 1);
     const [entry] = await listAudit(sql, { limit: 1 });
-    const details = approval_id === undefined ? {} : { approval_id };
+    const kind = operation.secondPerson?.kind ?? 'withdrawals';
+    const details = approval_id === undefined ? { kind } : { approval_id };
     expect(entry).toMatchObject({ actor: 'olga', action: 'approval.refuse', details });
   }
 });

@@ -917,7 +917,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"910400255813e666251d9edf91da59b01daae8d224bd09ab637727d099501a79","created_at":1795509821388}'),
-  ('{"id":2,"hash":"9fe5d778d7013af8dd7e49b11f93f61c10dca07f59ab48460ab66baef3fd004f","created_at":1795509822667}')
+  ('{"id":2,"hash":"034ec2399aca2990bfcc0d39a5ce926252d5655bf552b80671557fbac60d742d","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1422,6 +1422,8 @@ begin
       and (new.action !~ '^approval\.' or role = 'catalogue_operator'
         or role = any(case
           when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
+          when new.action = 'approval.refuse' and new.subject like 'application:%' and new.details ->> 'kind' = 'withdrawals'
+            then array['catalogue_console', 'catalogue_operator_api']
           when new.subject like 'application:%' then array['catalogue_kyc_desk']
           when new.subject like 'operator:%' then case
             when new.action in ('approval.void', 'approval.refuse')
