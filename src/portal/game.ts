@@ -98,8 +98,9 @@ const rejectionCard = (
   const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}<p class="soft">${next}${isAppealable ? TO_APPEAL : null}</p></div>`,
-    { tone: 'bad', aside: html`<span class="soft">${ago(decided_at)}</span>` },
+    html`<div class="body">${said}<p class="soft">${next}${isAppealable ? TO_APPEAL : null}<br>
+Rejected ${ago(decided_at)}</p></div>`,
+    { tone: 'bad' },
   );
 };
 

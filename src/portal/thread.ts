@@ -26,7 +26,7 @@ const ONCE = html`<span class="soft">A rejection is appealed once: another revie
 
 const describeAppeal = ({ outcome, opened_at }: AppealRow): SafeHtml | string =>
   outcome === null
-    ? html`Your appeal of ${ago(opened_at)} waits for another reviewer.`
+    ? html`Your appeal waits for another reviewer. You sent it ${ago(opened_at)}`
     : 'Change the game, and it is reviewed again. A rejection that was appealed is not appealed again.';
 
 /** The text and its buttons. A rejected game can be appealed. */

@@ -25,14 +25,14 @@ const delivery = (event: EventItem): SafeHtml => {
   const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
   if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
-  const next = attempts === 0 ? 'No attempt yet.' : html`${made} Next attempt ${due(next_attempt_at)}.`;
+  const next = attempts === 0 ? 'No attempt yet.' : html`${made}<br>Retry ${due(next_attempt_at)}`;
   return html`${badge('waits', 'info')}<br><small>${next}</small>`;
 };
 
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
   type: ({ type, data, created_at }: EventItem): SafeHtml =>
-    html`${badge(type)}<br><small>${WHYS[data.why]} ${ago(created_at)}</small>`,
+    html`${badge(type)} <small>${WHYS[data.why]}</small><br><small>${ago(created_at)}</small>`,
   state: delivery,
   event_id: ({ event_id }: EventItem): SafeHtml => copyable(event_id),
 };

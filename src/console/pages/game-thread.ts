@@ -70,7 +70,7 @@ export const appealSection = (appeal: OpenAppeal | undefined, login: string): Sa
         'The developer appeals the rejection',
         html`<div class="body rows">
 <div>${quoted(`Rejected by ${appeal.rejected_by}: ${appeal.reason_label ?? 'no reason given'}`, appeal.rejection)}</div>
-<div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}, due ${ago(appeal.due)}.</p>
+<div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}<br>Due ${ago(appeal.due)}</p>
 ${isOwnRejection(appeal, login) ? html`<p>You rejected this game: another reviewer decides the appeal.</p>` : null}</div></div>`,
         { tone: 'warn', id: 'appeal' },
       );

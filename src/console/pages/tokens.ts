@@ -5,7 +5,7 @@ import { linkTo } from '#src/console/links.ts';
 import { tokenList } from '#src/lists/tokens.ts';
 import { revokeApiToken } from '#src/operations/tokens.ts';
 import { redirectAfter, sendPage } from '#src/site/answers.ts';
-import { action, ago, copyable, html, type SafeHtml } from '#src/site/html.ts';
+import { action, copyable, html, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -43,8 +43,8 @@ export const addTokens = (app: FastifyInstance, options: ConsoleOptions): void =
       at: HERE,
       body: html`${filters}${body({
         linkTo,
-        only: ['owner', 'state', 'name', 'expires', 'last_used'],
-        cells: { name: nameCell, expires: ({ expires_at }) => ago(expires_at) },
+        only: ['owner', 'state', 'name', 'ends', 'last_used'],
+        cells: { name: nameCell },
         more: [{ head: 'End', cell: revoke }],
         stacked: true,
       })}`,
