@@ -23,9 +23,6 @@ export type GameSearch = {
   application_id?: string | undefined;
 };
 
-/** A game that a search finds. The score depends on the query and the game alone. */
-export type FoundGame = { game_id: string; score: number };
-
 /** A search finds at most the best of this number. */
 export const FOUND_MAX = 100;
 /** If the typed words find fewer games, the search also tries the words that may be meant. */
@@ -37,7 +34,14 @@ const READ_MAX = 20_000;
 /** Most words that are compared with a typed word because they share keys with it. */
 const WORDS_MAX = 300;
 
-type Candidate = Pick<GameRow, 'game_id' | 'game_name' | 'application_game_id'>;
+const CANDIDATE = 'game_id, game_name, application_game_id, application_id, audit_status, withdrawn_at';
+type Candidate = Pick<
+  GameRow,
+  'game_id' | 'game_name' | 'application_game_id' | 'application_id' | 'audit_status' | 'withdrawn_at'
+>;
+
+/** A game that a search finds. The score depends on the query and the game alone. */
+export type FoundGame = Candidate & { score: number };
 
 /**
  * Reads games that match a tsquery, in no order. `unsafe` does not prepare the statement, so Postgres plans each query by
@@ -55,8 +59,8 @@ const readMatches = (
   query === ''
     ? Promise.resolve([])
     : sql.unsafe<Candidate[]>(
-        `select game_id, game_name, application_game_id from (
-           select game_id, game_name, application_game_id, audit_status from games
+        `select * from (
+           select ${CANDIDATE} from games
            where search @@ $1::tsquery ${withWithdrawn ? '' : 'and withdrawn_at is null'}
            limit ${audit_status === undefined ? limit : READ_MAX}) as matching
          where $2::text is null or audit_status = $2 limit ${limit}`,
@@ -75,7 +79,7 @@ const readByPlatformId = async (
 ): Promise<Candidate[]> =>
   DIGITS.test(digits)
     ? sql<Candidate[]>`
-        select game_id, game_name, application_game_id from games
+        select ${sql.unsafe(CANDIDATE)} from games
         where game_id between ${digits.padEnd(HEX_DIGITS, '0')} and ${digits.padEnd(HEX_DIGITS, 'f')}
           and (${application_id}::text is null or application_id = ${application_id})
           and (${audit_status}::text is null or audit_status = ${audit_status})
@@ -124,16 +128,15 @@ const scoreOfId = (search: string, { game_id, application_game_id }: Candidate):
   return isBeginning ? 0.7 + (0.2 * typed.length) / application_game_id.length : 0;
 };
 
+type Scored = Pick<FoundGame, 'game_id' | 'score'>;
+
 /** The best game first; of equal ones, the one that was first seen first. */
-export const compareFound = (one: FoundGame, other: FoundGame): number =>
+export const compareFound = (one: Scored, other: Scored): number =>
   other.score - one.score || one.game_id.localeCompare(other.game_id);
 
 const bestOf = (games: readonly Candidate[], scoreOf: (game: Candidate) => number): FoundGame[] => {
-  const scores = new Map(games.map((game) => [game.game_id, scoreOf(game)]));
-  return [...scores]
-    .map(([game_id, score]) => ({ game_id, score }))
-    .sort(compareFound)
-    .slice(0, FOUND_MAX);
+  const found = new Map(games.map((game) => [game.game_id, { ...game, score: scoreOf(game) }]));
+  return [...found.values()].sort(compareFound).slice(0, FOUND_MAX);
 };
 
 /**

@@ -1,18 +1,13 @@
 import type { Database, Queryable } from '#db/client.ts';
-import { searchNames } from '#db/queries/game-search.ts';
+import { type FoundGame, searchNames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { readColumn } from '#db/rows.ts';
 import { isPostgresError, QUERY_CANCELED } from '#db/sqlstate.ts';
 import { coerceError } from '#src/errors.ts';
-import { exactQuery, lexemesOf, piecesOfQuery, scoreOfName, wordsOf } from '#src/rules/search-words.ts';
+import { exactQuery, lexemesOf, piecesOfQuery, wordsOf } from '#src/rules/search-words.ts';
 
-export type SimilarName = Pick<
-  GameRow,
-  'game_id' | 'game_name' | 'application_id' | 'audit_status' | 'withdrawn_at'
-> & { application_name: string };
+export type SimilarName = FoundGame & { application_name: string };
 
-/** A search for the name compares at most this many games. */
-const COMPARED_MAX = 30;
 /** A name that has nearly every word, or one slip in it, is similar. */
 const SIMILAR = 0.75;
 
@@ -28,14 +23,16 @@ export const listSimilarNames = async (
 ): Promise<SimilarName[]> => {
   const words = comparedWords(game_name);
   if (words.length === 0) return [];
-  const found = (await searchNames(sql, words)).map((game) => game.game_id).filter((id) => id !== game_id);
-  const games = await sql<SimilarName[]>`
-    select game_id, game_name, application_id, audit_status, withdrawn_at, a.name as application_name
-    from unnest(${found.slice(0, COMPARED_MAX)}::uuid[]) with ordinality as found (game_id, place)
-    join games using (game_id) join applications a using (application_id)
-    where withdrawn_at is null
-    order by application_id = ${application_id}, place`;
-  return games.filter((game) => scoreOfName(words, game.game_name) > SIMILAR).slice(0, limit);
+  const similar = (await searchNames(sql, words)).filter(
+    (game) => game.game_id !== game_id && game.score > SIMILAR,
+  );
+  const isOwn = (game: FoundGame) => game.application_id === application_id;
+  const shown = [...similar.filter((game) => !isOwn(game)), ...similar.filter(isOwn)].slice(0, limit);
+  const applications = await sql<{ application_id: string; name: string }[]>`
+    select application_id, name from applications
+    where application_id = any(${shown.map((game) => game.application_id)}::text[])`;
+  const names = new Map(applications.map((row) => [row.application_id, row.name]));
+  return shown.map((game) => ({ ...game, application_name: names.get(game.application_id) ?? '' }));
 };
 
 /** Of each statement: the statistics do not know yet of the words of new games, which may be many. */
