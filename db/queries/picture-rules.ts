@@ -57,7 +57,7 @@ export const identifyAgain = async (sql: Queryable, picture_ids: readonly string
 
 /**
  * Reads the pins of at most `limit` decisions on the present content of an application's games, after a given decision.
- * Of a game it reads each that is not undone: the former one stands again when the last one is undone.
+ * Decisions that are undone are left out. Earlier ones are read too, because one of them stands again when the last one is undone.
  * @returns the pins, and the last decision that was read; null if there was none
  */
 export const listStandingPins = async (

@@ -30,7 +30,7 @@ export const operators = pgTable(
     isOneOf('operators_status', table.status, OPERATOR_STATUSES),
     areShort('operators_texts', [table.name, table.oidc_subject, table.roles]),
     areLists('operators_lists', [table.roles, table.held_roles]),
-    // The other site verifies it: with other costs, one sign-in would take its memory and its threads.
+    // The other site verifies this hash. With higher costs, one sign-in would take the memory and the threads of that site.
     check(
       'operators_password_hash',
       sql`${table.password_hash} ~ '^\\$argon2id\\$v=19\\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\\$[A-Za-z0-9+/]{22}\\$[A-Za-z0-9+/]{43}$'`,
@@ -57,7 +57,7 @@ export const operatorSessions = pgTable(
     login: login(),
     site: site(),
     started_at: moment('started_at').notNull().defaultNow(),
-    /** To the minute: a page does not wait for a write. */
+    /** The last request, or one up to a minute before it, so that few requests write. */
     seen_at: moment('seen_at').notNull().defaultNow(),
     /** When the OIDC provider last checked the credentials again for this session. One reveal uses it up. */
     confirmed_at: moment('confirmed_at'),

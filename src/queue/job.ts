@@ -28,7 +28,7 @@ export type JobSpec<Payload = unknown> = {
 // biome-ignore lint/suspicious/noExplicitAny: no other type covers the specifications of all payloads
 export type AnySpec = JobSpec<any>;
 
-/** Define a specification: the type of the payload follows from its schema. */
+/** Defines a specification. The type of the payload follows from its schema. */
 export const defineSpec = <Schema extends z.ZodType>(
   spec: JobSpec<z.infer<Schema>> & { payload: Schema },
 ): JobSpec<z.infer<Schema>> => spec;

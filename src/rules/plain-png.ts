@@ -45,7 +45,7 @@ const isPlainColours = ([primaries = 2, transfer = 2, matrix, isFull, ...others]
   isFull === 1 &&
   others.length === 0;
 
-/** Is it the control of a frame that is the picture itself? Browsers show nothing of a PNG with another one before its pixels. */
+/** Does this frame control chunk describe the whole picture? If it describes a part, browsers show nothing of the PNG. */
 const controlsWhole = (control: Buffer, header: Buffer = Buffer.alloc(0)): boolean =>
   control.length === 26 &&
   control.subarray(0, 20).equals(Buffer.concat([uint32(0), header.subarray(0, 8), Buffer.alloc(8)])) &&

@@ -28,7 +28,7 @@ const insert = (application_id: string, ids: string[]) =>
     ids.map((game_id) => fetchedGame({ game_id }, new Date(), { game_id })),
   );
 
-/** Compare the pages of 100 with all games, read and sorted by one query. */
+/** Compares the pages of 100 with all games, read and sorted by one query. */
 const expectPagesToAgree = async (scope: Scope, audit_status: AuditStatus) => {
   const mine = scope === null ? api.sql`` : api.sql`and application_id = ${scope}`;
   const rows = await api.sql`

@@ -6,7 +6,7 @@ import { DETAIL, expectFailure, JSON_TYPE, LIST, useApi } from '#test/support/ap
 const served = useApi();
 const { call } = served;
 
-/** Send bytes. @returns the answer, up to the end of the connection */
+/** Sends bytes. @returns the answer, up to the end of the connection */
 const sendRaw = async (bytes: string): Promise<string> => {
   const { hostname, port } = new URL(served.api.url);
   const socket = connect(Number(port), hostname);

@@ -11,7 +11,7 @@ const REQUESTS = 1_000;
 
 type Raw = { method: string; path: string; headers: [string, string][]; body: Buffer };
 
-/** Send the bytes unchanged and read until the server closes the connection. */
+/** Sends the bytes unchanged, and reads until the server closes the connection. */
 const send = async ({
   method,
   path,

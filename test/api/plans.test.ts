@@ -51,7 +51,7 @@ test('plans made while the tables were empty, for an operator or an application,
   const open = (scope: Scope) => ({ scope, pool: openDatabase(own.databaseUrl, { max: 1, planOnce: true }) });
   const readers = [open(null), open('one')];
   let decided: string = randomUUIDv7();
-  /** Run every statement of the API. @returns the number of rows that Postgres read for them */
+  /** Runs every statement of the API. @returns the number of rows that Postgres read for them */
   const readAll = ({ scope, pool }: ReturnType<typeof open>): Promise<number> =>
     pool.begin(async (tx) => {
       for (const page_num of [1, 100, 200, 201])

@@ -48,7 +48,7 @@ export const withDatabase = async (
   }
 };
 
-/** Insert pending games of a hundred applications, spread evenly over ten days, unless the kept database has them. */
+/** Inserts pending games of a hundred applications, spread evenly over ten days, unless the kept database has them. */
 export const loadGames = async (sql: Database, games: number): Promise<void> => {
   const page = { scope: null, audit_status: 'pending', page_num: 1, page_size: 1 } as const;
   const { total } = await selectGamePage(sql, page);

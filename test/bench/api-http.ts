@@ -28,7 +28,7 @@ const measure = async (caller: Worker, load: Load): Promise<Measured> => {
   return (await answer)[0];
 };
 
-/** Measure both operations and the bare route, in turns. */
+/** Measures both operations and the bare route, in turns. */
 export const measureHttp = async (
   databaseUrl: string,
   games: number,

@@ -27,7 +27,7 @@ const measure = async (figure: string, work: () => Promise<unknown>, rounds = RO
   };
 };
 
-/** Measure pages of an operator and of an application, and the last page read with OFFSET alone. */
+/** Measures pages of an operator and of an application, and the last page read with OFFSET alone. */
 export const measurePages = async (databaseUrl: string): Promise<Row[]> => {
   const sql = openDatabase(databaseUrl, { max: 1, planOnce: true });
   const rows: Row[] = [];

@@ -25,7 +25,7 @@ export type Applications = BenchProcess & { ports: number[]; calls: () => Promis
 /** Where a fleet of the bench stands; without `redisUrl` its queues are in its database. */
 export type Ground = Pick<Servers, 'encryptionKeys' | 'home'> & { redisUrl?: string | undefined };
 
-/** Start the servers of these applications, in a process of their own. */
+/** Starts the servers of these applications, in a process of their own. */
 export const startApplications = async (request: ApplicationsRequest): Promise<Applications> => {
   const server = startProcess('./application-server.ts');
   const ports = await server.ask<number[]>({ serve: request }, 'ports');
@@ -110,7 +110,7 @@ export const openProducer = (servers: Ground, databaseUrl: string): Foundation =
     logger: pino({ level: 'silent' }),
   });
 
-/** Open a run, as `catalogue sync` does. */
+/** Opens a run, as `catalogue sync` does. */
 export const startRun = async (
   { sql, producer }: Pick<Foundation, 'sql' | 'producer'>,
   application_id: string,

@@ -66,7 +66,7 @@ export const startProcess = (
   };
 };
 
-/** End with the process that started this one, however it ended. */
+/** Ends with the process that started this one, however it ended. */
 export const endWithParent = (): void => {
   process.on('disconnect', () => process.exit());
 };

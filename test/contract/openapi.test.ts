@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const run = promisify(execFile);
 const REDOCLY = resolve('node_modules/@redocly/cli/bin/cli.js');
-/** Run the public linter and contract tester, offline. @returns its output; rejects if it reports an error */
+/** Runs the public linter and contract tester, offline. @returns its output; rejects if it reports an error */
 const redocly = async (...args: string[]): Promise<string> => {
   const env = {
     ...process.env,

@@ -38,7 +38,7 @@ const ownApplication = async (...game_ids: string[]) => {
   return application;
 };
 
-/** Wait until this many sessions wait for a lock. */
+/** Waits until this many sessions wait for a lock. */
 const untilBlocked = (sessions: number) =>
   until(`${sessions} sessions wait for a lock`, async () => {
     const rows = await database.sql`

@@ -17,7 +17,7 @@ export type FleetApplication = {
   block: (which: (call: Call) => boolean) => void;
   blocked: (count: number) => Promise<void>;
   release: () => void;
-  /** End every open connection. */
+  /** Ends every open connection. */
   cut: () => void;
   [Symbol.asyncDispose]: () => Promise<void>;
 };

@@ -13,7 +13,7 @@ const POLL_MOST_MS = 15_000;
 /** BullMQ reads each scheduler with a statement of its own, and all of them at once: a connection comes within 10 s. */
 const SCHEDULERS_AT_ONCE = 100;
 
-/** Wait until every active application's schedules tick in time. */
+/** Waits until every active application's schedules tick in time. */
 export const scheduled = async ({ sql, databaseUrl, queue }: World): Promise<void> => {
   await using foundation = openProducer(databaseUrl, queue.redisUrl);
   const ticks = foundation.producer.queue(tick);
@@ -43,7 +43,7 @@ export const scheduled = async ({ sql, databaseUrl, queue }: World): Promise<voi
   await poll('every schedule ticks in time', areInTime, withinMs);
 };
 
-/** Ask as `until` does, of a fleet so large or so slow that it takes minutes. */
+/** Waits as `until` does, for a fleet so large or so slow that it takes minutes. */
 export const poll = async (
   what: string,
   ask: () => Promise<boolean>,
@@ -61,7 +61,7 @@ export const poll = async (
   }
 };
 
-/** Add a tick of games for every application, and wait until each tick has ended and each application has a new run. */
+/** Adds a tick of games for every application, and waits until each tick has ended and each application has a new run. */
 export const tickAll = async ({ sql, databaseUrl, queue }: World): Promise<void> => {
   await using foundation = openProducer(databaseUrl, queue.redisUrl);
   const ticks = foundation.producer.queue(tick);

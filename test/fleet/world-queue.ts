@@ -24,13 +24,13 @@ export type WorldQueue = {
   cluster?: RedisCluster;
   /** What watches the Redis of the queues, if something does. */
   sentinel?: RedisSentinel;
-  /** Keep what workers say to the queue on its way, and nothing else. */
+  /** Keeps what workers say to the queue on its way, and nothing else. */
   pause: () => void;
   /** Lets it continue, on new connections. */
   resume: () => void;
   /** Lose every job and every schedule. */
   flush: () => Promise<void>;
-  /** Make a waiting job's payload another. */
+  /** Makes a waiting job's payload another. */
   rewrite: (queue: string, job_id: string, payload: object) => Promise<void>;
   /** Jobs that have not ended, by their state: for the message of a standstill. */
   describe: () => Promise<unknown>;

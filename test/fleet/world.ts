@@ -31,9 +31,9 @@ export type Ground = {
   template: string;
   /** Its applications have been synced once. */
   landed?: boolean;
-  /** Cut all of Postgres down and start it again; undefined where it is not ours. */
+  /** Cuts all of Postgres down and starts it again; undefined where it is not ours. */
   restartPostgres?: () => Promise<void>;
-  /** Make a small disk for one database; undefined where that can't be done. */
+  /** Makes a small disk for one database; undefined where that can't be done. */
   openSmallDisk?: () => Promise<SmallDisk>;
   /** Sets Postgres's clock by so many hours from the machine's; undefined where that cannot be done. */
   moveClock?: (hours: number) => Promise<void>;
@@ -68,9 +68,9 @@ export type World = {
   use: <T extends AsyncDisposable>(resource: T) => T;
   /** How many workers have ended by themselves, with an error. */
   crashes: () => number;
-  /** Open a full run of every application and add its first step. */
+  /** Opens a full run of every application and adds its first step. */
   startRuns: () => Promise<void>;
-  /** Wait until every run has ended. */
+  /** Waits until every run has ended. */
   quiet: (withinMs?: number) => Promise<void>;
   snapshot: () => Promise<Snapshot>;
   /** The most calls that one page or one game has had. */
@@ -101,7 +101,7 @@ export type WorldOptions = {
   patient?: boolean;
 };
 
-/** Open a world. On landed ground, its applications have changed since they were synced. */
+/** Opens a world. On landed ground, its applications have changed since they were synced. */
 export const openWorld = async (ground: Ground, options: WorldOptions = {}): Promise<World> => {
   const { applications: count = 3, games = 120, latencyMs = 1, queue: kind = 'redis' } = options;
   await using opened = new AsyncDisposableStack();

@@ -46,7 +46,7 @@ onBothBackends('A job', (kind) => {
     return finish(pullGameDetail, { application_id });
   };
 
-  /** Add a job and wait for its end. */
+  /** Adds a job and waits for its end. */
   const finish = async (definition: AnySpec, payload: object): Promise<JobResult> => {
     const { id } = await fleet.producer.add(definition, payload);
     const { failedReason, returnvalue } = await fleet.jobEnded(definition, id);

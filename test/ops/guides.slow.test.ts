@@ -37,7 +37,7 @@ const createClone = async (): Promise<AsyncDisposable & { directory: string }> =
 /** A guide that hangs is killed, and its output shows where. */
 const FOLLOW_MS = 240_000;
 
-/** Run the blocks in order in one shell, as a reader does. Ends the processes that they left running. */
+/** Runs the blocks in order in one shell, as a reader does. Ends the processes that they left running. */
 const follow = async (blocks: readonly string[], directory: string, env: Record<string, string>) => {
   const script = [
     'set -euo pipefail',

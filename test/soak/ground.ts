@@ -52,7 +52,7 @@ export const startClockedGround = async (stack: AsyncDisposableStack): Promise<G
   };
 };
 
-/** Start a Postgres of its own, with a migrated template. It stops with `stack`. */
+/** Starts a Postgres of its own, with a migrated template. It stops with `stack`. */
 export const startGround = async (stack: AsyncDisposableStack): Promise<Ground> => {
   const home = await mkdtemp(join(tmpdir(), 'catalogue-soak-'));
   stack.defer(() => rm(home, { recursive: true, force: true }));

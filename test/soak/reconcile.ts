@@ -43,7 +43,7 @@ const redisCpu = async (): Promise<number> => {
 
 const one = (value: number) => value.toFixed(1);
 
-/** Run passes until every scheduler was looked up, and print the cost of each. */
+/** Runs passes until every scheduler was looked up, and prints the cost of each. */
 const measure = async (what: string): Promise<void> => {
   let from = FIRST_SCHEDULE;
   for (let pass = 1; pass === 1 || from !== FIRST_SCHEDULE; pass += 1) {
@@ -65,7 +65,7 @@ const measure = async (what: string): Promise<void> => {
 
 const key = (queue: string, part: string): string => `{catalogue}:${queue}:${part}`;
 
-/** Make every tick an hour late, and lose the jobs that were to run it. */
+/** Makes every tick an hour late, and loses the jobs that were to run it. */
 const loseTicks = async (): Promise<void> => {
   await redis.eval(
     `for _, id in ipairs(redis.call('zrange', KEYS[1], 0, -1)) do redis.call('zincrby', KEYS[1], -90000000, id) end

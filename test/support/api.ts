@@ -18,7 +18,7 @@ export type TestApi = {
   close(): Promise<void>;
 };
 
-/** Start the API on a socket, with its own database. */
+/** Starts the API on a socket, with its own database. */
 export const startApi = async (options: Partial<ApiOptions> = {}): Promise<TestApi> => {
   const database = await createTestDatabase();
   const sql = openDatabase(database.databaseUrl, { max: 4, applicationName: 'api test' });

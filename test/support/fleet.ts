@@ -52,32 +52,32 @@ export type TestFleet = {
   deps: JobDependencies;
   /** Everything that was logged, at level trace. */
   log: () => string;
-  /** Start a worker in this process; it is stopped with the fleet if not before. */
+  /** Starts a worker in this process; it is stopped with the fleet if not before. */
   startWorker: () => Promise<Runner>;
-  /** Start a sample application and register it; it is closed with the fleet. */
+  /** Starts a sample application and registers it; it is closed with the fleet. */
   addApplication: (
     application_id: string,
     games: number,
     settings?: Partial<ApplicationSettings>,
     signer?: AddressSigner,
   ) => Promise<{ application: ApplicationRow; server: SampleApplication }>;
-  /** Open a run and add its first step. */
+  /** Opens a run and adds its first step. */
   startRun: (
     application_id: string,
     options?: { full?: boolean; accept_withdrawals?: boolean },
   ) => Promise<RunRow>;
-  /** Wait for a run's end. */
+  /** Waits for a run's end. */
   ended: (run_id: string) => Promise<RunRow>;
   /** A whole run. */
   sync: (
     application_id: string,
     options?: { full?: boolean; accept_withdrawals?: boolean },
   ) => Promise<RunRow>;
-  /** Wait for a job's end, then read it: what was read before lacks the end. */
+  /** Waits for a job's end, then reads it: what was read before lacks the end. */
   jobEnded: (definition: { name: string }, id: string | undefined) => Promise<Job>;
   /** Lose every job of the queue, as a flushed Redis does. */
   flushQueue: () => Promise<void>;
-  /** Stop everything, but keep the database. */
+  /** Stops everything, but keeps the database. */
   disconnect: () => Promise<void>;
   stop: () => Promise<void>;
 };

@@ -20,7 +20,7 @@ export type Gate = {
 
 const read = async (request: IncomingMessage): Promise<Buffer> => Buffer.concat(await request.toArray());
 
-/** Open a gate before the server at `target`. */
+/** Opens a gate before the server at `target`. */
 export const startGate = async (target: string): Promise<Gate> => {
   let isBlocked: (call: GatedCall) => boolean = () => false;
   let waiting: (() => void)[] = [];

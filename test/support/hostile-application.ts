@@ -44,7 +44,7 @@ export type HostileApplication = {
   calls: { list: number; detail: number };
 };
 
-/** Start and register an application with the given behaviour; it ends with the test. */
+/** Starts and registers an application with the given behaviour; it ends with the test. */
 export const startHostileApplication = async (
   fleet: TestFleet,
   application_id: string,

@@ -19,7 +19,7 @@ import { everyRedisValue } from '#test/support/stored.ts';
 
 export type TestFleet = {
   producer: Producer;
-  /** Add a job and wait for its end: what it returned, or why it failed. */
+  /** Adds a job and waits for its end: what it returned, or why it failed. */
   finish: (spec: AnySpec, payload: object) => Promise<{ result: JobResult } | { failed: string }>;
   /** Everything that was logged, at level trace. */
   log: () => string;

@@ -44,11 +44,11 @@ export const ringOf = (ids: readonly string[], home?: string): KeyRing => {
   };
 };
 
-/** Store the answer of one pull, as one attempt of the job does. */
+/** Stores the answer of one pull, as one attempt of the job does. */
 export const storeOnce = async (sql: Database, keys: KeyRing, pull: KycPull, record: KycRecord | null) =>
   storeKycRecord(sql, { keys, fingerprintKey: await openFingerprintKey(sql, keys) }, pull, record);
 
-/** Store an answer to a pull that begins now, as the job does: it retries conflicts. */
+/** Stores an answer to a pull that begins now, as the job does: it retries conflicts. */
 export const store = async (
   sql: Database,
   keys: KeyRing,

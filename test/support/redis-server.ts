@@ -10,9 +10,9 @@ export type RedisServer = {
   port: number;
   url: string;
   directory: string;
-  /** End it (by default in good order). */
+  /** Ends it (by default in good order). */
   end: (signal?: NodeJS.Signals) => Promise<void>;
-  /** Start it again on its port, with what it kept. */
+  /** Starts it again on its port, with what it kept. */
   start: () => Promise<void>;
   /** SIGSTOP: its connections stay, and nothing answers until SIGCONT. */
   signal: (signal: 'SIGSTOP' | 'SIGCONT') => void;
@@ -21,7 +21,7 @@ export type RedisServer = {
 
 const READY = /ready to accept connections|Sentinel ID is/i;
 
-/** Start redis-server from the PATH. It keeps nothing over a restart unless `args` say so. */
+/** Starts redis-server from the PATH. It keeps nothing over a restart unless `args` say so. */
 export const startRedisServer = async (
   options: { args?: readonly string[]; config?: (directory: string, port: number) => Promise<string> } = {},
 ): Promise<RedisServer> => {

@@ -14,9 +14,9 @@ export const PLANTED_TOKEN = 'planted-token-7d0c55a1e9';
 
 export type SmallFleet = {
   env: Record<string, string>;
-  /** Start a role; it is stopped with the fleet. */
+  /** Starts a role; it is stopped with the fleet. */
   start: (name: string, extra?: Record<string, string>) => Promise<FleetProcess>;
-  /** Run a command to its end. */
+  /** Runs a command to its end. */
   run: (...args: string[]) => Promise<CliResult>;
   /** Register a sample application with this number of games. */
   addApplication: (application_id: string, games: number) => Promise<void>;

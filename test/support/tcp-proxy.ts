@@ -24,9 +24,9 @@ export type TcpProxy = {
   pauseAfter: (connections: number) => void;
   /** What waited goes on. */
   resume: () => void;
-  /** End every connection, and refuse new ones (or all above a number). */
+  /** Ends every connection, and refuses new ones (or all above a number). */
   cut: (options?: { refuse?: boolean; most?: number }) => void;
-  /** Take connections again. */
+  /** Takes connections again. */
   restore: () => void;
   watch: (watcher: Watcher) => void;
   /** From now on each reply arrives this many milliseconds later. */

@@ -12,7 +12,7 @@ const SAY_PEAK = `data:text/javascript,${encodeURIComponent(
 
 type Started = { ms: number; maxRssMb: number };
 
-/** Run a command until its first line of output, then end it. */
+/** Runs a command until its first line of output, then ends it. */
 const start = async (args: readonly string[], env: Record<string, string>): Promise<Started> => {
   const from = performance.now();
   const child = spawn(process.execPath, ['--import', SAY_PEAK, CATALOGUE, ...args], {

@@ -58,7 +58,7 @@ export const progress = async ({ sql }: World) => {
 /** On a machine that many worlds share. */
 const UNDER_WAY_WITHIN_MS = 3 * 60_000;
 
-/** Wait until runs have fetched some of their games. */
+/** Waits until runs have fetched some of their games. */
 export const underWay = (world: World) =>
   until(
     'the runs are under way',

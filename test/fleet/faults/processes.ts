@@ -9,7 +9,7 @@ const killAt = (at: Blocked) => async (world: World) => {
   return other;
 };
 
-/** Kill a worker that has committed, while its word of it is on the way to the queue. */
+/** Kills a worker that has committed, while its word of it is on the way to the queue. */
 const killBeforeAcknowledgement =
   (at: Blocked, committed: (world: World) => Promise<boolean>) => async (world: World) => {
     const worker = await workerAt(world, at);
