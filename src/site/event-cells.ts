@@ -47,7 +47,7 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
 the log of the workers.`;
   if (failing_since !== null)
     return html`Deliveries fail: ${describeError(last_error ?? '')} After three days of failures the address is switched
-off.<br>First failure ${ago(failing_since)}<br>Next event ${due(next_attempt_at)}`;
+off.<br>First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;
