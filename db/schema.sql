@@ -430,8 +430,9 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
   constraint games_content CHECK (GREATEST(octet_length(game_desc), octet_length(game_icon::text), octet_length(game_store_pic::text)) <= 1000000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
+  constraint games_ids CHECK (GREATEST(octet_length(application_game_id)) <= 2048),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
-  constraint games_texts CHECK (GREATEST(octet_length(application_game_id), octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
+  constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
   constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
@@ -670,7 +671,8 @@ create table picture_pins (
   picture_id uuid not null,
   sha256 bytea,
   constraint picture_pins_audit_id_is_icon_place_pk PRIMARY KEY (audit_id, is_icon, place),
-  constraint picture_pins_counts CHECK (LEAST(audit_id, place::bigint) >= 0 AND GREATEST(audit_id, place::bigint) <= '9007199254740991'::bigint),
+  constraint picture_pins_counts CHECK (LEAST(audit_id) >= 0 AND GREATEST(audit_id) <= '9007199254740991'::bigint),
+  constraint picture_pins_place CHECK (place >= 0 AND place <= 99),
   constraint picture_pins_sizes CHECK (GREATEST(octet_length(sha256)) <= 20000)
 );
 
@@ -740,7 +742,7 @@ create table refresh_requests (
   attempts smallint default 0 not null,
   constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
   constraint refresh_requests_counts CHECK (LEAST(attempts) >= 0 AND GREATEST(attempts) <= '9007199254740991'::bigint),
-  constraint refresh_requests_texts CHECK (GREATEST(octet_length(application_game_id)) <= 20000),
+  constraint refresh_requests_ids CHECK (GREATEST(octet_length(application_game_id)) <= 2048),
   constraint refresh_requests_times CHECK (LEAST(requested_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(requested_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
@@ -1281,28 +1283,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION check_decided_content()
- RETURNS trigger
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'public', 'pg_temp'
-AS $function$
-begin
-  perform from games g join game_revisions r using (game_id, revision)
-    where g.game_id = new.game_id and g.revision = new.revision
-      and ((r.game_name, r.game_desc, split_part(r.game_store_video, '?', 1), without_queries(r.game_icon),
-            without_queries(r.game_store_pic))
-        is distinct from
-          (g.game_name, g.game_desc, split_part(g.game_store_video, '?', 1), without_queries(g.game_icon),
-            without_queries(g.game_store_pic)));
-  if found then
-    raise exception 'The revision % of the game % is not what the game shows.', new.revision, new.game_id
-      using errcode = 'check_violation';
-  end if;
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION check_message()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1579,6 +1559,16 @@ AS $function$
     from kyc_records where data_keys <> '[]' group by 2
   union all select 'kyc_former_records', data_keys -> 0 ->> 'key_id', count(*)::int
     from kyc_former_records where data_keys <> '[]' group by 2
+$function$;
+
+CREATE OR REPLACE FUNCTION cut_address()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.url := left(new.url, 2048);
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION end_expired_verdicts()
@@ -1964,10 +1954,10 @@ begin
   if new.secret is distinct from old.secret then
     new.former_secret := case when new.former_until > now() then old.secret end;
     if new.former_secret is not null then
-      new.secret_keys := new.secret_keys || (old.secret_keys -> 0);
+      new.secret_keys := new.secret_keys || jsonb_path_query_array(old.secret_keys, '$[0]');
     end if;
   elsif new.former_secret is null then
-    new.secret_keys := jsonb_build_array(new.secret_keys -> 0);
+    new.secret_keys := jsonb_path_query_array(new.secret_keys, '$[0]');
   end if;
   return new;
 end
@@ -1987,6 +1977,31 @@ begin
     raise exception 'This id is of an imported game that waits for its first pull.' using errcode = 'insufficient_privilege';
   end if;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_shown_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  perform from games g left join game_revisions r using (game_id, revision)
+    where g.game_id = new.game_id and g.revision = new.revision
+      and ((r.game_name, r.game_desc, split_part(r.game_store_video, '?', 1), without_queries(r.game_icon),
+            without_queries(r.game_store_pic))
+        is distinct from
+          (g.game_name, g.game_desc, split_part(g.game_store_video, '?', 1), without_queries(g.game_icon),
+            without_queries(g.game_store_pic)));
+  if found then
+    delete from game_revisions where game_id = new.game_id and revision = new.revision;
+    insert into game_revisions (
+      game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at)
+    select game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at
+    from games where game_id = new.game_id;
+  end if;
+  return new;
 end
 $function$;
 
@@ -2686,6 +2701,8 @@ $function$;
 CREATE OR REPLACE FUNCTION track_review()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
 declare
   decided_revision integer;
@@ -2960,7 +2977,7 @@ CREATE TRIGGER game_audits_appeal BEFORE INSERT ON game_audits
 
 CREATE TRIGGER game_audits_content BEFORE INSERT ON game_audits
   FOR EACH ROW
-  EXECUTE FUNCTION check_decided_content();
+  EXECUTE FUNCTION keep_shown_revision();
 
 CREATE TRIGGER game_audits_keep_appeal BEFORE UPDATE OF undone_at ON game_audits
   FOR EACH ROW
@@ -3116,6 +3133,11 @@ CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
 
+CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
+  FOR EACH ROW
+  WHEN (octet_length(new.url) > 8192)
+  EXECUTE FUNCTION cut_address();
+
 CREATE TRIGGER sign_in_attempts_bound BEFORE INSERT OR UPDATE ON sign_in_attempts
   FOR EACH ROW
   EXECUTE FUNCTION bound_attempts();
@@ -3152,7 +3174,8 @@ grant select, update (closed_as, closed_at, used_at) on approvals to catalogue_o
 grant select on audit_head to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant insert on audit_log to catalogue_api, catalogue_media;
 grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
-grant select, insert, update (carry_at), delete on changed_games to catalogue_console, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select on changed_games to catalogue_console, catalogue_operator, catalogue_operator_api;
+grant select, update (carry_at) on changed_games to catalogue_media, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
 grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -3177,7 +3200,6 @@ grant execute on function carry_over_decision(uuid,integer,bigint,jsonb) to cata
 revoke execute on function carry_over_decision(uuid,integer,bigint,jsonb) from public;
 revoke execute on function check_appeal() from public;
 revoke execute on function check_appeal_decision() from public;
-revoke execute on function check_decided_content() from public;
 revoke execute on function check_message() from public;
 revoke execute on function check_pass() from public;
 grant execute on function clear_kyc_failure(text) to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -3206,6 +3228,7 @@ revoke execute on function guard_appeal() from public;
 revoke execute on function keep_appeal() from public;
 revoke execute on function keep_changed_words() from public;
 revoke execute on function keep_decided_revision() from public;
+revoke execute on function keep_shown_revision() from public;
 revoke execute on function keep_words() from public;
 grant execute on function place_events(text,integer) to catalogue_api, catalogue_operator, catalogue_operator_api, catalogue_worker;
 revoke execute on function place_events(text,integer) from public;
@@ -3225,7 +3248,8 @@ revoke execute on function stream_package() from public;
 revoke execute on function stream_revisions() from public;
 revoke execute on function stream_suspect_run() from public;
 revoke execute on function stream_verdict() from public;
-grant select, insert, update on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
+revoke execute on function track_review() from public;
+grant select on game_absences to catalogue_console, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert (game_id, text) on game_appeals to catalogue_api;
 grant select, insert (game_id, text), update (answer, decided_by, outcome) on game_appeals to catalogue_console;
 grant select, update (answer, decided_by, outcome) on game_appeals to catalogue_operator, catalogue_operator_api;

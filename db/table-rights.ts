@@ -22,7 +22,7 @@ const EVERYTHING = 'select, insert, update, delete';
 const WRITE = 'select, insert, update';
 const ADD_DELETE = 'select, insert, delete';
 const ADD = 'select, insert';
-const CARRY = 'select, insert, update (carry_at), delete';
+const CARRY = 'select, update (carry_at)';
 const MESSAGE = 'select, insert (game_id, kind, written_by, text)';
 const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) => [role, 'select']));
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
@@ -77,7 +77,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   audit_head: { console: 'select', operator: 'select' },
   audit_log: { worker: ADD, api: 'insert', console: ADD, media: 'insert', kyc_desk: ADD, operator: ADD },
-  changed_games: { worker: CARRY, console: CARRY, media: CARRY, operator: CARRY },
+  // Triggers write its rows, with the rights of their owner.
+  changed_games: { worker: CARRY, console: 'select', media: CARRY, operator: 'select' },
   content_providers: { worker: WRITE, console: 'select', kyc_desk: WRITE, operator: WRITE },
   // `migrate` writes it.
   decision_rules: READ_BY_ALL,
@@ -108,7 +109,8 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     console: 'select, insert (game_id, text), update (outcome, decided_by, answer)',
     operator: 'select, update (outcome, decided_by, answer)',
   },
-  game_absences: { worker: WRITE, console: WRITE, operator: WRITE },
+  // A trigger writes it, with the rights of its owner.
+  game_absences: READ,
   game_audits: {
     ...READ,
     console: DECIDE,

@@ -279,7 +279,8 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_application_game" UNIQUE("application_id","application_game_id"),
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
-	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
+	CONSTRAINT "games_ids" CHECK (greatest(octet_length("games"."application_game_id")) <= 2048),
+	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
 	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), octet_length("games"."game_icon"::text), octet_length("games"."game_store_pic"::text)) <= 1000000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null
           and cardinality("games"."game_icon") <= 100) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null
@@ -539,7 +540,8 @@ CREATE TABLE "picture_pins" (
 	"picture_id" uuid NOT NULL,
 	"sha256" "bytea",
 	CONSTRAINT "picture_pins_audit_id_is_icon_place_pk" PRIMARY KEY("audit_id","is_icon","place"),
-	CONSTRAINT "picture_pins_counts" CHECK (least("picture_pins"."audit_id", "picture_pins"."place") >= 0 and greatest("picture_pins"."audit_id", "picture_pins"."place") <= 9007199254740991),
+	CONSTRAINT "picture_pins_counts" CHECK (least("picture_pins"."audit_id") >= 0 and greatest("picture_pins"."audit_id") <= 9007199254740991),
+	CONSTRAINT "picture_pins_place" CHECK ("picture_pins"."place" between 0 and 99),
 	CONSTRAINT "picture_pins_sizes" CHECK (greatest(octet_length("picture_pins"."sha256")) <= 20000)
 );
 --> statement-breakpoint
@@ -620,7 +622,7 @@ CREATE TABLE "refresh_requests" (
 	"attempts" smallint DEFAULT 0 NOT NULL,
 	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id"),
 	CONSTRAINT "refresh_requests_counts" CHECK (least("refresh_requests"."attempts") >= 0 and greatest("refresh_requests"."attempts") <= 9007199254740991),
-	CONSTRAINT "refresh_requests_texts" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 20000),
+	CONSTRAINT "refresh_requests_ids" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 2048),
 	CONSTRAINT "refresh_requests_times" CHECK (least("refresh_requests"."requested_at") >= '1970-01-01Z' and greatest("refresh_requests"."requested_at") < '10000-01-01Z')
 );
 --> statement-breakpoint

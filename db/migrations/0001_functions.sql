@@ -597,8 +597,10 @@ create trigger games_pass_update before update of audit_status, withdrawn_at on 
     or old.withdrawn_at is not null and new.withdrawn_at is null))
   execute function check_pass();
 
+-- It runs with the rights of its owner: a row of another game or application would keep a game out of both lanes.
 create function track_review() returns trigger
-language plpgsql
+language plpgsql security definer
+set search_path = public, pg_temp
 as $$
 declare
   decided_revision integer;
@@ -1171,14 +1173,15 @@ $$;
 create trigger game_audits_appeal before insert on game_audits for each row execute function guard_appeal();
 
 -- A decision is on the content that the game shows: later content is compared with its revision (carry_over_decision), which
--- the worker wrote. Queries of addresses may differ. The function runs with the rights of its owner, because not every role
+-- the worker wrote. One that is missing, or has other content, is written anew: no decision names it, and the foreign key
+-- would refuse each. Queries of addresses may differ. The function runs with the rights of its owner, because not every role
 -- that decides reads revisions.
-create function check_decided_content() returns trigger
+create function keep_shown_revision() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 begin
-  perform from games g join game_revisions r using (game_id, revision)
+  perform from games g left join game_revisions r using (game_id, revision)
     where g.game_id = new.game_id and g.revision = new.revision
       and ((r.game_name, r.game_desc, split_part(r.game_store_video, '?', 1), without_queries(r.game_icon),
             without_queries(r.game_store_pic))
@@ -1186,14 +1189,17 @@ begin
           (g.game_name, g.game_desc, split_part(g.game_store_video, '?', 1), without_queries(g.game_icon),
             without_queries(g.game_store_pic)));
   if found then
-    raise exception 'The revision % of the game % is not what the game shows.', new.revision, new.game_id
-      using errcode = 'check_violation';
+    delete from game_revisions where game_id = new.game_id and revision = new.revision;
+    insert into game_revisions (
+      game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at)
+    select game_id, revision, game_name, game_icon, game_desc, game_store_pic, game_store_video, content_hash, fetched_at
+    from games where game_id = new.game_id;
   end if;
   return new;
 end
 $$;
 
-create trigger game_audits_content before insert on game_audits for each row execute function check_decided_content();
+create trigger game_audits_content before insert on game_audits for each row execute function keep_shown_revision();
 
 -- The foreign key of game_audits would accept another revision in the same statement.
 create function keep_decided_revision() returns trigger
@@ -1559,6 +1565,20 @@ create trigger applications_removed after update of status on applications for e
 create trigger picture_pins_kept before update of sha256 on picture_pins for each row
   when (old.sha256 is not null and new.sha256 is distinct from old.sha256)
   execute function refuse_to_roles('bind a decision to other bytes');
+
+-- A stolen worker may store a longer address than applications have: no decision on the game could be bound to its picture.
+create function cut_address() returns trigger
+language plpgsql
+as $$
+begin
+  new.url := left(new.url, 2048);
+  return new;
+end
+$$;
+
+create trigger pictures_address before insert or update of url on pictures for each row
+  when (octet_length(new.url) > 8192)
+  execute function cut_address();
 
 -- Where the database does not know the bytes that a decision names, the API serves the address of the application.
 create trigger picture_contents_kept before delete on picture_contents for each row
@@ -2058,7 +2078,8 @@ as $$
     from kyc_former_records where data_keys <> '[]' group by 2
 $$;
 
--- Keeps the secret before a rotation until `former_until`: processes that may not read secrets rotate them.
+-- Keeps the secret before a rotation until `former_until`: processes that may not read secrets rotate them. A stolen console
+-- may leave no key, which `->` would make a null.
 create function keep_former_secret() returns trigger
 language plpgsql
 set search_path = public, pg_temp
@@ -2067,10 +2088,10 @@ begin
   if new.secret is distinct from old.secret then
     new.former_secret := case when new.former_until > now() then old.secret end;
     if new.former_secret is not null then
-      new.secret_keys := new.secret_keys || (old.secret_keys -> 0);
+      new.secret_keys := new.secret_keys || jsonb_path_query_array(old.secret_keys, '$[0]');
     end if;
   elsif new.former_secret is null then
-    new.secret_keys := jsonb_build_array(new.secret_keys -> 0);
+    new.secret_keys := jsonb_path_query_array(new.secret_keys, '$[0]');
   end if;
   return new;
 end

@@ -184,7 +184,6 @@ export const listLanePage = async (
     )
     select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.revision,
            a.name as application_name, coalesce(found.since, g.created_at) as since, found.due,
-           -- Worker and media write changed_games, and could name another revision.
            decided.revision as decided_revision, decided.audit_status as decided_status,
            ending.game_id as last_id, ending.due as last_due
     from (select 1) one left join ending on true left join (

@@ -67,7 +67,7 @@ export const listStandingPins = async (
   limit: number,
 ): Promise<{ pins: PicturePin[]; last: number | null }> => {
   // A decision on a game without pictures has no pin.
-  const rows = await sql<(PicturePin & { picture_id: string | null })[]>`
+  const rows = await sql<(PicturePin & { picture_id: string | null; url: string | null })[]>`
     with decisions as materialized (
       select a.audit_id, g.game_icon, g.game_store_pic
       from games g join game_audits a using (game_id)
@@ -78,7 +78,8 @@ export const listStandingPins = async (
     select d.audit_id, p.is_icon, p.place, p.picture_id,
            (case when p.is_icon then d.game_icon else d.game_store_pic end)[p.place + 1] as url
     from decisions d left join picture_pins p using (audit_id) order by d.audit_id`;
-  return { pins: rows.filter(({ picture_id }) => picture_id !== null), last: rows.at(-1)?.audit_id ?? null };
+  // A stolen console may pin a place that the game does not have.
+  return { pins: rows.filter(({ picture_id, url }) => picture_id !== null && url !== null), last: rows.at(-1)?.audit_id ?? null };
 };
 
 /**

@@ -19,10 +19,14 @@ export const recordHeartbeat = async (
     on conflict (worker_id) do update set seen_at = now(), queue = excluded.queue`;
 };
 
+/** More than there are. A stolen worker may name one in each of its rows, of 20 KB. */
+const QUEUES_MAX = 10;
+
 /** Lists the queues from which live workers take jobs: more than one if their settings differ. */
 export const listWorkerQueues = (sql: Queryable): Promise<string[]> =>
   readColumn(sql<{ queue: string }[]>`
-    select distinct queue from workers where seen_at > now() - ${SILENT_AFTER}::interval order by queue`);
+    select distinct left(queue, 300) as queue from workers where seen_at > now() - ${SILENT_AFTER}::interval
+    order by queue limit ${QUEUES_MAX}`);
 
 /** Reads what tells this database from its copies: a dump that is restored gets another one, a replica has the same. */
 export const readDatabaseIdentity = (sql: Queryable): Promise<string> =>

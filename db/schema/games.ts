@@ -14,7 +14,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areLists, areShort, areTimes, isOneOf, moment, tsvector } from '#db/schema/columns.ts';
+import { areCounts, areIds, areLists, areShort, areTimes, isOneOf, moment, tsvector } from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 import { CONTENT, CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
@@ -91,12 +91,8 @@ export const games = pgTable(
     index('games_search').using('gin', table.search).with({ gin_pending_list_limit: 512 }),
     isOneOf('games_audit_status_known', table.audit_status, AUDIT_STATUSES),
     areCounts('games_counts', table.revision),
-    areShort('games_texts', [
-      table.application_game_id,
-      table.game_package_url,
-      table.list_hash,
-      ...shortContent(table),
-    ]),
+    areIds('games_ids', table.application_game_id),
+    areShort('games_texts', [table.game_package_url, table.list_hash, ...shortContent(table)]),
     areShort('games_content', longContent(table), CONTENT_BYTES),
     areLists('games_pictures', [table.game_icon, table.game_store_pic]),
     areTimes('games_times', table.fetched_at, table.addresses_end_at),

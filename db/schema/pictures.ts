@@ -14,6 +14,7 @@ import {
 import { areCounts, areLists, areNumbers, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
 import { gameAudits } from '#db/schema/games.ts';
 import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/pictures.ts';
+import { URLS_MAX } from '#src/contract/text.ts';
 import { IMAGE_FORMATS } from '#src/rules/pictures.ts';
 
 // Pictures of games. No foreign keys to `games`, and between these tables none: nothing that the ingest writes knows of
@@ -133,7 +134,9 @@ export const picturePins = pgTable(
     primaryKey({ columns: [table.audit_id, table.is_icon, table.place] }),
     index('picture_pins_picture').on(table.picture_id),
     index('picture_pins_sha256').on(table.sha256),
-    areCounts('picture_pins_counts', table.audit_id, table.place),
+    areCounts('picture_pins_counts', table.audit_id),
+    // The media process reads the pins of a thousand decisions at once.
+    check('picture_pins_place', sql`${table.place} between 0 and ${sql.raw(String(URLS_MAX - 1))}`),
     areShort('picture_pins_sizes', [table.sha256]),
   ],
 );
