@@ -79,7 +79,10 @@ export const listStandingPins = async (
            (case when p.is_icon then d.game_icon else d.game_store_pic end)[p.place + 1] as url
     from decisions d left join picture_pins p using (audit_id) order by d.audit_id`;
   // A stolen console may pin a place that the game does not have.
-  return { pins: rows.filter(({ picture_id, url }) => picture_id !== null && url !== null), last: rows.at(-1)?.audit_id ?? null };
+  return {
+    pins: rows.filter(({ picture_id, url }) => picture_id !== null && url !== null),
+    last: rows.at(-1)?.audit_id ?? null,
+  };
 };
 
 /**

@@ -14,7 +14,16 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areIds, areLists, areShort, areTimes, isOneOf, moment, tsvector } from '#db/schema/columns.ts';
+import {
+  areCounts,
+  areIds,
+  areLists,
+  areShort,
+  areTimes,
+  isOneOf,
+  moment,
+  tsvector,
+} from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES, DECISIONS } from '#src/contract/words.ts';
 import { CONTENT, CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';

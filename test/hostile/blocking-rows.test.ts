@@ -33,10 +33,7 @@ test('an address without keys, of a stolen console, keeps no former secret, and 
   for (const id of ['acme', 'beta']) await giveAddress(sql, id, 'https://events.example/');
   await sql`update event_webhooks set former_until = now() - interval '1 hour'`;
   expect(
-    await attempt(
-      'console',
-      "update event_webhooks set secret_keys = '[]' where application_id = 'acme'",
-    ),
+    await attempt('console', "update event_webhooks set secret_keys = '[]' where application_id = 'acme'"),
   ).toBe(1);
   expect(await deleteFormerSecrets(database.as('worker'))).toBe(2);
   const secret = { secret: Buffer.from('x'), secret_keys: [{ key_id: 'k', wrapped: 'x' }] };
