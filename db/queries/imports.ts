@@ -50,10 +50,12 @@ export const insertImportedGames = (
     ), revised as (
       insert into game_revisions (game_id, revision, content_hash, fetched_at, ${tx.unsafe(CONTENT_NAMES)})
       select game_id, revision, content_hash, fetched_at, ${tx.unsafe(CONTENT_NAMES)} from stored
+      returning game_id
     ), decided as (
       insert into game_audits (game_id, revision, audit_status, decided_by, reason, text, decided_at)
       select s.game_id, s.revision, l.audit_status, l.decided_by, l.reason, l.text, l.audit_time
-      from stored s join lines l using (application_game_id)
+      -- After its revision, which the trigger game_audits_content would write otherwise.
+      from revised join stored s using (game_id) join lines l using (application_game_id)
       where l.audit_status <> 'pending'
       returning audit_id
     )
