@@ -198,7 +198,7 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     await upsertGames(sql, 'arabic', [game]);
     await page.setViewportSize({ width: 1_280, height: 844 });
     await page.goto(`${served.url}/review?application=arabic`);
-    await page.locator('.game-card .of > .meta:first-child:dir(rtl)').waitFor();
+    await page.locator('.game-card .of > [dir]:dir(rtl)').waitFor();
     await page.goto(`${served.url}/games/${game.game_id}`);
     await page.locator('.lead > a:dir(rtl)').waitFor();
     await page.goto(`${served.url}/games?application=arabic`);

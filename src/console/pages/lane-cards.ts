@@ -93,8 +93,8 @@ export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
   return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>
-<div class="of"><span class="meta" dir="auto">${application_name}</span>${namePlace(game_id)}
-${dueMark(due)}</div>
+<div class="of">${dueMark(due)}<span class="meta" dir="auto">${application_name}</span>
+${namePlace(game_id)}</div>
 ${marks.length === 0 ? null : html`<div class="marks">${marks.map((mark) => html`${mark} `)}</div>`}</div>
 ${isGallery ? html`${shots(game, pictures)}${beginning(view.beginnings.get(game_id))}` : null}</li>`;
 };
