@@ -10,6 +10,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import type { StoreArea } from '#src/contract/pictures.ts';
+import { BEFORE_ALL_OTHERS, boundResponse } from '#src/lib/bound-response.ts';
 import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
 import type { StoreLocation } from '#src/picture-store/location.ts';
 import {
@@ -27,6 +28,9 @@ const LIMITS = {
 
 /** Longest time of a call with its retries, because a response that never ends would occupy its job for ever. */
 const CALL_MS = 25_000;
+
+/** More than the largest picture, and than a page of a listing. */
+const RESPONSE_MAX_BYTES = 2 * PICTURE_BYTES_MAX;
 
 /** The bytes never change, because their hash is their name. */
 const CACHE_CONTROL = 'public, max-age=31536000, immutable';
@@ -78,6 +82,7 @@ export const openS3Store = (
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...config,
   });
+  client.middlewareStack.add(boundResponse(RESPONSE_MAX_BYTES), BEFORE_ALL_OTHERS);
   const where = `s3://${bucket}/${prefix}`;
   const at = (area: StoreArea, name: string) => ({ Bucket: bucket, Key: `${prefix}${area}/${name}` });
 

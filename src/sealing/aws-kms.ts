@@ -1,5 +1,6 @@
 import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms';
 import { coerceError } from '#src/errors.ts';
+import { BEFORE_ALL_OTHERS, boundResponse } from '#src/lib/bound-response.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { nameRecord, type SealedRecord } from '#src/sealing/sealed-value.ts';
@@ -12,6 +13,9 @@ const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
 };
+
+/** A ciphertext of KMS has at most 6 KB. */
+const RESPONSE_MAX_BYTES = 100_000;
 
 /** One call with its second attempt. The limits above do not end a response that comes slowly. */
 const CALL_MS = 10_000;
@@ -26,6 +30,7 @@ const CALL_MS = 10_000;
 export const awsKmsKey = (arn: string, config: KMSClientConfig = {}, callMs = CALL_MS): KeyProvider => {
   const inTime = () => ({ abortSignal: AbortSignal.timeout(callMs) });
   const client = new KMSClient({ region: arn.split(':')[3] as string, ...LIMITS, ...config });
+  client.middlewareStack.add(boundResponse(RESPONSE_MAX_BYTES), BEFORE_ALL_OTHERS);
   const inputFor = ({ table, record_id }: SealedRecord) => ({
     KeyId: arn,
     EncryptionContext: { table, record_id },

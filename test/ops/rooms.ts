@@ -28,10 +28,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'db/schema': { imports: paths('src/contract src/rules'), packages: paths('drizzle-orm') },
   db: { imports: paths('src/errors.ts src/lib src/contract src/rules'), types: paths('db/schema') },
   'src/egress': { imports: paths('src/errors.ts src/lib src/contract src/rules') },
-  'src/picture-store': { imports: paths('src/errors.ts src/contract'), types: paths('src/rules') },
+  'src/picture-store': { imports: paths('src/errors.ts src/lib src/contract'), types: paths('src/rules') },
   'src/review': { imports: paths('src/errors.ts src/lib src/contract src/rules db') },
   'src/sealing': {
-    imports: paths('src/errors.ts src/lib/read-or-create-file.ts db'),
+    imports: paths('src/errors.ts src/lib/bound-response.ts src/lib/read-or-create-file.ts db'),
     types: paths('db/schema'),
   },
   'src/webhooks': { imports: paths('src/lib src/contract src/rules src/egress') },

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openS3Store } from '#src/picture-store/s3-store.ts';
 import type { PictureStore } from '#src/picture-store/store.ts';
@@ -7,12 +8,12 @@ import { startRawServer } from '#test/support/application-server.ts';
 // What answers in the place of a bucket: something else than S3, or a server that does not end.
 const PICTURE = { sha256: 'ab'.repeat(32), format: 'png' } as const;
 
-const openAt = async (answer: RequestListener): Promise<PictureStore> => {
+const openAt = async (answer: RequestListener, callMs = 500): Promise<PictureStore> => {
   const server = await startRawServer(answer);
   onTestFinished(() => server.close());
   const place = { kind: 's3', bucket: 'pictures', prefix: '', endpoint: server.url } as const;
   const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret' };
-  const store = openS3Store(place, { region: 'us-east-1', credentials, maxAttempts: 1 }, 500);
+  const store = openS3Store(place, { region: 'us-east-1', credentials, maxAttempts: 1 }, callMs);
   onTestFinished(store.close);
   return store;
 };
@@ -40,6 +41,26 @@ test('a response that never ends is ended', async () => {
   await expect(store.move('passed', PICTURE)).rejects.toThrow('it does not answer');
   await expect(store.read('seen', 'a.png')).rejects.toThrow('it does not answer');
   await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('it does not answer');
+});
+
+test.each([200, 500])('a response of 100 MiB with the status %i is not read into memory', async (status) => {
+  const received: Promise<boolean>[] = [];
+  const store = await openAt((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/xml' });
+    received.push(
+      pipeline(
+        Array.from({ length: 100 }, () => Buffer.alloc(1024 * 1024, '<')),
+        response,
+      ).then(
+        () => true,
+        () => false,
+      ),
+    );
+  }, 60_000);
+  await expect(store.put('seen', PICTURE, Buffer.from('bytes'))).rejects.toThrow('it reported an error');
+  await expect(store.delete('seen', 'a.png')).rejects.toThrow('it reported an error');
+  await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('it reported an error');
+  expect(await Promise.all(received)).toEqual([false, false, false]);
 });
 
 test('a listing reads the page that the page before it names', async () => {

@@ -26,7 +26,7 @@ type KmsRequest = {
 /** KMS's wire protocol (AWS JSON 1.1) for Encrypt and Decrypt, over keys that are made from their ARN. */
 let kms: RawServer;
 let seen: { target: string; request: KmsRequest; authorization: string }[] = [];
-let trouble: { status: number; type: string } | 'silence' | 'no end' | 'no bytes' | undefined;
+let trouble: { status: number; type: string } | 'silence' | 'no end' | '10 MiB' | 'no bytes' | undefined;
 /** The policy of the caller; absent: everything is allowed. */
 let policy: Policy | undefined;
 
@@ -89,6 +89,7 @@ beforeAll(async () => {
       response.on('close', () => clearInterval(drip));
       return;
     }
+    if (trouble === '10 MiB') return void response.end(Buffer.alloc(10 * 1024 * 1024, ' '));
     const failure = typeof trouble === 'object' ? trouble : undefined;
     const answer = trouble === 'no bytes' ? {} : (failure?.type ?? answerKms(target, body));
     const status = failure?.status ?? (typeof answer === 'string' ? 400 : 200);
@@ -181,6 +182,13 @@ describe('a key in AWS KMS', () => {
     expect(error).toMatchObject({
       code: 'key_service',
       message: expect.stringMatching(/AbortError|TimeoutError/),
+    });
+  });
+
+  it('whose response is larger than any of KMS fails', async () => {
+    expect(await keyErrorOf(() => during('10 MiB', () => kmsKey().wrap(keyBytes('data'), RECORD)))).toEqual({
+      code: 'key_service',
+      message: `AWS KMS did not serve ${ARN} for the row acme/r1 of kyc_records: Error.`,
     });
   });
 
