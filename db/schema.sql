@@ -2872,6 +2872,7 @@ alter table kyc_verdicts add constraint kyc_verdicts_application_id_applications
 alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table picture_pins add constraint picture_pins_audit_id_game_audits_audit_id_fk FOREIGN KEY (audit_id) REFERENCES game_audits(audit_id);
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
+alter table refresh_requests add constraint refresh_requests_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table sync_runs add constraint sync_runs_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;

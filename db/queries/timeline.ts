@@ -57,8 +57,11 @@ export const readGameEvents = async (sql: Queryable, game_id: string): Promise<G
       where subject = ${`game:${game_id}`} and action = 'game.package' order by entry_id desc limit ${ROWS_MAX}`,
     sql<PictureEvent[]>`
       select c.found_at as at, array_agg(p.url order by p.url) as urls
-      from picture_changes c join pictures p using (picture_id)
-      where c.game_id = ${game_id} group by 1 order by 1 desc limit ${ROWS_MAX}`,
+      from (
+        select found_at, picture_id from picture_changes
+        where game_id = ${game_id} order by found_at desc, picture_id desc limit ${ROWS_MAX}
+      ) as c join pictures p using (picture_id)
+      group by 1 order by 1 desc`,
     sql<NoticeEvent[]>`
       select e.type, d.state, d.delivered_at, d.last_attempt_at, d.last_error
       from events e join event_deliveries d using (event_id)

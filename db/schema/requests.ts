@@ -23,7 +23,10 @@ import { areCounts, areIds, areShort, areTimes, bytea, moment } from '#db/schema
 export const refreshRequests = pgTable(
   'refresh_requests',
   {
-    application_id: text().notNull(),
+    // Each round reads the applications that have requests.
+    application_id: text()
+      .notNull()
+      .references(() => applications.application_id, { onDelete: 'cascade' }),
     /** The application's id of a stored game; "" is its whole list. */
     application_game_id: text().notNull(),
     /** For the whole list: pulls every detail, not only those of new and changed entries. */

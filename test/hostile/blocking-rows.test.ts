@@ -5,6 +5,7 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { listLanePage } from '#db/queries/lanes.ts';
 import { deleteFormerSecrets, replaceEventSecret } from '#db/queries/receivers.ts';
+import { readGameEvents } from '#db/queries/timeline.ts';
 import { listWorkerQueues } from '#db/queries/workers.ts';
 import { identifyPins } from '#src/pictures/identify-pins.ts';
 import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
@@ -108,4 +109,23 @@ test('a stolen worker names no more queues than a page shows', async () => {
     select gen_random_uuid(), 'x', 1, rpad(n::text, 20000, 'x') from generate_series(1, 1000) n`;
   const queues = await listWorkerQueues(database.as('console'));
   expect([queues.length, Math.max(...queues.map((queue) => queue.length))]).toEqual([10, 300]);
+});
+
+test('a stolen media process has no page of a game show a hundred thousand changes of its pictures', async () => {
+  const game_id = await storeGame();
+  const media = database.as('media');
+  await media`
+    insert into pictures (picture_id, url) select gen_random_uuid(), 'https://cdn.example/' from generate_series(1, 300)`;
+  await media`
+    insert into picture_changes (game_id, picture_id, audit_id, before, after)
+    select ${game_id}, picture_id, 1, '\\x01', '\\x01' from pictures`;
+  const { pictures } = await readGameEvents(database.as('console'), game_id);
+  expect(pictures.map(({ urls }) => urls.length)).toEqual([200]);
+});
+
+test('a stolen API requests no games of applications that there are not, which each round would read', async () => {
+  await expect(
+    database.as('api')`
+      insert into refresh_requests (application_id, application_game_id) values ('none', 'g')`,
+  ).rejects.toMatchObject({ code: '23503' });
 });

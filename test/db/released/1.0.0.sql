@@ -918,7 +918,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"a4738f9121d09ebb0bc46c512d4642095c7fc22ce99f6b6bd85ce0719550bb40","created_at":1795509821388}'),
+  ('{"id":1,"hash":"04276e2288147ee729c30c0c8a3351fe54509c2dd31dab542aedba6955470a31","created_at":1795509821388}'),
   ('{"id":2,"hash":"cb43ac3dd9d8ba68154ad3395d896b47ed5764d522e1b2c3d4069753dc956d18","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -3242,6 +3242,7 @@ alter table kyc_verdicts add constraint kyc_verdicts_application_id_applications
 alter table operator_sessions add constraint operator_sessions_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table picture_pins add constraint picture_pins_audit_id_game_audits_audit_id_fk FOREIGN KEY (audit_id) REFERENCES game_audits(audit_id);
 alter table portal_sessions add constraint portal_sessions_token_id_api_tokens_token_id_fk FOREIGN KEY (token_id) REFERENCES api_tokens(token_id) ON DELETE CASCADE;
+alter table refresh_requests add constraint refresh_requests_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table run_days add constraint run_days_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
 alter table sign_in_links add constraint sign_in_links_login_operators_login_fk FOREIGN KEY (login) REFERENCES operators(login) ON DELETE CASCADE;
 alter table sync_runs add constraint sync_runs_application_id_applications_application_id_fk FOREIGN KEY (application_id) REFERENCES applications(application_id) ON DELETE CASCADE;
