@@ -1980,6 +1980,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION keep_position()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  new.position := least(new.position, coalesce((select max(position) from stream_events), 0));
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_shown_revision()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2942,6 +2953,10 @@ CREATE TRIGGER content_providers_verdict AFTER UPDATE OF replaced_at ON content_
   WHEN (old.replaced_at IS NULL AND new.replaced_at IS NOT NULL)
   EXECUTE FUNCTION follow_provider();
 
+CREATE TRIGGER event_subscriptions_position BEFORE INSERT OR UPDATE OF "position" ON event_subscriptions
+  FOR EACH ROW
+  EXECUTE FUNCTION keep_position();
+
 CREATE TRIGGER event_subscriptions_secret BEFORE UPDATE OF secret, former_secret ON event_subscriptions
   FOR EACH ROW
   EXECUTE FUNCTION keep_former_secret();
@@ -3280,7 +3295,7 @@ grant select on ingest_failures to catalogue_console;
 grant select, insert, update, delete on ingest_failures to catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert (accessed_by, action, application_id, reason, record_id) on kyc_access_log to catalogue_kyc_desk, catalogue_operator;
 grant select (application_id, changed_fields, received_at, record_id, replaced_at) on kyc_former_records to catalogue_operator_api;
-grant select (application_id, record_id, replaced_at), insert, delete on kyc_former_records to catalogue_worker;
+grant select (application_id, record_id, replaced_at), insert (application_id, changed_fields, corporate_account, cp_id, cp_name, cp_short_name, data_keys, id_number, id_type, legal_entity, opening_bank, received_at, record_id, registered_address, tax_id), delete on kyc_former_records to catalogue_worker;
 grant select, delete on kyc_former_records to catalogue_kyc_desk;
 grant select, update (data_keys), delete on kyc_former_records to catalogue_operator;
 grant select (public_key, purpose) on kyc_keys to catalogue_console;

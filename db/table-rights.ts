@@ -1,4 +1,5 @@
 import { DATABASE_ROLES, type DatabaseRole } from '#db/roles.ts';
+import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 
 /** What each role may do with a table, as `grant` has it. A role that is absent may do nothing. */
@@ -36,6 +37,8 @@ const VERDICT =
 const DECIDE =
   'select, insert (game_id, revision, audit_status, decided_by, reason, text, note, batch_id, appeal_id, waiting_since, ' +
   'decided_at), update (undone_at, undone_by)';
+/** Postgres says when a version was replaced: one of the end of time would be kept for ever. */
+const FORMER_RECORD = `record_id, application_id, cp_id, ${KYC_SEALED_FIELDS.join(', ')}, data_keys, received_at, changed_fields`;
 const ADD_REVEAL = 'select, insert (application_id, record_id, action, accessed_by, reason)';
 const RUN =
   'select, insert (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games), update';
@@ -146,7 +149,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   kyc_access_log: { kyc_desk: ADD_REVEAL, operator: ADD_REVEAL },
   kyc_former_records: {
-    worker: 'select (record_id, application_id, replaced_at), insert, delete',
+    worker: `select (record_id, application_id, replaced_at), insert (${FORMER_RECORD}), delete`,
     kyc_desk: 'select, delete',
     operator: 'select, update (data_keys), delete',
   },

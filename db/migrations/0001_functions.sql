@@ -2127,6 +2127,20 @@ begin
 end
 $$;
 
+-- No subscription is ahead of the stream: a stolen worker would keep every later event from it.
+create function keep_position() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  new.position := least(new.position, coalesce((select max(position) from stream_events), 0));
+  return new;
+end
+$$;
+
+create trigger event_subscriptions_position before insert or update of position on event_subscriptions
+  for each row execute function keep_position();
+
 -- The origin of an address as it is written: one that is written in another way counts as new.
 create function event_origin(url text) returns text
 language sql immutable

@@ -4,8 +4,10 @@ import { beforeAll, expect, test } from 'vitest';
 import { insertCheck } from '#db/queries/application-checks.ts';
 import { compareGames } from '#db/queries/compare-games.ts';
 import { insertTestEvent } from '#db/queries/event-deliveries.ts';
+import { insertPositions } from '#db/queries/events.ts';
 import { claimFirstGame, leaseGame } from '#db/queries/game-leases.ts';
 import { upsertGames } from '#db/queries/games.ts';
+import { listDueSubscriptions } from '#db/queries/subscriptions.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
@@ -89,4 +91,23 @@ test('no event waits for ever', async () => {
     select from event_webhooks join event_deliveries d using (application_id)
     where greatest(d.next_attempt_at, event_webhooks.next_attempt_at) <= now()`,
   ).toHaveLength(1);
+});
+
+test('no subscription has had the events of the future', async () => {
+  const { sql } = database;
+  await sql`
+    insert into event_subscriptions (subscription_id, url, types, secret, secret_keys, position)
+    values (gen_random_uuid(), 'https://events.example/', '{}', '\\x01', '[]', 0)`;
+  await database.as('worker')`update event_subscriptions set position = ${Number.MAX_SAFE_INTEGER}`;
+  await insertTestEvent(sql, 'acme');
+  await insertPositions(sql, 'stream_events', 100);
+  await addApplication(sql, 'beta');
+  await insertPositions(sql, 'stream_events', 100);
+  expect(await listDueSubscriptions(database.as('worker'), 1)).toHaveLength(1);
+});
+
+test('no former version of a KYC record is replaced later than now', async () => {
+  await expectRefused('worker', [
+    'insert into kyc_former_records (replaced_at) select replaced_at from kyc_former_records',
+  ]);
 });
