@@ -279,7 +279,7 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_application_game" UNIQUE("application_id","application_game_id"),
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
-	CONSTRAINT "games_ids" CHECK (greatest(octet_length("games"."application_game_id")) <= 2048),
+	CONSTRAINT "games_keys" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_name")) <= 2048),
 	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
 	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), octet_length("games"."game_icon"::text), octet_length("games"."game_store_pic"::text)) <= 1000000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null
@@ -622,7 +622,7 @@ CREATE TABLE "refresh_requests" (
 	"attempts" smallint DEFAULT 0 NOT NULL,
 	CONSTRAINT "refresh_requests_application_id_application_game_id_pk" PRIMARY KEY("application_id","application_game_id"),
 	CONSTRAINT "refresh_requests_counts" CHECK (least("refresh_requests"."attempts") >= 0 and greatest("refresh_requests"."attempts") <= 9007199254740991),
-	CONSTRAINT "refresh_requests_ids" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 2048),
+	CONSTRAINT "refresh_requests_keys" CHECK (greatest(octet_length("refresh_requests"."application_game_id")) <= 2048),
 	CONSTRAINT "refresh_requests_times" CHECK (least("refresh_requests"."requested_at") >= '1970-01-01Z' and greatest("refresh_requests"."requested_at") < '10000-01-01Z')
 );
 --> statement-breakpoint

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { type AnyPgColumn, check, customType, timestamp } from 'drizzle-orm/pg-core';
-import { IDENTIFIER_MAX, URLS_MAX } from '#src/contract/text.ts';
+import { IDENTIFIER_MAX, NAME_MAX, URLS_MAX } from '#src/contract/text.ts';
 
 /** Binary columns: hashes and sealed values. */
 export const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' });
@@ -41,8 +41,9 @@ const sizeOf = (column: AnyPgColumn) =>
 export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = SHORT_BYTES) =>
   check(name, sql`greatest(${sql.join(columns.map(sizeOf), sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
 
-/** Ids of applications for games, which keys of indexes contain: one index takes a longer one than the next. */
-export const areIds = (name: string, column: AnyPgColumn) => areShort(name, [column], 4 * IDENTIFIER_MAX);
+/** Texts in keys of indexes, with the most characters of ids and names: one index takes a longer text than the next. */
+export const areInKeys = (name: string, ...columns: AnyPgColumn[]) =>
+  areShort(name, columns, 4 * Math.max(IDENTIFIER_MAX, NAME_MAX));
 
 /** Times of which Postgres and pages compute durations and days: no infinity, and no year that ISO 8601 lacks. */
 export const areTimes = (name: string, ...columns: AnyPgColumn[]) =>

@@ -16,7 +16,7 @@ import {
 import { applications } from '#db/schema/applications.ts';
 import {
   areCounts,
-  areIds,
+  areInKeys,
   areLists,
   areShort,
   areTimes,
@@ -100,7 +100,7 @@ export const games = pgTable(
     index('games_search').using('gin', table.search).with({ gin_pending_list_limit: 512 }),
     isOneOf('games_audit_status_known', table.audit_status, AUDIT_STATUSES),
     areCounts('games_counts', table.revision),
-    areIds('games_ids', table.application_game_id),
+    areInKeys('games_keys', table.application_game_id, table.game_name),
     areShort('games_texts', [table.game_package_url, table.list_hash, ...shortContent(table)]),
     areShort('games_content', longContent(table), CONTENT_BYTES),
     areLists('games_pictures', [table.game_icon, table.game_store_pic]),

@@ -15,7 +15,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { apiTokens } from '#db/schema/api-tokens.ts';
 import { applications } from '#db/schema/applications.ts';
-import { areCounts, areIds, areShort, areTimes, bytea, moment } from '#db/schema/columns.ts';
+import { areCounts, areInKeys, areShort, areTimes, bytea, moment } from '#db/schema/columns.ts';
 
 // What was requested and is not done yet. A row is deleted in the transaction that writes the result: the queue may be lost.
 
@@ -41,7 +41,7 @@ export const refreshRequests = pgTable(
     primaryKey({ columns: [table.application_id, table.application_game_id] }),
     index('refresh_requests_by_operator').on(table.application_id).where(sql`${table.by_operator}`),
     areCounts('refresh_requests_counts', table.attempts),
-    areIds('refresh_requests_ids', table.application_game_id),
+    areInKeys('refresh_requests_keys', table.application_game_id),
     areTimes('refresh_requests_times', table.requested_at),
   ],
 );

@@ -92,6 +92,12 @@ test('an id of a game, as long as one index takes, keeps no failure out of anoth
   ]);
 });
 
+test('a game is decided on, whose name is as long as an index takes while it is pending', async () => {
+  const nameOf = (length: number) => randomBytes(2_100).toString('base64').slice(0, length);
+  await expect(storeGame({ game_name: nameOf(2_616) })).rejects.toMatchObject(CHECK_VIOLATION);
+  await pass(await storeGame({ game_name: nameOf(2_048) }));
+});
+
 test('a pin of a place that no game has keeps no pins from being identified', async () => {
   const { sql } = database;
   await pass(await storeGame());

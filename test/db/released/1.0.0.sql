@@ -430,7 +430,7 @@ create table games (
   constraint games_audit_time CHECK ((audit_status = 'pending'::text) = (audit_time IS NULL)),
   constraint games_content CHECK (GREATEST(octet_length(game_desc), octet_length(game_icon::text), octet_length(game_store_pic::text)) <= 1000000),
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
-  constraint games_ids CHECK (GREATEST(octet_length(application_game_id)) <= 2048),
+  constraint games_keys CHECK (GREATEST(octet_length(application_game_id), octet_length(game_name)) <= 2048),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
   constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
   constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
@@ -742,7 +742,7 @@ create table refresh_requests (
   attempts smallint default 0 not null,
   constraint refresh_requests_application_id_application_game_id_pk PRIMARY KEY (application_id, application_game_id),
   constraint refresh_requests_counts CHECK (LEAST(attempts) >= 0 AND GREATEST(attempts) <= '9007199254740991'::bigint),
-  constraint refresh_requests_ids CHECK (GREATEST(octet_length(application_game_id)) <= 2048),
+  constraint refresh_requests_keys CHECK (GREATEST(octet_length(application_game_id)) <= 2048),
   constraint refresh_requests_times CHECK (LEAST(requested_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(requested_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
@@ -918,7 +918,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"04276e2288147ee729c30c0c8a3351fe54509c2dd31dab542aedba6955470a31","created_at":1795509821388}'),
+  ('{"id":1,"hash":"1f601b90feef2a11255663f047d86b3520607ec78b79940d37f52cb6594f5c70","created_at":1795509821388}'),
   ('{"id":2,"hash":"18bb7db5d5a3b51e5b26b4d0e2c4f8b6fea81e8f65c856ec66052547fbcc2166","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
