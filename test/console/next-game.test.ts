@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { transact } from '#db/transact.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
@@ -19,7 +20,11 @@ describe.runIf(hasBrowser())('the next game in Chromium', () => {
   });
 
   const land = async (count: number): Promise<void> => {
-    await database.sql`truncate games, game_revisions, game_audits, game_leases cascade`;
+    // A page of the test before may still be read: Postgres ends one of two that wait for each other.
+    await transact(
+      database.sql,
+      (tx) => tx`truncate games, game_revisions, game_audits, game_leases cascade`,
+    );
     await addApplication(database.sql, 'app');
     const games = Array.from({ length: count }, (_, n) =>
       fetchedGame({ game_id: `g-${n}`, game_name: `game ${n}` }),
