@@ -142,12 +142,7 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
   } catch (thrown) {
     const error = coerceError(thrown);
     if (error instanceof ApprovalError) {
-      const { kind } = error;
-      const details = {
-        ...(approval_id !== undefined && { approval_id }),
-        ...(kind && { kind }),
-        ...noteToken(caller),
-      };
+      const details = { approval_id, kind: error.kind, ...noteToken(caller) };
       const refusal = { action: 'approval.refuse', subject, reason: error.message, details } as const;
       await recordKnownRefusal(sql, { ...caller.actor, ...refusal });
     }
