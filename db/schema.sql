@@ -432,7 +432,7 @@ create table games (
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint games_keys CHECK (GREATEST(octet_length(application_game_id), octet_length(game_name)) <= 2048),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
-  constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
+  constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
   constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 

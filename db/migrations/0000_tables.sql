@@ -280,7 +280,7 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_audit_status_known" CHECK ("games"."audit_status" in ('pending', 'passed', 'rejected')),
 	CONSTRAINT "games_counts" CHECK (least("games"."revision") >= 0 and greatest("games"."revision") <= 9007199254740991),
 	CONSTRAINT "games_keys" CHECK (greatest(octet_length("games"."application_game_id"), octet_length("games"."game_name")) <= 2048),
-	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_name"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
+	CONSTRAINT "games_texts" CHECK (greatest(octet_length("games"."game_package_url"), octet_length("games"."list_hash"), octet_length("games"."game_store_video"), octet_length("games"."content_hash")) <= 20000),
 	CONSTRAINT "games_content" CHECK (greatest(octet_length("games"."game_desc"), octet_length("games"."game_icon"::text), octet_length("games"."game_store_pic"::text)) <= 1000000),
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null
           and cardinality("games"."game_icon") <= 100) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null

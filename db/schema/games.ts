@@ -44,7 +44,7 @@ const contentColumns = () =>
 const CONTENT_BYTES = 1_000_000;
 type Content = Record<ContentColumn | 'content_hash', AnyPgColumn>;
 const longContent = (table: Content) => [table.game_desc, table.game_icon, table.game_store_pic];
-const shortContent = (table: Content) => [table.game_name, table.game_store_video, table.content_hash];
+const shortContent = (table: Content) => [table.game_store_video, table.content_hash];
 
 /** The catalogue: one row a game, as section 2.3 of the interface document names its fields. */
 export const games = pgTable(
@@ -141,7 +141,7 @@ export const gameRevisions = pgTable(
   (table) => [
     primaryKey({ columns: [table.game_id, table.revision] }),
     areCounts('game_revisions_counts', table.revision),
-    areShort('game_revisions_texts', shortContent(table)),
+    areShort('game_revisions_texts', [table.game_name, ...shortContent(table)]),
     areShort('game_revisions_content', longContent(table), CONTENT_BYTES),
     areLists('game_revisions_pictures', [table.game_icon, table.game_store_pic]),
   ],

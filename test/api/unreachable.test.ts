@@ -10,7 +10,7 @@ const served = useApi();
 const { call } = served;
 
 describe('when the database or the queue is unreachable', () => {
-  const standIn = async (ready: ApiOptions['ready'], databaseUrl = 'postgres://nobody@127.0.0.1:1/none') => {
+  const standIn = async (ready: ApiOptions['ready'], databaseUrl = 'postgres://none@127.0.0.1:1/none') => {
     const sql = openDatabase(databaseUrl, { max: 1 });
     const app = await buildApi({
       sql,

@@ -2,12 +2,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { insertAppeal } from '#db/queries/appeals.ts';
-import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { closeRun } from '#db/queries/runs.ts';
 import { deleteWorker, recordHeartbeat } from '#db/queries/workers.ts';
-import { hasBrowser, listShiftsOfTime, useBrowser } from '#test/support/browser.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addGames, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { findOverflow } from '#test/support/inspect-page.ts';
@@ -15,8 +12,6 @@ import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const NAME = 'Northwind Play and Associated Entertainment Holdings of the Northern Territories Limited';
-
-const ADDRESS = { url: 'https://games.example/events', secret: Buffer.alloc(0), secret_keys: [] };
 
 /** How many lines the first element has, and whether it is cut. */
 const linesOf = (selector: string): string => `(() => {
@@ -39,13 +34,6 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     const [game_id = ''] = await addGames(sql, 'northwind', 2);
     await decideGames(sql, [{ game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
     ({ run_id } = await anOpenRun(sql, 'northwind'));
-    await upsertEventWebhook(sql, { ...ADDRESS, application_id: 'northwind' });
-    await sql`
-      update event_webhooks set failures = 3, failing_since = now() - interval '5 hours', last_error = 'timeout',
-        next_attempt_at = now() + interval '59 hours'`;
-    await sql`
-      update applications set failing_since = now() - interval '5 hours', failed_runs = 3,
-        next_attempt_at = now() + interval '59 hours' where application_id = 'northwind'`;
     await addTestOperator(sql, 'olga', 'viewer');
     await addTestOperator(sql, 'ada', 'admin');
     page = await browser.newPage();
@@ -224,79 +212,6 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     expect(await page.evaluate(linesOf('td copy-text'))).toEqual({ lines: 1, isCut: true });
     const [whole, button] = [await id.boundingBox(), await id.getByRole('button').boundingBox()];
     expect(whole?.height, 'the button is whole').toBeGreaterThanOrEqual(button?.height ?? 100);
-  });
-
-  test.for([390, 768, 1_280])('at %i pixels nothing moves when times grow', async (width) => {
-    const { sql } = database;
-    let appealed = '';
-    for (const id of [`twin-a-${width}`, `twin-b-${width}`]) {
-      await addApplication(sql, id, { name: NAME });
-      const [passed = '', rejected = ''] = await addGames(sql, id, 3);
-      await decideGames(sql, [{ game_id: passed, revision: 1 }], { audit_status: 'passed' }, KIM);
-      const reason = { audit_status: 'rejected', reason: 'rights', text: NAME } as const;
-      await decideGames(sql, [{ game_id: rejected, revision: 1 }], reason, KIM);
-      await insertAppeal(sql, { game_id: rejected, text: 'It is ours.' });
-      appealed = rejected;
-      const failed = await anOpenRun(sql, id);
-      await closeRun(sql, failed, { outcome: 'failed', reason: `page 3: ${NAME}` });
-    }
-    const moved: unknown[] = [];
-    const paths = [
-      '/',
-      '/review',
-      '/review?view=gallery',
-      '/review/appeals',
-      '/games',
-      '/runs',
-      '/applications',
-    ];
-    const others = [
-      '/audit',
-      '/operators',
-      '/figures',
-      '/tokens',
-      '/account',
-      '/failures',
-      '/applications/northwind',
-    ];
-    for (const path of [...paths, ...others, `/games/${appealed}`]) {
-      const context = await browser.newContext({ viewport: { width, height: 1_200 } });
-      const open = async (each: Page) => {
-        await signInPage(each, served.url, 'ada', path);
-        if (path === '/review') await each.getByTitle('similar name elsewhere').first().waitFor();
-      };
-      const shifts = await listShiftsOfTime(await context.newPage(), open);
-      moved.push(...shifts.map((shift) => `${path}: ${shift}`));
-      await context.close();
-    }
-    expect(moved).toEqual([]);
-  });
-
-  test.for([390, 1_280])('at %i pixels nothing moves in the portal when times grow', async (width) => {
-    const { sql } = database;
-    const id = `moving-${width}`;
-    await addApplication(sql, id);
-    await upsertEventWebhook(sql, { ...ADDRESS, application_id: id });
-    const game = fetchedGame({ game_id: 'boat' });
-    await upsertGames(sql, id, [game]);
-    const reason = { audit_status: 'rejected', reason: 'rights' } as const;
-    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], reason, KIM);
-    await insertAppeal(sql, { game_id: game.game_id, text: 'It is ours.' });
-    await sql`update event_deliveries set attempts = 1, last_status = 500, next_attempt_at = now() + interval '59 hours'`;
-    await sql`update applications set failing_since = now() - interval '5 hours' where application_id = ${id}`;
-    const { token } = await addToken(sql, id);
-    for (const path of ['/portal', '/portal/game?id=boat', '/portal/events']) {
-      const context = await browser.newContext({ viewport: { width, height: 1_200 } });
-      const open = async (each: Page) => {
-        await each.goto(`${served.url}/portal/sign-in`);
-        await each.getByLabel('API token').fill(token);
-        await each.getByRole('button', { name: 'Sign in' }).click();
-        await each.getByRole('navigation', { name: 'Main' }).waitFor();
-        await each.goto(served.url + path);
-      };
-      expect(await listShiftsOfTime(await context.newPage(), open), path).toEqual([]);
-      await context.close();
-    }
   });
 
   test('a run counts new and changed games in the words of the list of runs', async () => {

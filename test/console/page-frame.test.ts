@@ -91,7 +91,7 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
   });
 
   test('a sign-in while the database is down leads back to its form', async () => {
-    const sql = openDatabase('postgres://nobody@127.0.0.1:1/none', { max: 1 });
+    const sql = openDatabase('postgres://none@127.0.0.1:1/none', { max: 1 });
     const { url, stop } = await startTestConsole(database, { sql });
     const page = await browser.newPage();
     for (const [path, label] of [

@@ -7,12 +7,15 @@ import { listLanePage } from '#db/queries/lanes.ts';
 import { deleteFormerSecrets, replaceEventSecret } from '#db/queries/receivers.ts';
 import { readGameEvents } from '#db/queries/timeline.ts';
 import { listWorkerQueues } from '#db/queries/workers.ts';
+import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
+import { operate } from '#src/operations/operate.ts';
 import { identifyPins } from '#src/pictures/identify-pins.ts';
 import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
+import { addTestOperator } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { decideGame } from '#test/support/operate.ts';
+import { decideGame, openSessions, operatorCaller, testPlatform } from '#test/support/operate.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 const CHECK_VIOLATION = { code: '23514' };
@@ -134,4 +137,20 @@ test('a stolen API requests no games of applications that there are not, which e
     database.as('api')`
       insert into refresh_requests (application_id, application_game_id) values ('none', 'g')`,
   ).rejects.toMatchObject({ code: '23503' });
+});
+
+test('an application is held and released, whatever rows of no hold a stolen console left', async () => {
+  const { sql } = database;
+  const platform = testPlatform(sql);
+  const game_id = await storeGame();
+  await pass(game_id);
+  const planted = `insert into held_games (game_id, application_id, audit_id) values ('${game_id}', 'beta', 1)`;
+  expect(await attempt('console', planted)).toBe(1);
+  await addTestOperator(sql, 'adam', 'admin');
+  await openSessions(sql);
+  const adam = operatorCaller('adam', 'admin');
+  await operate(holdApplication, { application_id: 'acme', reason: 'a report' }, adam, platform);
+  expect(await sql`select audit_status from games`).toEqual([{ audit_status: 'pending' }]);
+  await operate(releaseApplication, { application_id: 'acme' }, adam, platform);
+  expect(await sql`select audit_status from games`).toEqual([{ audit_status: 'passed' }]);
 });

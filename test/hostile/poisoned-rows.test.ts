@@ -124,20 +124,19 @@ test('numbers of 131,072 digits, of a few bytes each, which a stolen console wri
 
 test('a page of the audit log ends after 8 MB, and goes on in the next', async () => {
   const { token } = await api.addToken('ada', 'admin');
-  const subject = `application:large`;
+  const subject = 'application:large';
   for (let n = 0; n < 12; n += 1)
     await database.as('console')`
       insert into audit_log (actor, actor_kind, action, subject, details)
       values ('adam', 'operator', 'game.pass', ${subject}, jsonb_build_object('n', ${n}::int, 'text', repeat('x', 900000)))`;
-  const read = async (cursor?: string): Promise<number[]> => {
+  const read = async (cursor?: string): Promise<{ shown: number[]; next: string }> => {
     const { body } = await api.call(token, 'audit.list', { filter: { subject }, limit: 11, cursor });
-    return body.data.list.map((entry: { details: { n: number } }) => entry.details.n);
+    const { list, next } = body.data;
+    return { shown: list.map((entry: { details: { n: number } }) => entry.details.n), next };
   };
-  const { body } = await api.call(token, 'audit.list', { filter: { subject }, limit: 11 });
-  expect(body.data.list).toHaveLength(9);
-  expect([...(await read()), ...(await read(body.data.next))]).toEqual([
-    11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,
-  ]);
+  const first = await read();
+  expect(first.shown).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3]);
+  expect(await read(first.next)).toEqual({ shown: [2, 1, 0], next: null });
 });
 
 test.each([2_000, 5_000])(

@@ -1,9 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { findSendingAddress } from '#db/queries/event-webhooks.ts';
-import { upsertGames } from '#db/queries/games.ts';
 import { removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
 import { rotateEventSecret } from '#src/operations/events.ts';
-import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { operate } from '#src/operations/operate.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
 import { proveApiToken } from '#src/rules/api-token.ts';
@@ -11,9 +9,9 @@ import { createEventBox, readSealingRing, withEventBox } from '#src/sealing/even
 import { openEventSecrets } from '#src/sealing/event-secret.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
-import { addApplication, addToken, fetchedGame, testKeys } from '#test/support/factories.ts';
+import { addApplication, addToken, testKeys } from '#test/support/factories.ts';
 import { keyErrorOf } from '#test/support/kyc.ts';
-import { decideGame, openSessions, operatorCaller, testPlatform } from '#test/support/operate.ts';
+import { openSessions, operatorCaller, testPlatform } from '#test/support/operate.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 
@@ -272,21 +270,4 @@ it('a stolen console delivers the events of an application to no address of anot
   await expect(deliverTo('bolt')).rejects.toMatchObject(refused);
   await deliverTo('acme');
   await expect(login`update event_deliveries set application_id = 'bolt'`).rejects.toMatchObject(refused);
-});
-
-it('a stolen console leaves nothing that keeps an application from being held', async () => {
-  const { sql } = database;
-  const platform = testPlatform(sql);
-  await sql`truncate applications, games, events cascade`;
-  for (const id of ['acme', 'beta']) await addApplication(sql, id);
-  const game = fetchedGame();
-  await upsertGames(sql, 'acme', [game]);
-  await decideGame(sql, { game_id: game.game_id, audit_status: 'passed' });
-  const planted = `insert into held_games (game_id, application_id, audit_id) values ('${game.game_id}', 'beta', 1)`;
-  expect(await attempt('console', planted)).toBe(1);
-  const adam = operatorCaller('adam', 'admin');
-  await operate(holdApplication, { application_id: 'acme', reason: 'a report' }, adam, platform);
-  expect(await sql`select audit_status from games`).toEqual([{ audit_status: 'pending' }]);
-  await operate(releaseApplication, { application_id: 'acme' }, adam, platform);
-  expect(await sql`select audit_status from games`).toEqual([{ audit_status: 'passed' }]);
 });

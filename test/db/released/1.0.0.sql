@@ -432,7 +432,7 @@ create table games (
   constraint games_counts CHECK (LEAST(revision) >= 0 AND GREATEST(revision) <= '9007199254740991'::bigint),
   constraint games_keys CHECK (GREATEST(octet_length(application_game_id), octet_length(game_name)) <= 2048),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
-  constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_name), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
+  constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
   constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
@@ -918,7 +918,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"1f601b90feef2a11255663f047d86b3520607ec78b79940d37f52cb6594f5c70","created_at":1795509821388}'),
+  ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
   ('{"id":2,"hash":"18bb7db5d5a3b51e5b26b4d0e2c4f8b6fea81e8f65c856ec66052547fbcc2166","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
