@@ -63,7 +63,7 @@ ${rect('none', { x: index * step, y: 0, width: step, height: HEIGHT })}${parts}<
     { empty: '', label: `${title}, figures` },
   );
   return html`<figure class="chart">
-<figcaption><span>${title}${most === 0 ? null : `, at most ${number(most)}`}</span><strong>${figures}</strong></figcaption>
+<figcaption><span>${title}${most === 0 ? ': none' : `, at most ${number(most)}`}</span><strong>${figures}</strong></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${title}">
 <line class="axis" x1="0" x2="${WIDTH}" y1="${HEIGHT - 0.5}" y2="${HEIGHT - 0.5}"></line>${bars}</svg>
 <div class="axis-labels" aria-hidden="true"><span>${labels[0] ?? ''}</span><span>${labels.at(-1) ?? ''}</span></div>

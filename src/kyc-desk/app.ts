@@ -11,7 +11,7 @@ import { addRequests } from '#src/kyc-desk/pages/requests.ts';
 import { addReveals } from '#src/kyc-desk/pages/reveals.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { createCounter, keepFresh } from '#src/site/counter.ts';
-import { number } from '#src/site/html.ts';
+import { html, number } from '#src/site/html.ts';
 import type { Navigation, PlaceCounts } from '#src/site/layout.ts';
 import { createSite } from '#src/site/site.ts';
 
@@ -46,6 +46,7 @@ export const buildKycDesk = async (options: DeskOptions): Promise<FastifyInstanc
     lead: 'The KYC desk of the Game Catalogue.',
     navigation: NAVIGATION,
     warning: describeSinglePersonActions(options.fourEyes),
+    wayOn: html`<p><a class="button" href="/">Developers</a></p>`,
     counts: counter.counts,
   });
   keepFresh(app, counter);

@@ -66,7 +66,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       title: 'Events',
       at: HERE,
       body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${addressForms(ADDRESS, webhook)}`)}
-${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: true })}`,
+${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: 'lines' })}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });

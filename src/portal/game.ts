@@ -58,7 +58,7 @@ const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: Safe
     ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
     ['Revision', game.revision],
     ['Fetched', ago(game.fetched_at)],
-    ['Platform game_id', copyable(game.game_id)],
+    ['Platform id', copyable(game.game_id)],
     ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
   ]);
   return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);

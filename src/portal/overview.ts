@@ -170,7 +170,12 @@ ${findForm()}
 <div class="columns tables">${section(
       'State',
       facts([
-        ['Application', isRead ? html`${badge('active')} ${state}` : badge(isPaused ? 'paused' : 'failing')],
+        [
+          'Application',
+          isRead
+            ? html`${badge('active')}<p class="soft">${state}</p>`
+            : badge(isPaused ? 'paused' : 'failing'),
+        ],
         [
           'Last run',
           run === undefined

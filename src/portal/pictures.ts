@@ -38,7 +38,7 @@ const shot = (
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame">${image}</div><figcaption>
 ${isShown ? describeBytes(picture) : null}${failure}
-<span class="end" title="${url}">${url}</span></figcaption></figure>`;
+<span class="url" title="${url}">${url}</span></figcaption></figure>`;
 };
 
 /** Shows the pictures as reviewers and readers see them, or why they see none. Nothing is fetched for this page. */

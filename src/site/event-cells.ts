@@ -18,21 +18,21 @@ const describeResult = (error: string | null): string =>
 const delivery = (event: EventItem): SafeHtml => {
   const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;
   if (state === null)
-    return html`${badge('not sent', 'plain')}<br><small>There was no active address.</small>`;
+    return html`${badge('not sent', 'plain')} <br><small>There was no active address.</small>`;
   if (state === 'delivered')
-    return html`${badge('delivered', 'good')}<br><small>${ago(delivered_at)}</small>`;
+    return html`${badge('delivered', 'good')} <br><small>${ago(delivered_at)}</small>`;
   // Without an attempt: why the delivery ended.
   const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
-  if (state === 'failed') return html`${badge('failed')}<br><small>${made}</small>`;
+  if (state === 'failed') return html`${badge('failed')} <br><small>${made}</small>`;
   const next = attempts === 0 ? 'No attempt yet.' : html`${made}<br>Retry ${due(next_attempt_at)}`;
-  return html`${badge('waits', 'info')}<br><small>${next}</small>`;
+  return html`${badge('waits', 'info')} <br><small>${next}</small>`;
 };
 
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
   type: ({ type, data, created_at }: EventItem): SafeHtml =>
-    html`${badge(type)} <small>${WHYS[data.why]}</small><br><small>${ago(created_at)}</small>`,
+    html`${badge(type)} <small>${WHYS[data.why]}</small> <br><small>${ago(created_at)}</small>`,
   state: delivery,
   event_id: ({ event_id }: EventItem): SafeHtml => copyable(event_id),
 };

@@ -54,7 +54,7 @@ const showCell = <Row>(column: Column<Row>, row: Row, linkTo: LinkTo): Shown => 
   const url = subject === null ? null : linkTo(subject);
   const linked = url === null ? main : html`<a href="${url}">${main ?? gameName('')}</a>`;
   if (small === null) return linked ?? NONE;
-  return linked === null ? html`<small>${small}</small>` : html`${linked}<br><small>${small}</small>`;
+  return linked === null ? html`<small>${small}</small>` : html`${linked} <br><small>${small}</small>`;
 };
 
 /** The sort of a column's head: its address, and how the rows are sorted by it now. */

@@ -12,6 +12,12 @@ const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   event_failed: 'warn',
 };
 
+/** The first sentence leads; the rest is as long as a reviewer's text may be. */
+const answerLine = (text: string): SafeHtml => {
+  const [, lead = text, rest = ''] = /^(.*?[.:;])(\s.*)$/s.exec(text) ?? [];
+  return html`<p class="answer"><strong>${lead}</strong>${rest}</p>`;
+};
+
 /**
  * Shows what happened to a game, latest first, below why it is live or not, unless the page says so above.
  * @param aside beside the title
@@ -23,7 +29,7 @@ export const timelineCard = (
 ): SafeHtml =>
   section(
     'Timeline',
-    html`${isAnswered ? null : html`<p class="answer">${answer.text}</p>`}<ol class="timeline">${entries
+    html`${isAnswered ? null : answerLine(answer.text)}<ol class="timeline">${entries
       .toReversed()
       .map(
         (entry) =>

@@ -68,6 +68,18 @@ describe.runIf(hasBrowser())('review in Chromium, in narrow windows', () => {
     expect(form?.y).toBeGreaterThanOrEqual(0);
   });
 
+  test('no line ends between the word "changed" and what it is about', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${served.url}/review?lane=changed`);
+    const change = page.locator('.marks').first().getByText('changed').locator('..');
+    const [word, what] = [change.locator('.meta'), change.locator('.badge.info').first()];
+    const middleOf = async (part: typeof word) => {
+      const { y = 0, height = 0 } = (await part.boundingBox()) ?? {};
+      return y + height / 2;
+    };
+    expect(Math.abs((await middleOf(word)) - (await middleOf(what)))).toBeLessThan(4);
+  });
+
   test('at 390 pixels the only button of a decision has the whole bar', async () => {
     const { sql } = database;
     const game = fetchedGame({ game_id: 'passed' });

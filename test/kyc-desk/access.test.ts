@@ -98,6 +98,12 @@ test('without a session nothing answers, and every answer has the strict policy 
   }
 });
 
+test('an address without a page leads back to the developers', async () => {
+  const answer = await call('GET', '/nowhere', await signIn(desk.url, 'kyc_officer'));
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).toContain('href="/">Developers</a>');
+});
+
 test('with the rights of the desk an officer changes the password and ends other sessions', async () => {
   await addTestOperator(database.sql, 'kira', 'kyc_officer');
   const others = [await signIn(desk.url, 'kira'), await signIn(desk.url, 'kira')];

@@ -119,7 +119,7 @@ const eventSection = (
       cells: EVENT_CELLS,
       empty: 'No status of its games has changed yet.',
       label,
-      stacked: true,
+      stacked: 'lines',
     });
   const latest =
     events.length === 0
@@ -139,7 +139,7 @@ const figures = ({ application, games, nextTick }: ApplicationView): SafeHtml =>
   );
   const tick = nextTick === null ? '–' : formatDuration(nextTick.getTime() - Date.now());
   const note = status === 'paused' ? 'paused' : `every ${formatDuration(every_ms)}`;
-  return html`<div class="stats">${byStatus}${stat('Next tick', tick, { note })}</div>`;
+  return html`<div class="stats">${byStatus}${stat('Next run', tick, { note })}</div>`;
 };
 
 const stateBadge = ({ application, runs }: ApplicationView): SafeHtml => {

@@ -35,7 +35,7 @@ const reasonCell = ({ reason, details: { batch_id, ...rest } }: AuditRow): SafeH
   if (batch === null && words === null)
     return reason === null ? NONE : html`<span dir="auto">${reason}</span>`;
   const small = html`<small>${batch}${batch && words && ' · '}<span dir="auto">${words}</span></small>`;
-  return reason === null ? small : html`<span dir="auto">${reason}</span><br>${small}`;
+  return reason === null ? small : html`<span dir="auto">${reason}</span> <br>${small}`;
 };
 
 /** Adds `/audit`. */

@@ -82,14 +82,16 @@ const dueMark = (due: Date): SafeHtml =>
     ? html`<span class="badge bad" title="${formatUtc(due)}">overdue</span>`
     : html`<span class="meta"><span class="hidden">due </span>${ago(due)}</span>`;
 
-const CHANGED = html`<span class="meta">changed</span>`;
+/** What changed is one mark: no line ends between the word and what it is about. */
+const changeMark = (changed: readonly string[]): SafeHtml =>
+  html`<span class="tags"><span class="meta">changed</span> ${changed.map((each) => html`${badge(each, 'info')} `)}</span>`;
 
 /** A game of the list `review.list`. */
 export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
   const { filters, mayDecide, pictures, changes, isGallery } = view;
   const { game_id, game_name, application_name, due } = game;
-  const changed = changes.get(game_id)?.map((each) => badge(each, 'info')) ?? [];
-  const marks = [...marksOf(game, view), ...(changed.length === 0 ? [] : [CHANGED, ...changed])];
+  const changed = changes.get(game_id) ?? [];
+  const marks = [...marksOf(game, view), ...(changed.length === 0 ? [] : [changeMark(changed)])];
   return html`<li class="game-card" data-item>${mayDecide ? html`${selection(game)}${seenOf(game, view)}` : html`<span></span>`}
 ${iconPlace(game, pictures)}<div>
 <a class="name" href="${link(`/games/${game_id}`, filters)}">${gameName(game_name)}</a>

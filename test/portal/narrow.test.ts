@@ -1,0 +1,46 @@
+// The portal in narrow windows.
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { hasBrowser, useBrowser } from '#test/support/browser.ts';
+import { useTestConsole } from '#test/support/console.ts';
+import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
+import { decideGames } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => {
+  const database = useTestDatabase();
+  const browser = useBrowser();
+  const served = useTestConsole(database);
+  let page: Page;
+
+  beforeAll(async () => {
+    const { sql } = database;
+    await addApplication(sql, 'studio-mizu', { name: 'スタジオ水 Mizu' });
+    const game = fetchedGame({ game_id: 'kite', game_name: 'Kite' });
+    await upsertGames(sql, 'studio-mizu', [game]);
+    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
+    const { token } = await addToken(sql, 'studio-mizu');
+    await sql`update api_tokens set name = 'the nightly export of the data warehouse'`;
+    page = await browser.newPage({ viewport: { width: 768, height: 900 } });
+    await page.goto(new URL('/portal', served.url).href);
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  });
+
+  test('the name of an application is whole beside the long name of its token', async () => {
+    const isCut = await page.locator('.who strong').evaluate((name) => name.scrollWidth > name.clientWidth);
+    expect(isCut).toBe(false);
+  });
+
+  test.for([
+    [390, 4],
+    [768, 3],
+  ] as const)('at %i pixels an event has at most %i lines', async ([width, lines]) => {
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(new URL('/portal/events', served.url).href);
+    // With the room above and below it.
+    expect((await page.locator('tr[data-item]').boundingBox())?.height).toBeLessThan(lines * 21 + 22);
+  });
+});
