@@ -53,7 +53,7 @@ test('a card of the changed lane says what the game was and what changed, and no
     new Date(),
   );
   await upsertGames(database.sql, 'app', [after]);
-  expect(marksOf(await get('/review?lane=changed'))).toEqual(['was passed changed pictures description']);
+  expect(marksOf(await get('/review?lane=changed'))).toEqual(['was passed changed: pictures, description']);
   expect(await get(`/games/${before.game_id}?lane=changed`)).toContain('>was passed<');
 });
 
@@ -98,7 +98,7 @@ test('of a game whose addresses and texts are the same, a picture was replaced',
   await pictures.replace(picture, 2);
   pictures.close();
   expect(marksOf(await get('/review?lane=changed&application=bytes'))).toEqual([
-    'was passed changed picture replaced',
+    'was passed changed: picture replaced',
   ]);
 });
 

@@ -29,7 +29,8 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
-  test('the name of an application is whole beside the long name of its token', async () => {
+  test.for([390, 768])('at %i pixels the name of an application is whole', async (width) => {
+    await page.setViewportSize({ width, height: 844 });
     const isCut = await page.locator('.who strong').evaluate((name) => name.scrollWidth > name.clientWidth);
     expect(isCut).toBe(false);
   });

@@ -51,7 +51,7 @@ ${statusBadges(game)} ${isOwn ? null : html`<span class="meta" dir="auto">${appl
 
 const recentRejection = ({ game_id, game_name, audit_time, reason_label }: RecentRejection): SafeHtml =>
   html`<li><a href="/games/${game_id}" dir="auto">${gameName(game_name)}</a>
-<span class="meta">${reason_label ?? 'No reason given'} · ${ago(audit_time)}</span></li>`;
+<span class="meta">${reason_label ?? 'No reason given'} ·\u00a0${ago(audit_time)}</span></li>`;
 
 /** Shows the warnings of the hints beside the name, because the hints may be below the first screen. Each links to its hint. */
 export const hintMarks = ({ game, hints, pictures }: GameView): SafeHtml[] => {

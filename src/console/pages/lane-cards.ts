@@ -82,9 +82,9 @@ const dueMark = (due: Date): SafeHtml =>
     ? html`<span class="badge bad" title="${formatUtc(due)}">overdue</span>`
     : html`<span class="meta"><span class="hidden">due </span>${ago(due)}</span>`;
 
-/** What changed is one mark: no line ends between the word and what it is about. */
+/** What changed, as words: marks of them would take a line each. */
 const changeMark = (changed: readonly string[]): SafeHtml =>
-  html`<span class="tags"><span class="meta">changed</span> ${changed.map((each) => html`${badge(each, 'info')} `)}</span>`;
+  html`<span class="change info">changed: ${changed.join(', ')}</span>`;
 
 /** A game of the list `review.list`. */
 export const laneCard = (game: Shown, view: LaneView): SafeHtml => {
