@@ -1,14 +1,14 @@
 import { quote } from '#src/check/quote.ts';
 import type { Call } from '#src/check/session.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
-import { maskValue } from '#src/kyc/mask.ts';
+import { HIDDEN } from '#src/kyc/mask.ts';
 
 const RESPONSE_MAX = 400;
 
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/** A KYC record with its texts masked and every other value replaced by its type. */
+/** A KYC record with its texts hidden and every other value replaced by its type: reports are stored, and shown to more than officers. */
 const maskData = (data: unknown): unknown => {
   if (data === null || data === undefined) return data;
   if (typeOf(data) !== 'object') return `(${typeOf(data)})`;
@@ -16,8 +16,7 @@ const maskData = (data: unknown): unknown => {
   const mask = (field: string) => {
     const value = record[field];
     if (value === undefined || value === null) return value;
-    if (typeof value !== 'string') return `(${typeOf(value)})`;
-    return maskValue(KYC_SEALED_FIELDS.find((sealed) => sealed === field) ?? 'cp_name', value);
+    return typeof value === 'string' ? value && HIDDEN : `(${typeOf(value)})`;
   };
   return Object.fromEntries(['cp_id', ...KYC_SEALED_FIELDS].map((field) => [field, mask(field)]));
 };

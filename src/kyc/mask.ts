@@ -2,7 +2,7 @@ import { type KycSealedField, mapKycFields } from '#src/contract/application.ts'
 import type { KycFields } from '#src/kyc/record.ts';
 
 /** The hidden part of a value, of constant length, so that it does not reveal the length of the value. */
-const HIDDEN = '••••';
+export const HIDDEN = '••••';
 /** At most this many characters are shown, and at most a quarter of the value. */
 const SHOWN_MAX = 4;
 /** A masked number shows its last characters. A masked name or address shows its first. */
