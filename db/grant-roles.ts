@@ -37,17 +37,22 @@ const CONNECTIONS_SHARE = 0.6;
 const IDLE_IN_TRANSACTION = '2min';
 
 /**
- * Limits the connections and idle transactions of each role, resets its other settings, and makes the owner a member of each, so that
+ * Limits the connections and idle transactions of each role, resets its other settings, takes the roles of each other, and makes the owner a member of each, so that
  * `end_overdue_sessions` may end its sessions. A user of another name that is a member has no such limits.
  */
 const limitRoles = async (sql: Database): Promise<string[]> => {
+  const names = DATABASE_ROLES.map(roleName);
   const rows = await sql<
     { name: string; owner: string; database: string; most: number; is_member: boolean }[]
   >`
     select rolname as name, quote_ident(current_user) as owner, quote_ident(current_database()) as database, pg_has_role(current_user, oid, 'usage') as is_member,
            floor(current_setting('max_connections')::int * ${CONNECTIONS_SHARE}::float8)::int as most
-    from pg_roles where rolname = any(${DATABASE_ROLES.map(roleName)}::text[])`;
-  const statements = rows.flatMap(({ name, database, most, is_member }) => [
+    from pg_roles where rolname = any(${names}::text[])`;
+  // Before Postgres 16 each role may grant itself to others.
+  const granted = await sql<{ role: string; member: string; grantor: string }[]>`
+    select roleid::regrole::text as role, member::regrole::text, grantor::regrole::text from pg_auth_members
+    where pg_get_userbyid(roleid) = any(${names}::text[]) and pg_get_userbyid(member) = any(${names}::text[])`;
+  const limits = rows.flatMap(({ name, database, most, is_member }) => [
     // A role may change its own settings, such as default_transaction_read_only.
     `alter role ${name} reset all`,
     `alter role ${name} in database ${database} reset all`,
@@ -55,6 +60,10 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
     `alter role ${name} in database ${database} set idle_in_transaction_session_timeout = '${IDLE_IN_TRANSACTION}'`,
     ...(is_member ? [] : [`grant ${name} to current_user`]),
   ]);
+  const revokes = granted.map(
+    ({ role, member, grantor }) => `revoke ${role} from ${member} granted by ${grantor}`,
+  );
+  const statements = [...revokes, ...limits];
   try {
     for (const statement of statements) await alterRole(sql, statement);
     return [];
@@ -142,8 +151,11 @@ const grantRights = (sql: Database): Promise<string[]> =>
     const database = await onlyValue(tx<{ name: string }[]>`select quote_ident(current_database()) as name`);
     const statements = [
       'revoke create on schema public from public',
+      `revoke all on schema public, drizzle from ${all}`,
+      `revoke all on all tables in schema drizzle from ${all}`,
+      `revoke all on all sequences in schema public from ${all}`,
       // Without the right to, Postgres warns and changes nothing.
-      `revoke temporary on database ${database} from public`,
+      `revoke create, temporary on database ${database} from public, ${all}`,
       // Sessions that hand a lock to each other would stop a chore for ever, and none of them would be overdue.
       `revoke execute on function ${builtIns.join(', ')} from public, ${all}`,
       ...grantTo(lockers, `execute on function ${transactionLocks.join(', ')}`),

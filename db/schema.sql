@@ -1026,7 +1026,14 @@ CREATE OR REPLACE FUNCTION audit_log_actor()
 AS $function$
 declare
   roles constant text[] := process_roles();
+  -- Of a password: where it is set. The desk keeps those of officers.
+  keeper text;
 begin
+  if new.action = 'operator.password' then
+    keeper := case when exists (
+      select from operators o where 'operator:' || o.login = new.subject and 'kyc_officer' = any(o.roles))
+      then 'catalogue_kyc_desk' else 'catalogue_console' end;
+  end if;
   if cardinality(roles) > 0 and not exists (
     select from (values
       ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
@@ -1047,6 +1054,7 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in: where. That of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
@@ -1582,6 +1590,17 @@ AS $function$
     returning 1
   )
   select count(*)::integer from ended
+$function$;
+
+CREATE OR REPLACE FUNCTION end_links()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  delete from sign_in_links where login = new.login;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION end_overdue_sessions()
@@ -2349,14 +2368,17 @@ AS $function$
          coalesce(case
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
              or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
+             or clock_timestamp() - s.xact_start > interval '30 minutes'
            when blocks_s > 30 then true
-           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+           when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
+             or clock_timestamp() - s.state_change > interval '1 minute'
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where (s.datname = current_database() or blocks_s is not null) and s.usename is not null and s.pid <> pg_backend_pid()
+  where (s.datname = current_database() or blocks_s is not null or public.is_process(s.usesysid))
+    and s.usename is not null and s.pid <> pg_backend_pid()
     and coalesce(s.backend_type, 'client backend') = 'client backend'
 $function$;
 
@@ -3134,6 +3156,11 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
 CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, held_roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
+
+CREATE TRIGGER operators_links AFTER UPDATE OF roles ON operators
+  FOR EACH ROW
+  WHEN (('kyc_officer'::text = ANY (new.roles)) AND ('kyc_officer'::text <> ALL (old.roles)))
+  EXECUTE FUNCTION end_links();
 
 CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash, status ON operators
   FOR EACH ROW

@@ -1445,7 +1445,14 @@ set search_path = public, pg_temp
 as $$
 declare
   roles constant text[] := process_roles();
+  -- Of a password: where it is set. The desk keeps those of officers.
+  keeper text;
 begin
+  if new.action = 'operator.password' then
+    keeper := case when exists (
+      select from operators o where 'operator:' || o.login = new.subject and 'kyc_officer' = any(o.roles))
+      then 'catalogue_kyc_desk' else 'catalogue_console' end;
+  end if;
   if cardinality(roles) > 0 and not exists (
     select from (values
       ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
@@ -1466,6 +1473,7 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in: where. That of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
@@ -1744,6 +1752,21 @@ $$;
 create trigger sign_in_links_of_officers before insert or update on sign_in_links
   for each row execute function links_of_officers();
 
+-- A link that was made before its operator became an officer opens no sign-in of an officer.
+create function end_links() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  delete from sign_in_links where login = new.login;
+  return null;
+end
+$$;
+
+create trigger operators_links after update of roles on operators for each row
+  when ('kyc_officer' = any(new.roles) and 'kyc_officer' <> all(old.roles))
+  execute function end_links();
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Sessions of Postgres that stop others
 -- ---------------------------------------------------------------------------------------------------------------------
@@ -1760,10 +1783,12 @@ as $$
                         'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
 $$;
 
--- The sessions of this database, and those of others that block one of it: for how long each blocks another one, and whether
--- it is to end, because it is one of our roles', and no process of ours keeps a transaction, a lock or a statement for so long
--- (STATEMENT_MS in db/client.ts). Who waits gives up after a minute, and begins to wait again. The function runs with the
--- rights of the owner. An owner who is no superuser sees neither type nor state of a superuser's session, but what it blocks.
+-- The sessions of this database, those of others that block one of it, and those of our roles in any: an old transaction there
+-- keeps what all databases share. For how long each blocks another one, and whether it is to end, because it is one of our
+-- roles', and no process of ours keeps a transaction, a lock or a statement for so long (STATEMENT_MS in db/client.ts). An idle
+-- session has a transaction while it cannot send a notification, because its client reads nothing. Who waits gives up after a
+-- minute, and begins to wait again. The function runs with the rights of the owner. An owner who is no superuser sees neither
+-- type nor state of a superuser's session, but what it blocks.
 create function process_sessions() returns table (pid integer, login text, blocks_s double precision, is_overdue boolean)
 language sql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -1780,14 +1805,17 @@ as $$
          coalesce(case
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
              or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
+             or clock_timestamp() - s.xact_start > interval '30 minutes'
            when blocks_s > 30 then true
-           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+           when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
+             or clock_timestamp() - s.state_change > interval '1 minute'
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where (s.datname = current_database() or blocks_s is not null) and s.usename is not null and s.pid <> pg_backend_pid()
+  where (s.datname = current_database() or blocks_s is not null or public.is_process(s.usesysid))
+    and s.usename is not null and s.pid <> pg_backend_pid()
     and coalesce(s.backend_type, 'client backend') = 'client backend'
 $$;
 

@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
@@ -19,6 +21,7 @@ beforeAll(async () => {
     database.sql<{ text: string }[]>`select pg_get_functiondef('process_sessions()'::regprocedure) as text`,
   );
   const hastened = source
+    .replace("'30 minutes'", "'2 seconds'")
     .replaceAll(/'(\d+) minutes?'/g, (_, minutes) => `'${minutes * 400} milliseconds'`)
     .replace(/blocks_s > 30/g, 'blocks_s > 0.4');
   expect(hastened).not.toEqual(source);
@@ -108,6 +111,52 @@ it('a session in another database of the cluster is ended that keeps migrate fro
   await expect(holding).rejects.toThrow();
   expect(await granting).toEqual([]);
   await other.end({ timeout: 1 });
+});
+
+it('a transaction that blocks nobody is ended, although it runs one statement after another', async () => {
+  const pid = await pidOf(stolen);
+  const holding = stolen.begin(async (tx) => {
+    await tx`select pg_current_xact_id()`;
+    for (;;) await tx`select pg_sleep(0.01)`;
+  });
+  const ended = expect(holding).rejects.toThrow();
+  await untilEnded(pid);
+  await ended;
+});
+
+it('a session in another database that keeps a transaction is ended, although it blocks nobody', async () => {
+  const elsewhere = new URL(urlOfRole(database.databaseUrl, 'kyc_desk'));
+  elsewhere.pathname = '/postgres';
+  const other = openDatabase(elsewhere.href, { max: 1, statementMs: 0 });
+  const pid = await pidOf(other);
+  await other`set idle_in_transaction_session_timeout = 0`;
+  const holding = other.begin(async (tx) => {
+    await tx`select pg_current_xact_id()`;
+    await until('the session is ended', async () => !(await isOpen(pid)));
+  });
+  const ended = expect(holding).rejects.toThrow();
+  await untilEnded(pid);
+  await ended;
+  await other.end({ timeout: 1 });
+});
+
+it('a session that listens and reads nothing is ended, because it keeps the notifications of all databases', async () => {
+  const url = new URL(urlOfRole(database.databaseUrl, 'api'));
+  const socket = connect(Number(url.port), url.hostname);
+  const deaf = postgres(url.href, { max: 1, fetch_types: false, socket: () => socket } as object);
+  const pid = await pidOf(deaf as unknown as Database);
+  await deaf`listen x`;
+  socket.pause();
+  const loud = database.as('kyc_desk');
+  await until('it cannot send the notifications', async () => {
+    await loud`select pg_notify('x', repeat('x', 7900) || n) from generate_series(1, 200) n`;
+    const [session] =
+      await database.sql`select state, wait_event, xact_start from pg_stat_activity where pid = ${pid}`;
+    return session?.wait_event === 'ClientWrite';
+  });
+  await untilEnded(pid);
+  socket.destroy();
+  await deaf.end({ timeout: 1 }).catch(() => {});
 });
 
 it('a session that keeps an advisory lock outside of a transaction is ended, although it blocks nobody yet', async () => {

@@ -56,6 +56,10 @@ it('a stolen console opens the sign-in of no KYC officer, and of nobody who sign
   expect(
     await database.sql`select from sign_in_links where expires_at > now() + interval '16 minutes'`,
   ).toEqual([]);
+  // Nor does one that was made before.
+  await database.sql`update operators set roles = '{reviewer,kyc_officer}' where login = 'olga'`;
+  expect(await database.sql`select from sign_in_links where login = 'olga'`).toEqual([]);
+  await database.sql`update operators set roles = '{reviewer}' where login = 'olga'`;
   // Who is no officer any more is no officer again without a request.
   expect(await attempt('console', "update operators set roles = '{}' where login = 'kim'")).toBe(1);
   expect(await attempt('console', "update operators set password_hash = null where login = 'kim'")).toBe(1);
@@ -169,6 +173,7 @@ it.each(['console', 'operator_api'] as const)(
       entry('approval.approve', 'operator:olga', officer),
       entry('approval.approve', 'operator:olga'),
       entry('approval.decline', 'operator:olga', officer),
+      entry('operator.password', 'operator:kim'),
     ]);
     const own = role === 'console' ? 1 : 'refused';
     expect(await attempt(role, entry('approval.use', 'operator:olga', officer))).toBe(own);

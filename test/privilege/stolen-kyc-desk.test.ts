@@ -134,6 +134,11 @@ it('a stolen KYC desk writes no act of the console to the audit log', async () =
     elsewhere('catalogue', 'system', 'approval.void'),
   ]);
   expect(await attempt('kyc_desk', signIn('kyc_desk'))).toBe(1);
+  const password = (login: string) =>
+    `insert into audit_log (actor, actor_kind, action, subject)
+     values ('${login}', 'operator', 'operator.password', 'operator:${login}')`;
+  await expectRefused('kyc_desk', [password('olga'), password('unknown')]);
+  expect(await attempt('kyc_desk', password('kim'))).toBe(1);
   const approval = (action: string, kind: string) =>
     `insert into audit_log (actor, actor_kind, action, subject, details)
      values ('kim', 'operator', 'approval.${action}', 'operator:olga', '{"kind": "${kind}"}')`;

@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"18bb7db5d5a3b51e5b26b4d0e2c4f8b6fea81e8f65c856ec66052547fbcc2166","created_at":1795509822667}')
+  ('{"id":2,"hash":"15cd0b367afcc74f5d93b59b0ea7949f2c743cdc5fa44b04a8da7fbe9a3a6597","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1396,7 +1396,14 @@ CREATE OR REPLACE FUNCTION audit_log_actor()
 AS $function$
 declare
   roles constant text[] := process_roles();
+  -- Of a password: where it is set. The desk keeps those of officers.
+  keeper text;
 begin
+  if new.action = 'operator.password' then
+    keeper := case when exists (
+      select from operators o where 'operator:' || o.login = new.subject and 'kyc_officer' = any(o.roles))
+      then 'catalogue_kyc_desk' else 'catalogue_console' end;
+  end if;
   if cardinality(roles) > 0 and not exists (
     select from (values
       ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
@@ -1417,6 +1424,7 @@ begin
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in: where. That of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
@@ -1952,6 +1960,17 @@ AS $function$
     returning 1
   )
   select count(*)::integer from ended
+$function$;
+
+CREATE OR REPLACE FUNCTION end_links()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  delete from sign_in_links where login = new.login;
+  return null;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION end_overdue_sessions()
@@ -2719,14 +2738,17 @@ AS $function$
          coalesce(case
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
              or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
+             or clock_timestamp() - s.xact_start > interval '30 minutes'
            when blocks_s > 30 then true
-           when s.state = 'idle' then clock_timestamp() - s.state_change > interval '1 minute'
+           when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
+             or clock_timestamp() - s.state_change > interval '1 minute'
              and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
          and public.is_process(s.usesysid)
   from pg_stat_activity s left join blocking using (pid)
-  where (s.datname = current_database() or blocks_s is not null) and s.usename is not null and s.pid <> pg_backend_pid()
+  where (s.datname = current_database() or blocks_s is not null or public.is_process(s.usesysid))
+    and s.usename is not null and s.pid <> pg_backend_pid()
     and coalesce(s.backend_type, 'client backend') = 'client backend'
 $function$;
 
@@ -3504,6 +3526,11 @@ CREATE TRIGGER operator_sessions_site BEFORE INSERT OR UPDATE ON operator_sessio
 CREATE TRIGGER operators_count BEFORE INSERT OR UPDATE OF roles, held_roles, status, counts_at ON operators
   FOR EACH ROW
   EXECUTE FUNCTION count_after_a_day();
+
+CREATE TRIGGER operators_links AFTER UPDATE OF roles ON operators
+  FOR EACH ROW
+  WHEN (('kyc_officer'::text = ANY (new.roles)) AND ('kyc_officer'::text <> ALL (old.roles)))
+  EXECUTE FUNCTION end_links();
 
 CREATE TRIGGER operators_of_sites BEFORE INSERT OR UPDATE OF name, roles, password_hash, status ON operators
   FOR EACH ROW
