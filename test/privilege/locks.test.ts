@@ -23,7 +23,9 @@ beforeAll(async () => {
   const hastened = source
     .replace("'30 minutes'", "'2 seconds'")
     .replaceAll(/'(\d+) minutes?'/g, (_, minutes) => `'${minutes * 400} milliseconds'`)
-    .replace(/blocks_s > 30/g, 'blocks_s > 0.4');
+    .replace(/blocks_s > 30/g, 'blocks_s > 0.4')
+    // Other tests have databases of their own in this cluster.
+    .replace('or public.is_process', "or s.datname = 'postgres' and public.is_process");
   expect(hastened).not.toEqual(source);
   await database.sql.unsafe(hastened);
 });

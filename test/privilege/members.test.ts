@@ -34,7 +34,10 @@ beforeAll(async () => {
   const source = await asOwner((sql) =>
     onlyValue(sql<{ text: string }[]>`select pg_get_functiondef('process_sessions()'::regprocedure) as text`),
   );
-  const hastened = source.replaceAll(/'(\d+) minutes?'/g, (_, minutes) => `'${minutes * 400} milliseconds'`);
+  const hastened = source
+    .replaceAll(/'(\d+) minutes?'/g, (_, minutes) => `'${minutes * 400} milliseconds'`)
+    // Other tests have databases of their own in this cluster.
+    .replace('or public.is_process(s.usesysid))', ')');
   expect(hastened).not.toEqual(source);
   await asOwner((sql) => sql.unsafe(hastened));
 });
