@@ -34,8 +34,8 @@ test('the overview says how the first application is added', async () => {
   expect(overview).not.toContain('No application is in trouble');
 });
 
-test('charts without a bar name no highest one', async () => {
+test('charts without a bar say so, and name no highest one', async () => {
   const overview = await (await fetch(served.url, { headers: { cookie } })).text();
-  expect(overview).toContain('<span>New games an hour</span>');
+  expect(overview).toContain('<span>New games an hour: none</span>');
   expect(overview).not.toContain('at most');
 });
