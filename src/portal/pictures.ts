@@ -36,7 +36,7 @@ const shot = (
   const image = isShown ? html`<img src="${pictureUrl(id, n, sha256)}" alt="${alt}" loading="lazy">` : state;
   const failure =
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
-  return html`<figure class="shot"><div class="frame">${image}</div><figcaption>
+  return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
 ${isShown ? describeBytes(picture) : null}${failure}
 <span class="url" title="${url}">${url}</span></figcaption></figure>`;
 };

@@ -17,8 +17,7 @@ const describeResult = (error: string | null): string =>
 
 const delivery = (event: EventItem): SafeHtml => {
   const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;
-  if (state === null)
-    return html`${badge('not sent', 'plain')} <br><small>There was no active address.</small>`;
+  if (state === null) return html`${badge('not sent', 'plain')} <br><small>No active address.</small>`;
   if (state === 'delivered')
     return html`${badge('delivered', 'good')} <br><small>${ago(delivered_at)}</small>`;
   // Without an attempt: why the delivery ended.

@@ -163,6 +163,18 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     expect((table?.x ?? 0) + (table?.width ?? 0)).toBeGreaterThan(1_850);
   });
 
+  test('parts of the overview beside each other end at one height', async () => {
+    await database.sql`update applications set failing_since = now()`;
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(served.url);
+    const heights = await page
+      .locator('.columns.tables > .card')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+    await database.sql`update applications set failing_since = null`;
+    expect(heights).toHaveLength(2);
+    expect(heights[0]).toBe(heights[1]);
+  });
+
   test('at 768 pixels the charts of the overview are beside each other', async () => {
     await page.setViewportSize({ width: 768, height: 1_024 });
     await page.goto(served.url);

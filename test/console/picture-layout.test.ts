@@ -12,6 +12,7 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const WINDOW = { width: 1_280, height: 800 };
 const CLEAR = 'https://cdn.example/clear.png';
+const LONG = 'Gardens of the Ninth Moon: The Complete Anniversary Collection';
 const shots = (name: string, count: number) =>
   Array.from({ length: count }, (_, n) => `https://cdn.example/${name}-${n}.png`);
 
@@ -38,6 +39,8 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await upsertGames(sql, 'copycat', [fetchedGame({ game_id: 'same', game_name: '\u202eebony' })]);
     await land('clear', [], [CLEAR]);
     await land('framed', shots('three', 3), [CLEAR]);
+    await land(LONG, shots('three', 3));
+    await land('two', shots('three', 2), shots('one', 1));
     const pictures = openPictures(sql, ['app']);
     for (const url of [...shots('one', 1), ...shots('three', 3)]) await pictures.show(url, 1);
     for (const url of shots('many', 100)) await pictures.fail(url);
@@ -101,6 +104,46 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     expect([...new Set(boxes.map(({ top }) => Math.round(top)))]).toHaveLength(1);
     expect(Math.min(...boxes.slice(0, 3).map(({ width }) => width))).toBeGreaterThanOrEqual(300);
     expect(boxes[3]?.width).toBeGreaterThan(60);
+  });
+
+  const boxesOf = (selector: string) =>
+    page.locator(selector).evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()));
+
+  test('in the gallery the pictures of a row begin at one height, below a long name too', async () => {
+    await page.goto(`${served.url}/review?view=gallery`);
+    const rows = Map.groupBy(await boxesOf('.game-card'), ({ top }) => Math.round(top));
+    const tops = Map.groupBy(await boxesOf('.shots'), ({ top }) => Math.round(top));
+    expect(tops.size).toBe(rows.size);
+  });
+
+  test('the caption of an icon is no wider than the icon', async () => {
+    await page.goto(`${served.url}/games/${ids.two}`);
+    const [icon] = await boxesOf('#pictures-game_icon .frame');
+    const captions = await boxesOf('#pictures-game_icon figcaption > :last-child, #pictures-game_icon span');
+    const ends = captions.map(({ right }) => right);
+    expect(Math.max(...ends)).toBeLessThanOrEqual(icon.right);
+  });
+
+  test('in a window of 1,920 pixels a picture fills its frame', async () => {
+    await page.setViewportSize({ width: 1_920, height: 1_080 });
+    await page.goto(`${served.url}/games/${ids.two}`);
+    await page.locator('.gallery img').nth(2).waitFor();
+    const frames = await boxesOf('#pictures-game_store_pic .frame');
+    const images = await boxesOf('#pictures-game_store_pic img');
+    expect(frames[0].width).toBeGreaterThan(520);
+    for (const [n, { width }] of images.entries()) expect(frames[n].width - width).toBeLessThan(5);
+    await page.setViewportSize(WINDOW);
+  });
+
+  test('a badge without a tone has that of its card neither', async () => {
+    const colours = [];
+    for (const name of ['one', '\u202eebony']) {
+      await page.goto(`${served.url}/games/${ids[name]}`);
+      const badge = page.locator('#hints').getByText('no verdict');
+      colours.push(await badge.evaluate('(each) => getComputedStyle(each).color'));
+    }
+    await page.locator('#hints.warn').waitFor();
+    expect(colours[0]).toBe(colours[1]);
   });
 
   test('a hundred pictures leave the description in the first window, and the keyboard scrolls them', async () => {

@@ -96,6 +96,29 @@ describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
     }
   });
 
+  test('a name without spaces stays in the column of the navigation', async () => {
+    await addApplication(database.sql, 'wide', { name: 'W'.repeat(200) });
+    const { token } = await addToken(database.sql, 'wide');
+    const portal = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+    await portal.goto(`${served.url}/portal/sign-in`);
+    await portal.getByLabel('API token').fill(token);
+    await portal.getByRole('button', { name: 'Sign in' }).click();
+    const name = portal.locator('.who strong');
+    await name.waitFor();
+    const [box, column] = [await name.boundingBox(), await portal.locator('.side').boundingBox()];
+    expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(column?.width ?? 0);
+    await portal.close();
+  });
+
+  test('a name of 512 characters takes four lines of the timeline', async () => {
+    const long = fetchedGame({ game_id: 'long', game_name: 'W'.repeat(512) });
+    await upsertGames(database.sql, 'kites', [long]);
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    await page.goto(`${served.url}/games/${long.game_id}`);
+    const entry = page.locator('.timeline span').filter({ hasText: 'First received' });
+    expect((await entry.boundingBox())?.height).toBeLessThan(90);
+  });
+
   test('the portal of an application with long names is no wider than a phone', async () => {
     const id = 'an-identifier-of-an-application-that-is-as-long-as-one-can-be-x';
     await addApplication(database.sql, id, { name: '株式会社とても長い名前のゲームスタジオとその関連会社' });

@@ -78,9 +78,11 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const pictures = openPictures(sql, ['dogwood']);
   await pictures.show(url, 7);
   pictures.close();
-  expect(await mine.page('/portal/game?id=c-1')).not.toContain(
-    '<figure class="shot"><div class="frame"><img',
-  );
+  expect(await mine.page('/portal/game?id=c-1')).not.toContain('<div class="frame"><img');
+  const failing = openPictures(sql, ['cypress']);
+  await failing.fail(other);
+  failing.close();
+  expect(await mine.page('/portal/game?id=c-1')).toMatch(/"frame warn">not found \(404\)</);
   expect((await mine.call('/portal/picture?id=c-1&n=0')).status).toBe(404);
   for (const path of [
     '/portal/picture?id=d-1&n=0',

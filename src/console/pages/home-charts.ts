@@ -26,7 +26,7 @@ export const charts = (
   const total = sum([...passed, ...rejected]);
   const started = sum(runs.flatMap((each) => each.values));
   return html`<div class="columns charts">
-${section('Games landed', barChart('New games an hour', labels, games), { aside: strong(sum(landed)) })}
+${section('Games received', barChart('New games an hour', labels, games), { aside: strong(sum(landed)) })}
 ${section('Decisions', barChart('Decisions an hour', labels, decisions), { aside: strong(total) })}
 ${section('Runs', barChart('Runs an hour by outcome', labels, runs), { aside: strong(started) })}</div>`;
 };
