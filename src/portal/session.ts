@@ -63,7 +63,7 @@ export const callerOfHolder = (request: FastifyRequest): Caller => {
 const PLACES = [
   ['/portal', 'Overview', 'M3 3h7v7H3zM14 3h7v4h-7zM14 11h7v10h-7zM3 14h7v7H3z'],
   ['/portal/games', 'Games', 'M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z'],
-  ['/portal/runs', 'Failures', 'M5 4v16l14-8z'],
+  ['/portal/runs', 'Failures', 'M12 4l9 16H3zM12 10v4M12 17v.5'],
   ['/portal/events', 'Events', 'M4 5h16v11H9l-5 4z'],
   ['/portal/checks', 'Checks', 'M4 12l5 5L20 6'],
 ] as const;
