@@ -39,6 +39,15 @@ describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
     expect(form.y - row.bottom).toBeGreaterThan(10);
   });
 
+  test.for([390, 768])('at %i pixels the form below an operator begins where its row does', async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${served.url}/operators`);
+    await page.locator('td summary').click();
+    const [name, form] = [await boxOf('tr:has(.opens-below[open]) > td'), await boxOf('.below legend')];
+    expect(Math.abs(form.x - name.x)).toBeLessThan(4);
+    await page.setViewportSize({ width: 1_280, height: 800 });
+  });
+
   test('around the buttons of games that were not opened', async () => {
     await page.goto(`${served.url}/review`);
     await page.getByLabel('Select all').check();
