@@ -226,6 +226,19 @@ describe.runIf(hasBrowser())('lists in Chromium', () => {
     expect(whole?.height, 'the button is whole').toBeGreaterThanOrEqual(button?.height ?? 100);
   });
 
+  test('a game with a name of 512 letters leaves room for its event', async () => {
+    const { sql } = database;
+    await addApplication(sql, 'wide');
+    const game = fetchedGame({ game_id: 'wide', game_name: 'W'.repeat(512) });
+    await upsertGames(sql, 'wide', [game]);
+    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
+    await page.setViewportSize({ width: 1_280, height: 844 });
+    await page.goto(`${served.url}/applications/wide`);
+    await page.getByText('The latest 1: 1 not sent').click();
+    // Two lines, with the room above and below them.
+    expect((await page.locator('tr:has(copy-text)').boundingBox())?.height).toBeLessThan(68);
+  });
+
   test('a run counts new and changed games in the words of the list of runs', async () => {
     await page.goto(`${served.url}/runs/${run_id}`);
     const words = await page.locator('.stat > span').allTextContents();
