@@ -1,3 +1,4 @@
+import { DECISION, OPERATOR_API, REQUEST, WRITE } from '#db/operator-api-rights.ts';
 import { DATABASE_ROLES, type DatabaseRole } from '#db/roles.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { CONTENT_COLUMNS } from '#src/rules/mapping.ts';
@@ -20,7 +21,6 @@ const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
 const SEAL_ADDRESS = `insert, update (url, secret, secret_keys, former_until, last_success_at, ${EVENT_HEALTH}), delete`;
 const EVERYTHING = 'select, insert, update, delete';
-const WRITE = 'select, insert, update';
 const ADD_DELETE = 'select, insert, delete';
 const ADD = 'select, insert';
 const CARRY = 'select, update (carry_at)';
@@ -29,7 +29,6 @@ const READ_BY_ALL: TableRights = Object.fromEntries(DATABASE_ROLES.map((role) =>
 const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, closed_as';
 /** The columns of a game that workers write. The platform's own columns are not among them. */
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
-const REQUEST = 'approval_id, kind, subject, version, requested, reason, requested_by, expires_at';
 const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
 // Ids that order rows come from sequences: a row of the largest would be the latest for ever, and one of the next keep it.
 const VERDICT =
@@ -42,8 +41,6 @@ const FORMER_RECORD = `record_id, application_id, cp_id, ${KYC_SEALED_FIELDS.joi
 const ADD_REVEAL = 'select, insert (application_id, record_id, action, accessed_by, reason)';
 const RUN =
   'select, insert (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games), update';
-/** The columns of a game that a decision, its undo or a withdrawal writes. */
-const DECISION = 'audit_status, audit_time, game_package_url, withdrawn_at, unlisted_at, updated_at';
 /** Operators whom a site lets in, and what it changes of them; the list of columns is open. */
 const SITE_OPERATORS =
   'select, insert (login, name, roles, oidc_subject, counts_at), ' +
@@ -228,31 +225,6 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   vanishing_games: { worker: ADD_DELETE, console: 'select, delete', operator: 'select, delete' },
   workers: { ...READ_BY_ALL, worker: EVERYTHING },
-};
-
-/** The rights of the operator API that differ from those of the command line. Null: none. */
-const OPERATOR_API: Readonly<Record<string, string | null>> = {
-  // A token that acts as an operator is made on the command line alone.
-  api_tokens:
-    'select, insert (token_id, token_hash, application_id, name, expires_at), update (last_used_at, revoked_at)',
-  application_checks: WRITE,
-  // A session of a person approves.
-  approvals: `select, insert (${REQUEST}), update (used_at, closed_at, closed_as)`,
-  content_providers: 'select',
-  // Games are imported on the command line alone.
-  game_revisions: 'select',
-  games: `select, update (${DECISION})`,
-  imported_games: null,
-  game_viewers: null,
-  kyc_access_log: null,
-  kyc_former_records: 'select (record_id, application_id, received_at, replaced_at, changed_fields)',
-  kyc_keys: null,
-  // Officers give verdicts in person.
-  kyc_verdicts: 'select',
-  kyc_records: 'select (record_id, application_id, cp_id, received_at, changed_fields, tax_id_fingerprint)',
-  operators:
-    'select (login, name, roles, held_roles, status, created_at, counts_at, last_sign_in_at, oidc_subject, has_password), update (status)',
-  sign_in_links: 'select, delete',
 };
 
 /**

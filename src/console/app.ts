@@ -31,6 +31,7 @@ import { addPortalGame } from '#src/portal/game.ts';
 import { addPortalGames } from '#src/portal/games.ts';
 import { addPortalOverview } from '#src/portal/overview.ts';
 import { addPortalPictures } from '#src/portal/pictures.ts';
+import { addPortalReports } from '#src/portal/reports.ts';
 import { addPortalSession } from '#src/portal/session.ts';
 import { addPortalThread } from '#src/portal/thread.ts';
 import { keepFresh } from '#src/site/counter.ts';
@@ -85,6 +86,7 @@ export const buildConsole = async (options: ConsoleOptions): Promise<FastifyInst
   addQueuePage(app, options);
   addPortalSession(app, options);
   addPortalOverview(app, options);
+  addPortalReports(app, options);
   addPortalGames(app, options);
   addPortalGame(app, options);
   addPortalThread(app, options);

@@ -1,4 +1,4 @@
-/** `/portal`, `/portal/runs` and `/portal/checks`. */
+/** `/portal`. */
 
 import type { FastifyInstance } from 'fastify';
 import { findApplication } from '#db/queries/applications.ts';
@@ -8,20 +8,16 @@ import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import { readMedianWaitMs } from '#db/queries/lane-counts.ts';
 import { countRejections, type RejectionCount } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { AUDIT_STATUSES, type AuditStatus, withoutAdvice } from '#src/contract/words.ts';
-import { checkList } from '#src/lists/checks.ts';
-import { failureGroupList, failureList } from '#src/lists/failures.ts';
+import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
-import { runList, whyOf } from '#src/lists/runs.ts';
-import { requestCheck } from '#src/operations/checks.ts';
-import { operate } from '#src/operations/operate.ts';
+import { runList } from '#src/lists/runs.ts';
 import { describeSchedule } from '#src/portal/game.ts';
 import { findForm, WITHDRAWN_COUNTED } from '#src/portal/games.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
-import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { whyCell } from '#src/portal/reports.ts';
+import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
-import { redirectWith } from '#src/site/answers.ts';
-import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
@@ -39,25 +35,12 @@ import {
   section,
   stat,
 } from '#src/site/html.ts';
-import { showList } from '#src/site/list.ts';
 import { listTable } from '#src/site/list-table.ts';
-import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
-const RUNS_SHOWN = 20;
-const FAILURES_SHOWN = 100;
 const GROUPS_SHOWN = 5;
 const signedIn = { config: { right: 'application' } } as const;
-
-/** Explains why a run ended as it did, without the advice for operators. */
-const whyCell = (run: RunRow): string | null => {
-  const why = whyOf(run);
-  return why === null ? null : withoutAdvice(why);
-};
-
-// biome-ignore format: one line
-const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'];
 
 /** @param note below the number */
 const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: string): SafeHtml => {
@@ -134,7 +117,7 @@ const runsSection = (state: SafeHtml | string, run: RunRow | undefined): SafeHtm
   );
 };
 
-/** Adds `/portal`, `/portal/runs` and `/portal/checks`. */
+/** Adds `/portal`. */
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   const sources = sourcesOf(options);
@@ -197,62 +180,5 @@ ${await standingSection(sql, application_id, games.pending)}</div>`;
       body,
       lead: 'Where your games are, and why.',
     });
-  });
-
-  portal.get('/portal/runs', signedIn, async (request, reply) => {
-    const { application_id } = holderOf(request);
-    const [failures, runs] = await Promise.all([
-      readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
-      showList(sources, runList, {
-        path: '/portal/runs',
-        query: request.query,
-        limit: RUNS_SHOWN,
-        fixed: { application_id },
-      }),
-    ]);
-    const latest = listTable(failureList, failures, {
-      linkTo,
-      only: ['game', 'reasons', 'count', 'last'],
-      cells: { reasons: explainFailure },
-      label: 'Failures',
-    });
-    const isCut = failures.length === FAILURES_SHOWN;
-    const aside = isCut ? html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` : undefined;
-    const shown = runs.body({
-      linkTo,
-      only: RUN_COLUMNS,
-      cells: { why: whyCell },
-      empty: 'There was no run yet.',
-      stacked: 'lines',
-    });
-    return sendPortal(reply, {
-      title: 'Failures and runs',
-      at: '/portal/runs',
-      body: html`${section('Failures', latest, { aside })}${runs.filters}${shown}`,
-      lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
-    });
-  });
-
-  portal.get('/portal/checks', signedIn, async (request, reply) => {
-    const { application_id } = holderOf(request);
-    const [check] = await readFirst(checkList, sources, { application_id }, 1);
-    return sendPortal(reply, {
-      title: 'Checks',
-      at: '/portal/checks',
-      body: checkSection(check, {
-        title: 'Last report',
-        here: '/portal/checks',
-        mayRun: true,
-        namesOperators: false,
-      }),
-      lead: 'The checks call your three webhooks and compare each answer with the interface document. Only this report is stored.',
-    });
-  });
-
-  portal.post('/portal/checks', signedIn, async (request, reply) => {
-    const { application_id } = holderOf(request);
-    const caller = callerOfHolder(request);
-    const { opened } = await operate(requestCheck, { application_id }, caller, platformOf(options));
-    return redirectWith(reply, '/portal/checks', explainCheck(opened), opened ? 'good' : 'bad');
   });
 };
