@@ -226,6 +226,26 @@ create trigger games_count_update after update on games for each row
     or old.game_id is distinct from new.game_id)
   execute function recount_game();
 
+-- Counts a game that enters or leaves the changed lane.
+create function count_changed_game() returns trigger
+language plpgsql security definer
+set search_path = public, pg_temp
+as $$
+declare
+  game changed_games := coalesce(new, old);
+begin
+  insert into game_count_changes (application_id, audit_status, bucket, games)
+  values (game.application_id, 'changed', game_bucket(game.game_id), case tg_op when 'INSERT' then 1 else -1 end);
+  if random() < 1 / 256.0 then
+    perform fold_game_counts();
+  end if;
+  return null;
+end
+$$;
+
+create trigger changed_games_count after insert or delete on changed_games
+  for each row execute function count_changed_game();
+
 -- Compares the counters with the games in one snapshot; with `repair` also corrects them. Games can be written
 -- meanwhile. Returns one row for each application ("" for all) and audit_status whose counters are wrong.
 create function recount_games(repair boolean)
@@ -241,6 +261,8 @@ begin
     select g.application_id, g.audit_status, game_bucket(g.game_id) as bucket, count(*) as games
     from games g where g.withdrawn_at is null
     group by 1, 2, 3
+    union all
+    select c.application_id, 'changed', game_bucket(c.game_id), 1 from changed_games c
     union all
     -- Pending changes are not in the counters yet.
     select c.application_id, c.audit_status, c.bucket, -c.games from game_count_changes c
@@ -284,7 +306,19 @@ as $$
   select audit_status, games from game_counts
   where application_id = scope and audit_status = any (array['pending', 'passed', 'rejected']) and level = 0 and bucket = 0
   union all
-  select audit_status, games from game_count_changes where scope in ('', application_id)
+  select audit_status, games from game_count_changes where scope in ('', application_id) and audit_status <> 'changed'
+$$;
+
+-- How many games of an application ("" for all) are in the changed lane. Postgres inlines the function.
+create function count_changed_games(scope text) returns bigint
+language sql stable
+as $$
+  select coalesce(sum(games), 0)::bigint from (
+    select games from game_counts
+    where application_id = scope and audit_status = 'changed' and level = 0 and bucket = 0
+    union all
+    select games from game_count_changes where scope in ('', application_id) and audit_status = 'changed'
+  ) as counted
 $$;
 
 -- Finds the page that begins after `skip` games of a scope ("" for all applications) in a status: read the games from
@@ -354,9 +388,9 @@ as $$
   from (select (extract(epoch from due) * 1000)::bigint - target_ms as arrived) as place
 $$;
 
--- Counts the pending games of a scope ("" for all applications) with a smaller id. Uses the counters for whole spans, and
--- an index for the rest of the last one.
-create function count_pending_before(scope text, bound uuid) returns bigint
+-- Counts the games of the new lane, of one application or all (""), with a smaller id: the pending ones that are not in the
+-- changed lane. Uses the counters for whole spans, and an index for the rest of the last one.
+create function count_new_before(scope text, bound uuid) returns bigint
 language plpgsql stable
 as $$
 declare
@@ -366,28 +400,31 @@ declare
   span uuid := (lpad(to_hex(leaf >> rest << rest << 7), 12, '0') || repeat('0', 20))::uuid;
   before bigint;
 begin
-  select coalesce(sum(counted.upto[node.child]), 0) into before
+  select coalesce(sum(case audit_status when 'pending' then upto[node.child] else -upto[node.child] end), 0) into before
   from (
     select level::smallint, leaf >> (35 - 7 * level) as bucket, (leaf >> (28 - 7 * level) & 127)::integer as child
     from generate_series(0, case scope when '' then 4 else 3 end) as levels (level)
   ) as node
-  join game_counts counted on counted.application_id = scope and counted.audit_status = 'pending'
+  join game_counts counted on counted.application_id = scope and counted.audit_status = any (array['pending', 'changed'])
     and counted.level = node.level and counted.bucket = node.bucket
   where node.child > 0;
-  before := before + (select coalesce(sum(games), 0) from game_count_changes
-    where audit_status = 'pending' and scope in ('', application_id) and bucket < leaf >> rest << rest);
+  before := before + (select coalesce(sum(case audit_status when 'pending' then games else -games end), 0)
+    from game_count_changes where audit_status in ('pending', 'changed') and scope in ('', application_id)
+      and bucket < leaf >> rest << rest);
   if scope = '' then
-    return before + (select count(*) from games
-      where audit_status = any (array['pending']) and withdrawn_at is null and game_id >= span and game_id < bound);
+    return before + (select count(*) from games g
+      where g.audit_status = any (array['pending']) and g.withdrawn_at is null and g.game_id >= span and g.game_id < bound
+        and not exists (select from changed_games c where c.game_id = g.game_id));
   end if;
-  return before + (select count(*) from games
-    where application_id = any (array[scope]) and audit_status = 'pending' and withdrawn_at is null
-      and game_id >= span and game_id < bound);
+  return before + (select count(*) from games g
+    where g.application_id = any (array[scope]) and g.audit_status = 'pending' and g.withdrawn_at is null
+      and g.game_id >= span and g.game_id < bound
+      and not exists (select from changed_games c where c.game_id = g.game_id));
 end
 $$;
 
--- Finds the first span of 16 s, from this one on, in which other applications than these have pending games. Null: none.
-create function next_span_of_others(excluded text[], span bigint) returns bigint
+-- Finds the first span of 16 s, from this one on, in which other applications than these have new games. Null: none.
+create function next_new_span(excluded text[], span bigint) returns bigint
 language plpgsql stable
 as $$
 declare
@@ -396,16 +433,20 @@ declare
   skipped integer := span & 127;
   part integer;
   -- Games that the counters do not have yet.
-  uncounted bigint := (select min(bucket >> 7) from game_count_changes
-    where audit_status = 'pending' and games > 0 and application_id <> all (excluded) and bucket >> 7 >= span);
+  uncounted bigint := (select min(spans.span) from (
+    select bucket >> 7 as span from game_count_changes
+    where audit_status in ('pending', 'changed') and application_id <> all (excluded) and bucket >> 7 >= next_new_span.span
+    group by 1 having sum(case audit_status when 'pending' then games else -games end) > 0
+  ) as spans);
 begin
   -- Ascends to the first node with such a game after the span, then descends to its first one.
   loop
     with others as (
-      select child, sum(case application_id when '' then parts.games else -parts.games end) as games
+      select child, sum(case when (application_id = '') = (audit_status = 'pending') then parts.games else -parts.games end)
+               as games
       from game_counts cross join unnest(upto) with ordinality as parts (games, child)
-      where application_id = any ('{""}' || excluded) and audit_status = 'pending' and level = node_level
-        and bucket = node
+      where application_id = any ('{""}' || excluded) and audit_status = any (array['pending', 'changed'])
+        and level = node_level and bucket = node
       group by child
     )
     select min(child) - 1 into part from others
@@ -428,7 +469,8 @@ begin
 end
 $$;
 
--- The new lane without the games of some applications, in the order of ids. Steps over many of those by the counters.
+-- The new lane without the games of some applications, in the order of ids. Steps by the counters over many of those, and
+-- over many changed games.
 create function list_new_games(excluded text[], after uuid, wanted integer)
 returns table (game_id uuid, game_name text)
 language plpgsql stable
@@ -445,14 +487,17 @@ begin
     compared := 0;
     is_fruitless := true;
     for game in
-      select g.game_id, g.game_name, g.application_id from games g
+      select g.game_id, g.game_name,
+             g.application_id = any (excluded)
+               -- A lookup for each game: for `exists`, Postgres reads all changed games first.
+               or (select c.game_id from changed_games c where c.game_id = g.game_id) is not null as is_passed_over
+      from games g
       where g.audit_status = any (array['pending']) and g.withdrawn_at is null and g.game_id > place
-      order by g.audit_status, g.game_id limit 1000
+      order by g.audit_status, g.game_id limit 250
     loop
       compared := compared + 1;
       place := game.game_id;
-      continue when game.application_id = any (excluded)
-        or exists (select from changed_games c where c.game_id = game.game_id);
+      continue when game.is_passed_over;
       game_id := game.game_id;
       game_name := game.game_name;
       return next;
@@ -462,11 +507,11 @@ begin
         return;
       end if;
     end loop;
-    if compared < 1000 then
+    if compared < 250 then
       return;
     end if;
     if is_fruitless then
-      span := next_span_of_others(excluded, game_bucket(place) >> 7);
+      span := next_new_span(excluded, game_bucket(place) >> 7);
       if span is null then
         return;
       end if;
@@ -505,17 +550,12 @@ begin
       from applications a
       where application_id = scope or scope = '' and application_id in (select application_id from application_holds)
     ), counted as (
-      select count_pending_before(application_id, bound) - (select count(*) from changed_games c
-               where c.application_id = s.application_id and c.game_id < s.bound) as games
-      from streams s where not is_held
+      select count_new_before(application_id, bound) as games from streams where not is_held
       union all
       -- Of all games, as if each was due at the usual time, those of the streams are none.
-      select -count_pending_before(application_id, usual) + (select count(*) from changed_games c
-               where c.application_id = s.application_id and c.game_id < usual)
-      from streams s where scope = ''
+      select -count_new_before(application_id, usual) from streams where scope = ''
       union all
-      select count_pending_before('', usual) - (select count(*) from changed_games c where c.game_id < usual)
-      where scope = ''
+      select count_new_before('', usual) where scope = ''
     )
     select coalesce(sum(games), 0) from counted);
 end

@@ -85,7 +85,7 @@ const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 /** Counters of one application ("" for all applications) that differ from its games. */
 export type CounterDrift = {
   application_id: string;
-  audit_status: AuditStatus;
+  audit_status: AuditStatus | 'changed';
   /** Games that exist, minus games counted. */
   games_off: number;
   /** Number of counters that are wrong, at all levels of the tree. */

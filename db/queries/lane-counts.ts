@@ -10,17 +10,16 @@ export const pendingHeld = (sql: Queryable, ofScope = sql``) => sql`
   (select coalesce(sum(games), 0) from application_holds, game_totals(application_id)
    where audit_status = 'pending' ${ofScope})`;
 
-/** Counts both lanes, of all applications or one, from the counters of `data.total` and the table of changed games. */
+/** Counts both lanes, of all applications or one, from the counters of games. */
 export const countLanes = (sql: Queryable, application_id?: string): Promise<LaneCounts> => {
   const ofScope = application_id === undefined ? sql`` : sql`and application_id = ${application_id}`;
   return onlyRow(sql<LaneCounts[]>`
-    -- Materialized: changed games are counted once, although both lanes use the number.
-    with counted as materialized (
+    with counted as (
       select (select coalesce(sum(games), 0) from game_totals(${application_id ?? ''})
               where audit_status = 'pending') as pending,
              ${pendingHeld(sql, ofScope)} as pending_held,
-             (select count(*) from changed_games where true ${ofScope})
-               - (select count(*) from application_holds join changed_games using (application_id)
+             count_changed_games(${application_id ?? ''})
+               - (select coalesce(sum(count_changed_games(application_id)), 0) from application_holds
                   where true ${ofScope}) as changed
     )
     select (pending - pending_held - changed)::int as new, changed::int as changed from counted`);

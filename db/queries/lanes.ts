@@ -92,14 +92,14 @@ const scanNew = (sql: Queryable, { after, descending }: LanePage): Scan => {
         beyond(sql`s.target_ms`),
       ])} order by g.application_id ${direction}, g.game_id ${direction}`,
     ofOthers: (excluded, most) =>
-      excluded.length > 0 && !descending
-        ? sql`select ${columns(usual)} from list_new_games(${excluded}, ${boundOf(usual)}, ${most}) g`
-        : sql`select ${columns(usual)} from games g ${where(sql, [
+      descending
+        ? sql`select ${columns(usual)} from games g ${where(sql, [
             sql`g.audit_status = any (array['pending'])`,
             isNew,
             excluded.length > 0 && sql`g.application_id <> all(${excluded}::text[])`,
             beyond(usual),
-          ])} order by g.audit_status ${direction}, g.game_id ${direction} limit ${most}`,
+          ])} order by g.audit_status desc, g.game_id desc limit ${most}`
+        : sql`select ${columns(usual)} from list_new_games(${excluded}, ${boundOf(usual)}, ${most}) g`,
   };
 };
 

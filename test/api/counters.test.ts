@@ -214,7 +214,9 @@ describe('drift', () => {
       games_off: -5,
       counters_off: 1,
     });
-    expect(drift.filter((row) => row.application_id === '').map((row) => row.games_off)).toEqual([0, 0, 0]);
+    expect(drift.filter((row) => row.application_id === '').map((row) => row.games_off)).toEqual([
+      0, 0, 0, 0,
+    ]);
 
     const arriving = (async () => {
       for (let i = 0; i < 20; i += 1) await insert('two', [idAt(Date.now() + i * DAY_MS)]);
