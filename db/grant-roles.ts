@@ -48,7 +48,7 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
     select rolname as name, quote_ident(current_user) as owner, quote_ident(current_database()) as database, pg_has_role(current_user, oid, 'usage') as is_member,
            floor(current_setting('max_connections')::int * ${CONNECTIONS_SHARE}::float8)::int as most
     from pg_roles where rolname = any(${names}::text[])`;
-  // Before Postgres 16 each role may grant itself to others.
+  // Before Postgres 15 each role may grant itself to others.
   const granted = await sql<{ role: string; member: string; grantor: string }[]>`
     select roleid::regrole::text as role, member::regrole::text, grantor::regrole::text from pg_auth_members
     where pg_get_userbyid(roleid) = any(${names}::text[]) and pg_get_userbyid(member) = any(${names}::text[])`;
