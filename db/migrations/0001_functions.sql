@@ -1849,7 +1849,7 @@ as $$
            when blocks_s > 30 then true
            when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
              or clock_timestamp() - s.state_change > interval '1 minute'
-             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+             and s.pid in (select l.pid from pg_locks l where l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
          and public.is_process(s.usesysid)
@@ -1874,7 +1874,7 @@ begin
   for look in 1 .. 10 loop
     holders := array(
       select holder from pg_locks, concat_ws(' ', pid, classid, objid, objsubid) as holder
-      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or holder = any(holders)));
+      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or holder in (select unnest(holders))));
     exit when holders = '{}';
     perform pg_sleep(0.2);
   end loop;

@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"205fb74e84c5028cddb1ed081acd9060521e606885e66f569fab87438df28fc3","created_at":1795509822667}')
+  ('{"id":2,"hash":"8eb9036a207789565a16c5df990a607c50c034f4e700d8ff6c224b7eec8aa859","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2026,7 +2026,7 @@ begin
   for look in 1 .. 10 loop
     holders := array(
       select holder from pg_locks, concat_ws(' ', pid, classid, objid, objsubid) as holder
-      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or holder = any(holders)));
+      where locktype = 'advisory' and granted and pid <> pg_backend_pid() and (look = 1 or holder in (select unnest(holders))));
     exit when holders = '{}';
     perform pg_sleep(0.2);
   end loop;
@@ -2788,7 +2788,7 @@ AS $function$
            when blocks_s > 30 then true
            when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
              or clock_timestamp() - s.state_change > interval '1 minute'
-             and exists (select from pg_locks l where l.pid = s.pid and l.locktype = 'advisory')
+             and s.pid in (select l.pid from pg_locks l where l.locktype = 'advisory')
            else clock_timestamp() - s.state_change > interval '2 minutes'
          end, false)
          and public.is_process(s.usesysid)
