@@ -1843,9 +1843,9 @@ as $$
   )
   select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
          coalesce(case
+           when clock_timestamp() - s.xact_start > interval '30 minutes' then true
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
              or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
-             or clock_timestamp() - s.xact_start > interval '30 minutes'
            when blocks_s > 30 then true
            when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
              or clock_timestamp() - s.state_change > interval '1 minute'

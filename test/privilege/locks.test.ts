@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import postgres from 'postgres';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Database, openDatabase } from '#db/client.ts';
@@ -115,11 +116,17 @@ it('a session in another database of the cluster is ended that keeps migrate fro
   await other.end({ timeout: 1 });
 });
 
-it('a transaction that blocks nobody is ended, although it runs one statement after another', async () => {
+it.each([
+  ['runs one statement after another', 0.01, 0],
+  ['is idle for a moment after each statement', 0, 300],
+])('a transaction that blocks nobody is ended, although it %s', async (_, runS, idleMs) => {
   const pid = await pidOf(stolen);
   const holding = stolen.begin(async (tx) => {
     await tx`select pg_current_xact_id()`;
-    for (;;) await tx`select pg_sleep(0.01)`;
+    for (;;) {
+      await tx`select pg_sleep(${runS})`;
+      await delay(idleMs);
+    }
   });
   const ended = expect(holding).rejects.toThrow();
   await untilEnded(pid);

@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"8eb9036a207789565a16c5df990a607c50c034f4e700d8ff6c224b7eec8aa859","created_at":1795509822667}')
+  ('{"id":2,"hash":"0be7bfbbb6ae19ed105b7cd5e88f5f907505a2a260bf417719e70805eb66d1ba","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2782,9 +2782,9 @@ AS $function$
   )
   select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
          coalesce(case
+           when clock_timestamp() - s.xact_start > interval '30 minutes' then true
            when s.state = 'active' then clock_timestamp() - s.query_start > interval '11 minutes'
              or blocks_s > 30 and clock_timestamp() - s.xact_start > interval '11 minutes'
-             or clock_timestamp() - s.xact_start > interval '30 minutes'
            when blocks_s > 30 then true
            when s.state = 'idle' then clock_timestamp() - s.xact_start > interval '2 minutes'
              or clock_timestamp() - s.state_change > interval '1 minute'
