@@ -2636,6 +2636,10 @@ declare
   id constant uuid := event_uuid();
   no_game constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
+  perform from applications where application_id = of_application;
+  if not found then
+    raise exception 'There is no application %.', left(of_application, 100) using errcode = 'insufficient_privilege';
+  end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, of_application, 'webhook.test', no_game, jsonb_build_object('game_id', no_game,
     'application_game_id', '', 'game_name', 'A test', 'audit_status', 'pending', 'audit_time', '', 'revision', 1,

@@ -186,6 +186,11 @@ it.each(['console', 'operator_api'] as const)(
   },
 );
 
+it.each(['console', 'operator_api'] as const)(
+  'a stolen %s sends no test events of unknown applications, which each look for due events would read until they are old',
+  (role) => expectRefused(role, ["select send_test_event('unknown')"]),
+);
+
 it('a stolen operator API enables no operator and approves nothing, in the log either', async () => {
   await database.sql`update operators set status = 'disabled' where login in ('kim', 'adam')`;
   expect(await attempt('operator_api', "update operators set status = 'disabled'")).toBeGreaterThan(0);

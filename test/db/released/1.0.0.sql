@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"0be7bfbbb6ae19ed105b7cd5e88f5f907505a2a260bf417719e70805eb66d1ba","created_at":1795509822667}')
+  ('{"id":2,"hash":"779ea092795afb72c8bf5997d22a8881db8a1c9148aef5feb048ef40bfd050b0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3016,6 +3016,10 @@ declare
   id constant uuid := event_uuid();
   no_game constant uuid := '00000000-0000-0000-0000-000000000000';
 begin
+  perform from applications where application_id = of_application;
+  if not found then
+    raise exception 'There is no application %.', left(of_application, 100) using errcode = 'insufficient_privilege';
+  end if;
   insert into events (event_id, application_id, type, game_id, data, created_at)
   values (id, of_application, 'webhook.test', no_game, jsonb_build_object('game_id', no_game,
     'application_game_id', '', 'game_name', 'A test', 'audit_status', 'pending', 'audit_time', '', 'revision', 1,
