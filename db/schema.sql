@@ -1199,7 +1199,9 @@ begin
   -- The bytes stay as they are until the end.
   perform from pictures where picture_id in (select (each ->> 'picture_id')::uuid from jsonb_array_elements(places) each)
     order by picture_id for share;
-  if cardinality(game.game_icon) + cardinality(game.game_store_pic) is distinct from (
+  -- No place but those of the decision: the API serves each picture that a decision names.
+  if jsonb_array_length(places) <> cardinality(game.game_icon) + cardinality(game.game_store_pic)
+    or jsonb_array_length(places) is distinct from (
     select count(*) from picture_pins pin
     join jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid) using (is_icon, place)
     join pictures now_is on now_is.picture_id = p.picture_id

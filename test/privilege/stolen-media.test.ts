@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { listLaneContents, listLanePage } from '#db/queries/lanes.ts';
@@ -36,6 +37,34 @@ it('stolen media binds a decision to bytes once', async () => {
     'update picture_pins set sha256 = null',
     'delete from picture_pins',
   ]);
+});
+
+it('stolen media carries a decision over with the pictures of the game alone: players would get others too', async () => {
+  const { sql } = database;
+  const [shown, other] = [randomUUID(), randomUUID()];
+  await sql`update picture_pins set sha256 = sha256('shown')`;
+  const moved = fetchedGame(
+    { game_icon: ['https://cdn.example/moved.png'] },
+    new Date('2026-03-02T12:00:00.000Z'),
+  );
+  await upsertGames(sql, 'acme', [moved]);
+  await attempt(
+    'media',
+    `insert into pictures (picture_id, url, sha256)
+     values ('${shown}', 'https://cdn.example/moved.png', sha256('shown')), ('${other}', 'https://cdn.example/other.png', sha256('other'))`,
+  );
+  const [decision] = await sql`select game_id, audit_id from game_audits`;
+  const carry = async (...places: object[]) => {
+    await attempt(
+      'media',
+      `select carry_over_decision('${decision?.game_id}', 2, ${decision?.audit_id}, '${JSON.stringify(places)}')`,
+    );
+    return sql`select picture_id from picture_pins where audit_id > ${decision?.audit_id}`;
+  };
+  const pins = await sql`select is_icon, place from picture_pins`;
+  const places = pins.map((pin) => ({ ...pin, picture_id: shown }));
+  expect(await carry(...places, { is_icon: false, place: 50, picture_id: other })).toEqual([]);
+  expect(await carry(...places)).toHaveLength(places.length);
 });
 
 it('stolen media writes to the audit log only that games returned to review', async () => {

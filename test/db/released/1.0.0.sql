@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"779ea092795afb72c8bf5997d22a8881db8a1c9148aef5feb048ef40bfd050b0","created_at":1795509822667}')
+  ('{"id":2,"hash":"7d660833b52d296742ffd810765fc8fd20ac972bfafb26d9a11078c3a6d03d22","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1579,7 +1579,9 @@ begin
   -- The bytes stay as they are until the end.
   perform from pictures where picture_id in (select (each ->> 'picture_id')::uuid from jsonb_array_elements(places) each)
     order by picture_id for share;
-  if cardinality(game.game_icon) + cardinality(game.game_store_pic) is distinct from (
+  -- No place but those of the decision: the API serves each picture that a decision names.
+  if jsonb_array_length(places) <> cardinality(game.game_icon) + cardinality(game.game_store_pic)
+    or jsonb_array_length(places) is distinct from (
     select count(*) from picture_pins pin
     join jsonb_to_recordset(places) as p(is_icon boolean, place smallint, picture_id uuid) using (is_icon, place)
     join pictures now_is on now_is.picture_id = p.picture_id
