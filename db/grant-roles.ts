@@ -37,15 +37,17 @@ const CONNECTIONS_SHARE = 0.6;
 const IDLE_IN_TRANSACTION = '2min';
 
 /**
- * Limits the connections and idle transactions of each role, resets its other settings, takes the roles of each other, and makes the owner a member of each, so that
- * `end_overdue_sessions` may end its sessions. A user of another name that is a member has no such limits.
+ * Limits the connections and idle transactions of each role, resets its other settings, takes from it the other roles, and
+ * makes the owner a member of each, so that `end_overdue_sessions` may end its sessions. A user of another name that is a
+ * member has no such limits.
  */
 const limitRoles = async (sql: Database): Promise<string[]> => {
   const names = DATABASE_ROLES.map(roleName);
   const rows = await sql<
     { name: string; owner: string; database: string; most: number; is_member: boolean }[]
   >`
-    select rolname as name, quote_ident(current_user) as owner, quote_ident(current_database()) as database, pg_has_role(current_user, oid, 'usage') as is_member,
+    select rolname as name, quote_ident(current_user) as owner, quote_ident(current_database()) as database,
+           pg_has_role(current_user, oid, 'usage') as is_member,
            floor(current_setting('max_connections')::int * ${CONNECTIONS_SHARE}::float8)::int as most
     from pg_roles where rolname = any(${names}::text[])`;
   // Before Postgres 15 each role may grant itself to others.

@@ -1377,7 +1377,7 @@ create trigger games_imported_ids after insert on games
   referencing new table as fresh_games for each statement execute function keep_imported_ids();
 
 -- ---------------------------------------------------------------------------------------------------------------------
--- Audit log: a chain of hashes that nobody changes (db/schema/audit.ts)
+-- Audit log: a chain of hashes that no role changes (db/schema/audit.ts)
 -- ---------------------------------------------------------------------------------------------------------------------
 
 -- The hash of an entry. The text of jsonb_build_object is the same for every session, because the time is in UTC.

@@ -119,7 +119,7 @@ it('a session in another database of the cluster is ended that keeps migrate fro
 it.each([
   ['runs one statement after another', 0.01, 0],
   ['is idle for a moment after each statement', 0, 300],
-])('a transaction that blocks nobody is ended, although it %s', async (_, runS, idleMs) => {
+])('a transaction that blocks no session is ended, although it %s', async (_, runS, idleMs) => {
   const pid = await pidOf(stolen);
   const holding = stolen.begin(async (tx) => {
     await tx`select pg_current_xact_id()`;
@@ -133,7 +133,7 @@ it.each([
   await ended;
 });
 
-it('a session in another database that keeps a transaction is ended, although it blocks nobody', async () => {
+it('a session in another database that keeps a transaction is ended, although it blocks none', async () => {
   const elsewhere = new URL(urlOfRole(database.databaseUrl, 'kyc_desk'));
   elsewhere.pathname = '/postgres';
   const other = openDatabase(elsewhere.href, { max: 1, statementMs: 0 });
@@ -168,7 +168,7 @@ it('a session that listens and reads nothing is ended, because it keeps the noti
   await deaf.end({ timeout: 1 }).catch(() => {});
 });
 
-it('a session that keeps an advisory lock outside of a transaction is ended, although it blocks nobody yet', async () => {
+it('a session that keeps an advisory lock outside of a transaction is ended, although it blocks none yet', async () => {
   const pid = await pidOf(stolen);
   await stolen`select pg_advisory_lock(${LOCKS.reconcile})`;
   await untilEnded(pid);

@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"7d660833b52d296742ffd810765fc8fd20ac972bfafb26d9a11078c3a6d03d22","created_at":1795509822667}')
+  ('{"id":2,"hash":"7a0928bf274d47af8fcca74dc471a77572fff668dda6a9871d7bec748cdd04ae","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
