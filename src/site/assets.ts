@@ -39,6 +39,7 @@ const STYLES = [
   'data',
   'data-narrow',
   'charts',
+  'icons',
   'pictures',
   'viewer',
   'lanes',
