@@ -26,7 +26,7 @@ export type GameSearch = {
 /** A search finds at most the best of this number. */
 export const FOUND_MAX = 100;
 /** Most games that are scored to find similar names: a page waits for them, and each may be one read of a disk. */
-const SIMILAR_MAX = 30;
+const SCORED_NAMES_MAX = 30;
 /** If the typed words find fewer games, the search also tries the words that may be meant. */
 const ENOUGH = 10;
 /** Most games that one query reads and scores. */
@@ -165,7 +165,7 @@ export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<F
  */
 export const searchNames = async (sql: Queryable, words: readonly string[]): Promise<FoundGame[]> => {
   const read = (pieces: readonly Piece[]) =>
-    readMatches(sql, exactQuery(pieces, undefined), { limit: SIMILAR_MAX });
+    readMatches(sql, exactQuery(pieces, undefined), { limit: SCORED_NAMES_MAX });
   const pieces = piecesOfQuery(words.join(' '));
   const exact = await read(pieces);
   const likely = exact.length >= ENOUGH ? [] : await read(await findMeanings(sql, pieces));

@@ -101,13 +101,12 @@ test.skipIf(withoutRedis())(
       return list[0]?.run_id;
     });
     expect(await refusal('runAcceptWithdrawals', { run_id: suspect })).toBe(40302);
-    // The minute of the limit may end between the calls: then they begin to count anew.
-    const codes = new Set<number>();
-    await until('a call is above the limit of a minute', async () => {
+    // The minute of the limit may end between the calls, once: then they count anew.
+    const codes: number[] = [];
+    while (!codes.includes(42901) && codes.length < 2_500) {
       const calls = Array.from({ length: 100 }, () => client.reasonList?.(undefined, {}));
-      for (const answer of await Promise.all(calls)) codes.add(answer?.data.ret_code);
-      return codes.has(42901);
-    });
-    expect(codes).toEqual(new Set([0, 42901]));
+      codes.push(...(await Promise.all(calls)).map((answer) => answer?.data.ret_code));
+    }
+    expect(new Set(codes)).toEqual(new Set([0, 42901]));
   },
 );
