@@ -37,9 +37,9 @@ const CONNECTIONS_SHARE = 0.6;
 const IDLE_IN_TRANSACTION = '2min';
 
 /**
- * Limits the connections and idle transactions of each role, resets its other settings, takes from it the other roles, and
- * makes the owner a member of each, so that `end_overdue_sessions` may end its sessions. A user of another name that is a
- * member has no such limits.
+ * Limits the connections and idle transactions of each role, resets its other settings, revokes the other roles from it, and
+ * makes the owner a member of it, so that `end_overdue_sessions` may end its sessions. A login that is a member of a role
+ * does not have these limits.
  */
 const limitRoles = async (sql: Database): Promise<string[]> => {
   const names = DATABASE_ROLES.map(roleName);
@@ -79,7 +79,7 @@ const limitRoles = async (sql: Database): Promise<string[]> => {
 };
 
 /**
- * Finds logins that are members of our roles, and whose sessions the owner may not end: `end_overdue_sessions` leaves them.
+ * Finds logins that are members of our roles, and whose sessions `end_overdue_sessions` cannot end for want of a right.
  * @returns what a superuser must run, as sentences
  */
 const findForeignLogins = async (sql: Database): Promise<string[]> => {
@@ -94,10 +94,10 @@ const findForeignLogins = async (sql: Database): Promise<string[]> => {
   return [`${problem} Let a superuser run: ${grants}`];
 };
 
-/** Functions of large objects that anybody may call: no process uses them, and each fills the disk. */
+/** Functions that create large objects. No process uses them, every login may call them, and each can fill the disk. */
 const LARGE_OBJECTS = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,bytea)'];
 
-/** Who takes advisory locks outside of functions of the owner, for a transaction. Where the queue is in Postgres, BullMQ does too. */
+/** Roles that take advisory locks themselves, not by a function of the owner. If the queue is in Postgres, BullMQ takes some too. */
 const LOCKERS: readonly DatabaseRole[] = ['worker', 'media', 'operator'];
 
 const QUEUE_SCHEMA = 'bullmq';
@@ -156,7 +156,7 @@ const grantRights = (sql: Database): Promise<string[]> =>
       `revoke all on schema public, drizzle from ${all}`,
       `revoke all on all tables in schema drizzle from ${all}`,
       `revoke all on all sequences in schema public from ${all}`,
-      // Without the right to, Postgres warns and changes nothing.
+      // If the user may not revoke this, Postgres warns and changes nothing.
       `revoke create, temporary on database ${database} from public, ${all}`,
       // Sessions that hand a lock to each other would stop a chore for ever, and none of them would be overdue.
       `revoke execute on function ${builtIns.join(', ')} from public, ${all}`,

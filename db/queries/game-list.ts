@@ -88,7 +88,7 @@ const listFound = async (
   filter: GameSearch,
   { after, limit }: GameListPage,
 ): Promise<Listed<GameItem>> => {
-  // Compares with the last game shown, because that game may be found no more: a decision changes its status.
+  // Compares with the last game shown, because a decision may change its status, so that the search no longer finds it.
   const shown = after && { score: Number(after[0]), game_id: after[1] };
   const all = await searchGames(sql, filter);
   const found = shown === undefined ? all : all.filter((game) => compareFound(shown, game) < 0);
@@ -108,7 +108,7 @@ export const listGamePage = (
   { search, ...filter }: GameFilter,
   page: GameListPage,
 ): Promise<Listed<GameItem>> =>
-  // White space alone can only be the id that an application gave a game.
+  // White space alone is in no name. It may be the id that an application gave a game.
   search !== undefined && (search.trim() !== '' || filter.application_id !== undefined)
     ? listFound(sql, { ...filter, search }, page)
     : scanGames(sql, filter, page);

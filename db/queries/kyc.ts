@@ -68,7 +68,7 @@ const unlessAnswered = (sql: Queryable, pulled_at: Date | null) =>
   sql`case when requested_at <= ${pulled_at}::timestamptz then null else requested_at end`;
 
 /**
- * Requests a pull: the next one that begins answers it.
+ * Requests a pull. The next pull that begins answers the request.
  * @param of which applications: `active` ones alone, or any
  * @returns false if there is no such application
  */
@@ -84,7 +84,8 @@ export const requestKycPull = (
     on conflict (application_id) do update set requested_at = now()`);
 
 /**
- * Records that a pull found the sealed record unchanged. What replaces a record or its provider also writes the state.
+ * Records that a pull found the sealed record unchanged. The state tells whether it is the record that the pull compared,
+ * because each statement that replaces a record or its provider also writes the state.
  * @param seen the state with which the record was compared
  * @returns false when the state, the webhooks or the token have changed since: then nothing was written
  */
@@ -162,7 +163,7 @@ export const mapContentProvider = async (
 export const findKycRecord = (sql: Queryable, application_id: string) =>
   firstRow(sql<KycRecordRow[]>`select * from kyc_records where application_id = ${application_id}`);
 
-/** Shows which fields of the current record a response changes. */
+/** Fingerprints of the current record's fields. They show which fields a response changes. */
 export type FieldFingerprints = Pick<
   KycRecordRow,
   'application_id' | 'record_id' | 'cp_id' | 'field_fingerprints'
@@ -186,7 +187,7 @@ const KEPT = [
 
 /** Stores a record and keeps the one before it as a former version. The caller locks the KYC state. */
 export const replaceKycRecord = async (tx: Queryable, record: KycRecordRow): Promise<void> => {
-  // A stolen worker may have stored a former version of this id, which would keep every next record out.
+  // A stolen worker may have stored a former version of this id. Then the insert below would fail each time.
   await tx`
     delete from kyc_former_records
     where record_id = (select record_id from kyc_records where application_id = ${record.application_id})`;
@@ -219,7 +220,7 @@ export const findFingerprintKey = (sql: Queryable) =>
 export const findEventBox = (sql: Queryable) =>
   readValue(sql<{ data_keys: WrappedKey[] }[]>`select data_keys from kyc_keys where purpose = 'events'`);
 
-/** Its public key. */
+/** The public key with which the portal and the console seal. */
 export const findEventBoxKey = (sql: Queryable) =>
   readValue(sql<{ public_key: Uint8Array }[]>`select public_key from kyc_keys where purpose = 'events'`);
 

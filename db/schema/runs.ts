@@ -41,14 +41,14 @@ const countersOf = (table: Record<(typeof RUN_COUNTERS)[number], AnyPgColumn>): 
   RUN_COUNTERS.map((name) => table[name]);
 
 /**
- * One pass over one application's games: the source of truth of its progress, not the queue. Its columns stand in the order
- * of how often they change: for an update, Postgres logs the bytes from the first to the last that changed.
+ * One pass over one application's games. This row, not the queue, is the source of truth of its progress. Columns that change
+ * more often stand later, because for an update Postgres logs the bytes from the first to the last that changed.
  */
 export const syncRuns = pgTable(
   'sync_runs',
   {
     run_id: uuid().primaryKey(),
-    /** The order in which runs were opened, from 1. Ids and times are of clocks, which may be wrong. */
+    /** The order in which runs were opened, from 1. Ids and times come from clocks, which may be wrong. */
     run_number: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
     application_id: text()
       .notNull()
@@ -61,8 +61,9 @@ export const syncRuns = pgTable(
     started_at: moment('started_at').notNull().defaultNow(),
     /** Raised when the run is recovered: a job with an older fence writes nothing. */
     fence: integer().notNull().default(1),
-    /** Bytes of content that it wrote, and may write: what its application's runs of 24 hours left (null: no limit). */
+    /** Bytes of content that it wrote. */
     stored_bytes: bigint({ mode: 'number' }).notNull().default(0),
+    /** Bytes of content that it may write: the rest of its application's budget of 24 hours (null: no limit). */
     storable_bytes: bigint({ mode: 'number' }),
     /** New games that it may still insert (null: no limit). */
     storable_games: integer(),
@@ -83,7 +84,7 @@ export const syncRuns = pgTable(
     total_first: bigint({ mode: 'number' }),
     total_last: bigint({ mode: 'number' }),
     total_max: bigint({ mode: 'number' }),
-    /** Rows on the recorded pages, and the most on one of them. */
+    /** Most rows on one recorded page, and rows on all of them. */
     largest_page: integer().notNull().default(0),
     row_count: integer().notNull().default(0),
     /** Pages before this one are recorded. */
@@ -166,8 +167,8 @@ export const runDays = pgTable(
 const PAGE_BYTES = 4_000_000;
 
 /**
- * One page of one run: the games that it named, the details that it waits for, its counters. It has no foreign key: each
- * transaction that adds pages would lock the run's row once more, which is logged.
+ * One page of one run: the games that it named, the details that it waits for, its counters. It has no foreign key, because
+ * each transaction that adds pages would lock the run's row once more, which is logged.
  */
 export const syncRunPages = pgTable(
   'sync_run_pages',

@@ -3,30 +3,30 @@ import { type HourRow, readRunHours } from '#db/queries/run-hours.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
 
 const SHOWN = 24;
-/** The figures of an hour are kept this long after its end: a run that ends in that hour is stored by then. */
+/** The figures of an hour are final this long after its end, because each run that ended in it is stored by then. */
 const FINAL_AFTER_MS = 10 * 60_000;
 const REFRESH_MS = 5_000;
 
 /**
- * The runs of the last 24 hours by hour, for every view of this process. An hour that has ended is read once; the present
- * one is read again after `refreshMs`, and calls that arrive together share a read.
+ * Creates a function that reads the runs of the last 24 hours, by hour, for all pages of this process. It reads a final
+ * hour once and the others again after `refreshMs`; calls that arrive together share a read.
  */
 export const createRunHours = (sql: Queryable, refreshMs = REFRESH_MS): (() => Promise<HourRow[]>) => {
-  const ended = new Map<number, HourRow>();
+  const final = new Map<number, HourRow>();
   let latest: { at: number; rows: Promise<HourRow[]> } | undefined;
 
   const read = async (): Promise<HourRow[]> => {
     const thisHour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    const known = (back: number): boolean => ended.has(thisHour - back * HOUR_MS);
+    const isFinal = (back: number): boolean => final.has(thisHour - back * HOUR_MS);
     let hours = SHOWN;
-    while (hours > 1 && known(hours - 1)) hours -= 1;
+    while (hours > 1 && isFinal(hours - 1)) hours -= 1;
     const rows = await readRunHours(sql, hours);
     for (const row of rows)
-      if (row.hour.getTime() + HOUR_MS + FINAL_AFTER_MS < Date.now()) ended.set(row.hour.getTime(), row);
+      if (row.hour.getTime() + HOUR_MS + FINAL_AFTER_MS < Date.now()) final.set(row.hour.getTime(), row);
     const first = rows[0]?.hour.getTime() ?? thisHour;
-    const before = [...ended.values()].filter(({ hour }) => hour.getTime() < first);
+    const before = [...final.values()].filter(({ hour }) => hour.getTime() < first);
     const all = [...before, ...rows].slice(-SHOWN);
-    for (const hour of ended.keys()) if (hour < (all[0]?.hour.getTime() ?? 0)) ended.delete(hour);
+    for (const hour of final.keys()) if (hour < (all[0]?.hour.getTime() ?? 0)) final.delete(hour);
     return all;
   };
 

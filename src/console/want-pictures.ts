@@ -8,7 +8,7 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 /** A game whose pictures are wanted; without `game_store_pic`, only its icons. */
 type Pictured = { game_id: string } & Parameters<typeof addressesOf>[0];
 
-/** Most jobs that are being added at once, which wait while the queue does not respond. */
+/** Most jobs that wait to be added while the queue does not respond. Further ones are dropped. */
 const ADDING_MAX = 20;
 let adding = 0;
 

@@ -19,7 +19,7 @@ export const applicationGameSummarySchema = z.object({
 });
 export type ApplicationGameSummary = z.infer<typeof applicationGameSummarySchema>;
 
-/** Any integer, clamped to the safe range. `total` may be wrong: the pages count. */
+/** Any integer, clamped to the safe range. A wrong `total` fails no page, because rules judge it by the rows of all pages. */
 const anyInteger = z
   .number()
   .refine((value) => Number.isInteger(value), {

@@ -1,11 +1,11 @@
-/** What takes two persons, and what the words mean. docs/kyc.md shows the rule. */
+/** Acts that take two persons: one requests, another approves. docs/kyc.md shows the rule. */
 import type { Right } from '#src/contract/roles.ts';
 
-/** What one person requests and another approves if `FOUR_EYES` names it. */
+/** Kinds of acts that take two persons if `FOUR_EYES` names them. */
 export const FOUR_EYES_KINDS = ['reveal', 'erase', 'cp-id', 'verdict', 'withdrawals'] as const;
 /**
- * An operator who makes a KYC officer always needs one, and who makes a reviewer needs one if `withdrawals` take two
- * persons: a new person could be the second one of the first.
+ * To make a KYC officer always takes two persons. To make a reviewer takes two if `withdrawals` do. Otherwise an operator
+ * could create the second person.
  */
 export const OPERATOR_KINDS = ['officer', 'reviewer'] as const;
 export const APPROVAL_KINDS = [...FOUR_EYES_KINDS, ...OPERATOR_KINDS] as const;

@@ -48,8 +48,8 @@ const DEFAULT_SETTINGS = {
 };
 
 /**
- * Starts Postgres on the cluster; resolves when it accepts queries and has its database. It runs in a separate session: a
- * Ctrl-C in the terminal does not reach it, so it ends last. The caller has locked the cluster's directory.
+ * Starts Postgres on the cluster; resolves when it accepts queries and has its database. It runs in a separate session, so a
+ * Ctrl-C in the terminal does not reach it, and it ends last. The caller has locked the cluster's directory.
  *
  * @throws CatalogueError with the end of Postgres's log when it does not start.
  */
@@ -122,7 +122,7 @@ const stop = async (child: ChildProcess): Promise<void> => {
   clearTimeout(escalation);
 };
 
-/** @throws Error if it has ended, or recovers for too long */
+/** @throws Error if Postgres has ended, or recovers for too long */
 const untilListening = async (data: string, port: number, child: ChildProcess): Promise<void> => {
   for (
     const endMs = performance.now() + READY_LIMIT_MS;
@@ -152,8 +152,8 @@ const readPidFile = async (data: string): Promise<{ pid: number; port: number; i
 };
 
 /**
- * Does the Postgres of this data directory listen at the port? Every user of the machine may take a free port: a client that
- * connected to it would send the password.
+ * Does the Postgres of this data directory listen at the port? Another user of the machine may take a free port, and a client
+ * that connected to it would send the password.
  */
 export const isListening = async (data: string, port: number): Promise<boolean> => {
   const found = await readPidFile(data);
@@ -162,7 +162,7 @@ export const isListening = async (data: string, port: number): Promise<boolean> 
 
 /**
  * Stops the Postgres that a process killed with SIGKILL left running. Also removes a `postmaster.pid` whose number now
- * belongs to another process: Postgres would refuse to start. The directory is locked, so no running process uses it.
+ * belongs to another process, because Postgres would refuse to start. The directory is locked, so no running process uses it.
  *
  * @throws CatalogueError when that Postgres does not end.
  */

@@ -25,7 +25,7 @@ export const listStream = async (
   { after, limit, types }: StreamRequest,
   formatAuditTime: FormatAuditTime,
 ): Promise<{ list: StreamDocument[]; next: string }> => {
-  // First: what was committed before this call is in its response.
+  // First, so that the response has every event that was committed before this call.
   await placeEvents(sql, 'stream_events');
   const { first, last } = await findStreamEnds(sql);
   if (after === 'latest') return { list: [], next: String(last ?? 0) };

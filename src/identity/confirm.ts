@@ -22,15 +22,15 @@ export const readConfirmationMethod = (
 ): Promise<ConfirmationMethod | undefined> => findConfirmationMethod(sql, hashSecret(session));
 
 /**
- * Has the provider just checked the credentials, and did no earlier session count that? Without asking for them, it says
- * the same to each sign-in, at both sites. @param auth_time of the ID token
+ * Has the provider just checked the credentials, and has no earlier session used that check? A provider that does not check
+ * them again repeats the same `auth_time` at each sign-in, to both sites. @param auth_time of the ID token
  */
 export const takeFreshCheck = async (sql: Queryable, login: string, auth_time: unknown): Promise<boolean> =>
   isFresh(auth_time) && (await countAttempt(sql, [`fresh:${login}:${auth_time}`], 1)) === 0;
 
 /**
- * Verifies the password of an operator who is signed in. Wrong ones count apart from sign-ins, so only a session
- * of the operator can stop it. The caller writes a refusal to the audit log.
+ * Verifies the password of an operator who is signed in. Wrong passwords are not counted with those of sign-ins, so only
+ * a session of the operator can reach the limit. The caller writes a refusal to the audit log.
  */
 export const tryPassword = async (
   sql: Queryable,

@@ -1,12 +1,12 @@
-// Every job of the fleet without its handler: what the producer, the board, the metrics and the command line open
-// queues from. The handlers are in jobs/, one file a queue.
+// Every job of the fleet without its handler. The producer, the board, the metrics and the command line open queues from
+// these specifications. The handlers are in jobs/, one file a queue.
 import { z } from 'zod';
 import { PAGE_SIZE_MAX } from '#src/contract/application.ts';
 import { SCHEDULES } from '#src/contract/words.ts';
 import { type AnySpec, defineSpec } from '#src/queue/job.ts';
 import { schedulerId } from '#src/rules/ticks.ts';
 
-/** Longer than any id of an application: who writes to Redis puts no megabytes into a log. */
+/** Longer than any id of an application. Without a limit, a forged job in Redis could put megabytes into a log. */
 const application_id = z.string().max(100);
 
 /** A schedule is due: opens a run, or adds a KYC job. */
@@ -52,20 +52,20 @@ export const queryGameDetail = defineSpec({
 export const queryCpKyc = defineSpec({
   name: 'query-cp-kyc',
   payload: z.object({ application_id }),
-  // A job waits for its application nearly all of its time: those that do not answer must leave room for others.
+  // A job waits for its application nearly all of its time. Applications that do not answer must leave room for others.
   options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
   title: ({ application_id }) => `${application_id} kyc`,
 });
 
-/** Games that one turn of a pull fetches at most: as many as a page has. */
+/** Most games that one turn of a pull fetches: as many as a page has. */
 export const PULL_MAX = PAGE_SIZE_MAX;
 
 /** The requested details of an application, outside any run. */
 export const pullGameDetail = defineSpec({
   name: 'pull-game-detail',
   payload: z.object({ application_id }),
-  // Attempts of a game, counted in the database: the queue may be lost. A job waits for its application nearly all of its
-  // time: those that do not answer must leave room for others.
+  // Attempts of a game are counted in the database, because the queue may be lost. A job waits for its application nearly
+  // all of its time. Applications that do not answer must leave room for others.
   options: { attempts: 3, backoffMs: 2_000, concurrency: 100 },
   title: ({ application_id }) => application_id,
 });
@@ -74,8 +74,8 @@ export const pullGameDetail = defineSpec({
 export const deliverEvent = defineSpec({
   name: 'deliver-event',
   payload: z.union([z.object({ application_id }), z.object({ subscription_id: z.uuid() })]),
-  // Attempts and their waits are in the database (src/rules/deliveries.ts): the queue may be lost. A job waits for its
-  // receiver nearly all of its time, and receivers that do not answer must leave room for others.
+  // Attempts and their delays are in the database (src/rules/deliveries.ts), because the queue may be lost. A job waits for
+  // its receiver nearly all of its time. Receivers that do not answer must leave room for others.
   options: { attempts: 1, backoffMs: 0, concurrency: 200 },
   title: (receiver) => Object.values(receiver).join(' '),
 });
@@ -89,7 +89,7 @@ export const checkApplication = defineSpec({
   title: ({ check_id }) => check_id,
 });
 
-/** Deletes old runs and pages. */
+/** Deletes rows that are too old: runs, pages, failures, events and others. */
 export const prune = defineSpec({
   name: 'prune',
   payload: z.object({}),
@@ -132,7 +132,7 @@ export const carryOverDecisions = defineSpec({
   title: () => 'carry over decisions',
 });
 
-/** Games of one decision at most, all games of an application, or neither: then the whole store. */
+/** The pictures of these games (at most those of one decision), of all games of an application, or of the whole store. */
 export const tidyPictureStore = defineSpec({
   name: 'tidy-picture-store',
   payload: z.object({

@@ -7,5 +7,5 @@ export type DeskOptions = SiteOptions & {
   revealMs: number;
 };
 
-/** Two minutes. */
+/** The pages and requests.css say "two minutes" too. */
 export const REVEAL_MS = 120_000;

@@ -47,7 +47,7 @@ export const readFirst = async <Row extends object, Filter extends z.ZodObject, 
   sort?: string,
 ): Promise<Row[]> => (await readList(list, sources, filter, { sort, limit, uncounted: true })).rows;
 
-/** Returns the sentence of a page without rows. @param filter that of the reader @param hasNext whether the search goes on */
+/** Returns the sentence of a page without rows. @param filter as the reader set it @param hasNext whether the search goes on */
 export const emptySentence = (
   { empty, noMatch = empty }: AnyList,
   filter: object,

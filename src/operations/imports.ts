@@ -66,7 +66,7 @@ export const gameLine = z
     for (const field of ['audit_time', 'withdrawn_at'] as const) {
       const ms = Date.parse(line[field] ?? '');
       if (ms > Date.now() + AHEAD_MS) refuse(field, 'lies in the future');
-      // Such as the first day of the calendar, for none.
+      // Some catalogues write the first day of a calendar if they have no time.
       if (ms < 0) refuse(field, 'is before 1970');
     }
     for (const field of ['audit_time', 'decided_by'] as const)
@@ -120,7 +120,7 @@ export const importGames = defineOperation({
       ),
   }),
   subject: applicationSubject,
-  /** A game that is stored already stays as it is: an import that was interrupted can run again. */
+  /** A game that is stored already stays as it is, so an import that was interrupted can run again. */
   run: async (tx, { application_id, games }, { caller }) => {
     // An import makes decisions in the names of other people.
     if (caller.actor.actor_kind !== 'command_line')

@@ -26,11 +26,11 @@ export const expireFormerRecords = defineOperation({
       reason: 'KYC_KEEP_FORMER',
       details: { versions },
     })),
-  /** How many versions. */
+  /** Returns the number of deleted versions. */
   after: async (deleted) => deleted.reduce((sum, { versions }) => sum + versions, 0),
 });
 
-/** Sets the state to `erased`: an application of the same id is pulled only after an operator allows it. */
+/** Sets the state to `erased`, so an application of the same id is pulled only after an operator allows it. */
 export const expireRemovedRecord = defineOperation({
   name: 'kyc.expire_removed',
   title: 'Delete every version of the KYC record of an application that was removed long ago',
@@ -39,7 +39,7 @@ export const expireRemovedRecord = defineOperation({
   input: oneApplication.extend({ keep_ms: z.int() }),
   subject: applicationSubject,
   run: async (tx, { application_id, keep_ms }) => {
-    // It may have been registered again meanwhile. A pull takes the two locks in the same order.
+    // The application may have been registered again meanwhile. A pull takes the two locks in the same order.
     if (!(await lockRemovedApplication(tx, application_id, keep_ms))) return undefined;
     const state = await findKycState(tx, application_id);
     await lockKycState(tx, application_id);
@@ -52,8 +52,8 @@ export const expireRemovedRecord = defineOperation({
 });
 
 /**
- * Expires the records of removed applications, each in a transaction of its own: one that fails does not keep the others.
- * @returns of how many
+ * Expires the records of removed applications, each in a transaction of its own, so that a failure stops no other.
+ * @returns the number of applications whose record was deleted
  * @throws the first error, after the last application
  */
 export const expireRemovedRecords = async (

@@ -5,9 +5,9 @@ import type { Context, Platform } from '#src/operations/operation.ts';
 const QUEUE_MS = 2_000;
 
 /**
- * Has the pictures of games, or of all games of an application, moved in the store now. If the queue does not answer, the
- * change stands, and what next looks at these pictures moves them: the check that is due after a decision or a release, or
- * the hourly look at the whole store.
+ * Adds the job that moves the pictures of games, or of all games of an application, to their place in the store. If the
+ * queue does not answer, the change stands, and a later job moves them: the check that is due after a decision or a
+ * release, or the hourly job for the whole store.
  */
 export const placePictures = async (
   { keepsPictures, producer }: Pick<Platform, 'keepsPictures' | 'producer'>,

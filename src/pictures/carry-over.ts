@@ -1,7 +1,7 @@
 /**
- * Bytes decide at last. When nothing of a game has changed but the addresses of its pictures (a new host, a new path), and
- * every picture has the bytes that the last decision names, that decision stands for the new revision too. Until then the
- * game is pending.
+ * If nothing of a game has changed but the addresses of its pictures (a new host, a new path), and every picture has the
+ * bytes that the last decision names, that decision stands for the new revision too. Until the bytes are compared, the game
+ * is pending.
  */
 import type { Database } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
@@ -20,7 +20,7 @@ import { mayCarryOver, nextCarryMs } from '#src/rules/carry-over.ts';
 const SHA256_HEX = 64;
 
 /**
- * Looks at one game.
+ * Compares the pictures of one game with its last decision, or schedules the next attempt.
  * @returns whether its decision was carried over
  */
 export const carryOverOne = async (
@@ -39,7 +39,7 @@ export const carryOverOne = async (
     return false;
   }
   const ids = places.map(({ picture_id }) => picture_id);
-  // A slow host gives one game after another some of its pictures: they stay, and are checked after the decision.
+  // From a slow host, each attempt fetches some of the pictures. They are not fetched again before the decision stands.
   const fetched = await listFetched(sql, ids, candidate.waited_ms);
   const results = await Promise.all(
     places

@@ -29,8 +29,8 @@ const CHECK_EVERY_MS = 60_000;
 const TIDY_EVERY_MS = 60 * 60_000;
 
 /**
- * Starts the worker of the picture jobs. It opens no key and no token: it decodes what applications send, in a process
- * of its own (src/pictures/decoder.ts). Waits until Redis is reachable.
+ * Starts the worker of the picture jobs. It opens no key and no token, because it handles pictures of applications, which
+ * a child process decodes (src/pictures/decoder.ts). Waits until Redis is reachable.
  */
 export const startMedia: StartPart = async (config, databaseUrl, logger) => {
   const { maxBytes, recheckMs, keepMs, store: location } = config.pictures;
@@ -86,7 +86,7 @@ export const startMedia: StartPart = async (config, databaseUrl, logger) => {
     logger,
   });
   started.defer(() => liveness.stop());
-  // Each process adds its own, so that as many run at once.
+  // Each media process adds its own jobs, so that as many of them run at once as there are processes.
   const once = randomUUID();
   const chores = new AbortController();
   const every = Math.min(CHECK_EVERY_MS, recheckMs / 4);

@@ -8,8 +8,8 @@ export type Placement = {
   /** A second job with this id is not added. BullMQ forbids ":" and ids of digits only. */
   id?: string;
   /**
-   * A second job with this key is not added until the first has ended. If the first is no longer in the queue, because
-   * somebody deleted keys of Redis, another call of `add` finds it out within ten seconds and adds the job.
+   * A second job with this key is not added until the first has ended. If somebody deleted the first from Redis, calls of
+   * `add` notice it after ten seconds, and the job is added.
    */
   once?: string;
   /** Delay before the job may run. */
@@ -39,7 +39,7 @@ export type Producer = {
 
 /** Delay between two reads of a job that others are merged into. */
 const LOOK_UP_MS = 10_000;
-/** Most keys whose look-up is remembered, then all are forgotten: pages of pictures that are not seen again keep theirs. */
+/** Most keys whose look-up is remembered. Above it all are forgotten, because a key whose job is not added again would stay. */
 const LOOKED_UP_MAX = 100_000;
 
 /** Backoff after this many attempts. */
@@ -114,8 +114,8 @@ export const createProducer = (
   /** When the job of each key was looked up last, in milliseconds of the monotonic clock. */
   const lookedUpAt = new Map<string, number>();
   /**
-   * Removes the key of a job that is gone: a job with this key was merged into it. Looks it up at most every 10 s, because
-   * Redis searches its lists for it. The keys have no expiry: BullMQ would keep one that has until then.
+   * Removes the key of a job that is gone, although another job was merged into it. Looks the job up at most every 10 s,
+   * because Redis searches its lists for it. Keys have no expiry, because BullMQ would keep such a key until it expires.
    * @returns whether the key was removed
    */
   const freeLostKey = async (merged: Job, key: string): Promise<boolean> => {
@@ -124,8 +124,8 @@ export const createProducer = (
     lookedUpAt.set(key, last);
     if (performance.now() - last < LOOK_UP_MS) return false;
     lookedUpAt.set(key, performance.now());
-    // A job whose hash was deleted runs without its key, so the key stays when the job has ended. None of ours that has a
-    // key waits for others.
+    // A job whose hash was deleted runs without its key, so the key stays when the job has ended. No job of ours has a key
+    // and waits for children.
     const state = await merged.getState();
     const isLost = ['unknown', 'completed', 'failed', 'waiting-children'].includes(state);
     return isLost && merged.removeDeduplicationKey();

@@ -11,8 +11,8 @@ export type CallFailure = {
 };
 
 /**
- * Did the application answer this call? Any HTTP status answers it, except one that requests a delay (Retry-After):
- * the application itself reports that it cannot answer now.
+ * Did the application answer this call? A response of any HTTP status is an answer, unless it requests a delay
+ * (Retry-After), because then the application itself reports that it cannot answer now.
  */
 export const isAnswered = ({ transport, status, retryAfterMs }: CallFailure): boolean =>
   retryAfterMs === undefined && (!transport || status !== undefined);
@@ -24,7 +24,7 @@ const UNREACHABLE: ReadonlySet<string> = new Set([
   'timeout',
 ]);
 
-/** Whose fault is a run that these calls ended? `unreachable` may also be the fleet's own DNS or egress. */
+/** Whose fault is it that these calls ended a run? `unreachable` may also be the fleet's own DNS or egress. */
 export const findRunFault = (failures: readonly Pick<CallFailure, 'code'>[]): RunFault => {
   if (failures.length === 0) return 'none';
   if (failures.some(({ code }) => code === 'no_socket')) return 'worker';
@@ -40,13 +40,13 @@ export type DetailEvidence = {
 };
 
 /**
- * At least this many games must begin to fail in one run. Fewer may be broken games in a run that wants few details.
+ * At least this many games must begin to fail in one run. Fewer may be broken games of a run that fetches few details.
  */
 const DOWN_MIN = 10;
 
 /**
- * Is the detail webhook down, so that its run ends as failed? A known failure is no evidence, and one answered call
- * disproves it. Such a page ends its run, so a run spends its attempts on one such page only.
+ * Is the detail webhook down? One answered call proves that it is not, and a known failure proves nothing. The run then
+ * ends as failed at this page, so it spends its attempts on no other.
  */
 export const isDetailWebhookDown = ({ answered, newlyFailed }: DetailEvidence): boolean =>
   answered === 0 && newlyFailed >= DOWN_MIN;

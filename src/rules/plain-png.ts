@@ -7,7 +7,7 @@ export type PngChunks = {
   isAmbiguous: boolean;
   /** It has a colour profile, which libvips may refuse and a browser apply. */
   hasProfile: boolean;
-  /** The PNG with another colour for each number that its palette lacks; null if it lacks none. */
+  /** The PNG with a colour for each index that its palette lacks; null if it lacks none. */
   filled: Buffer | null;
 };
 
@@ -52,7 +52,8 @@ const controlsWhole = (control: Buffer, header: Buffer = Buffer.alloc(0)): boole
   control.readUInt8(24) <= 2 &&
   control.readUInt8(25) <= 1;
 
-const isOther: Record<string, (data: Buffer, header?: Buffer) => boolean> = {
+/** By type of chunk: does its content make programs show the PNG differently? */
+const isDisputed: Record<string, (data: Buffer, header?: Buffer) => boolean> = {
   PLTE: (data) => data.length > 3 * 256,
   gAMA: (data) => data.length < 4 || data.readUInt32BE() < GAMMA.min || data.readUInt32BE() > GAMMA.max,
   cHRM: (data) =>
@@ -66,14 +67,14 @@ const isOther: Record<string, (data: Buffer, header?: Buffer) => boolean> = {
   fcTL: (data, header) => !controlsWhole(data, header),
 };
 /** Chunks that must not stand twice, because some programs use the first and others the last. */
-const ONCE: ReadonlySet<string> = new Set(['IHDR', 'tRNS', 'iCCP', ...Object.keys(isOther)]);
+const ONCE: ReadonlySet<string> = new Set(['IHDR', 'tRNS', 'iCCP', ...Object.keys(isDisputed)]);
 
 const PALETTE_TYPE = 3;
 /** Bytes of the transparency chunk by colour type. A palette has at most one byte for each of its colours. */
 const TRANSPARENCY = { 0: 2, 2: 6 } as const;
 
-/** Does the transparency chunk have another length? libvips then ignores it, and browsers apply it. */
-const isOtherTransparency = (parts: ReadonlyMap<string, Buffer>): boolean => {
+/** Does the transparency chunk have a wrong length? libvips then ignores it, and browsers apply it. */
+const isWrongTransparency = (parts: ReadonlyMap<string, Buffer>): boolean => {
   const [colourType, palette, transparency] = [parts.get('IHDR')?.[9], parts.get('PLTE'), parts.get('tRNS')];
   if (transparency === undefined) return false;
   if (colourType === PALETTE_TYPE) return transparency.length > (palette?.length ?? 0) / 3;
@@ -98,14 +99,14 @@ const fillPalette = (png: Buffer, parts: ReadonlyMap<string, Buffer>): Buffer | 
   ]);
 };
 
-/** Reads the chunks of a PNG that libvips does not. `frames` includes a still picture that is no part of the animation. */
+/** Reads what libvips does not report of a PNG. `frames` includes a still picture that is no part of the animation. */
 export const readPngChunks = (png: Buffer): PngChunks => {
   const parts = new Map<string, Buffer>();
   let isAmbiguous = false;
   for (const { type, data, isIntact } of chunksOf(png)) {
     if (type === 'IDAT') break;
     // Programs differ in what they make of a chunk whose checksum is wrong.
-    const isOdd = isOther[type]?.(data, parts.get('IHDR')) ?? false;
+    const isOdd = isDisputed[type]?.(data, parts.get('IHDR')) ?? false;
     isAmbiguous ||= !isIntact || (ONCE.has(type) && parts.has(type)) || isOdd;
     parts.set(type, data);
   }
@@ -113,7 +114,7 @@ export const readPngChunks = (png: Buffer): PngChunks => {
   const frames = animated === undefined || animated.length < 4 ? 0 : animated.readUInt32BE();
   return {
     frames: frames === 0 ? 1 : frames + (parts.has('fcTL') ? 0 : 1),
-    isAmbiguous: isAmbiguous || isOtherTransparency(parts),
+    isAmbiguous: isAmbiguous || isWrongTransparency(parts),
     hasProfile: parts.has('iCCP'),
     filled: fillPalette(png, parts),
   };

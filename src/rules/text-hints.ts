@@ -39,9 +39,9 @@ export const mixedWords = (text: string): string[] =>
     .slice(0, WORDS_MAX);
 
 /**
- * A name as it reads in Latin letters, by the prototypes of Unicode Technical Standard 39: words of three letters or more
- * that are written with others.
- * @returns null if no word reads otherwise than it is written
+ * Replaces the letters of a name that look like Latin ones (prototypes of Unicode Technical Standard 39) in words of at
+ * least three letters, if all letters of the word are Latin then.
+ * @returns null if the name stays the same
  */
 export const latinReading = (name: string): string | null => {
   const written = name.normalize('NFC');
@@ -54,7 +54,7 @@ export const latinReading = (name: string): string | null => {
   return reading === written ? null : reading;
 };
 
-/** Characters with which some scripts and emoji are written. Behind letters of the others they show nothing. */
+/** Joiners and variation selectors, which some scripts and emoji need. Not those behind letters of scripts that need none. */
 const JOINERS =
   /(?<![\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}\p{sc=Armenian}])[\p{Join_Control}\p{Variation_Selector}]/gu;
 

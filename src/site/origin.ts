@@ -21,7 +21,7 @@ export const isForged = (method: string, headers: IncomingHttpHeaders): boolean 
   if (isLed !== undefined) return isLed;
   const { origin, host } = headers;
   if (origin === undefined) return false;
-  // A URL parser takes time quadratic in the characters of a host.
+  // No URL parser: it takes time quadratic in the characters of a host.
   return origin.toLowerCase().replace(/^https?:\/\//, '') !== host?.toLowerCase();
 };
 
@@ -29,8 +29,8 @@ export const isForged = (method: string, headers: IncomingHttpHeaders): boolean 
 const PATH_MAX = 1_024;
 
 /**
- * @returns the path if it belongs to this site and has at most `PATH_MAX` characters, else `/`: no link or redirect
- * leads to another site
+ * @returns the path if it belongs to this site and has at most `PATH_MAX` characters, else `/`, so that no link or
+ * redirect leads to another site
  */
 export const localPath = (path: string): string => {
   if (path.length > PATH_MAX) return '/';

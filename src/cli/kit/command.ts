@@ -31,7 +31,7 @@ const runCommand = async (
   mode: { json: boolean; paged: boolean },
   run: (context: CommandContext) => Result,
 ): Promise<void> => {
-  // Not loaded for --help: they load zod.
+  // Imported here because they load zod, which --help does not need.
   const { createOutput } = await import('#src/cli/kit/output.ts');
   const { configFor, embeddedConfig, readConfig } = await import('#src/config.ts');
   const out = createOutput(invocation.stdio, mode);

@@ -22,8 +22,8 @@ const renderBar = (
 };
 
 /**
- * One progress bar a label on stderr; one bar for all if the screen has fewer lines than labels. Changes no mode of the
- * terminal, so that nothing needs to be restored, however the process ends.
+ * Opens one progress bar for each label on stderr, or one for all if the screen has fewer lines than labels. Changes no mode
+ * of the terminal, so that nothing needs to be restored, however the process ends.
  * @returns undefined with `--json`, or if stderr is no terminal
  */
 export const openProgress = (out: Output, labels: readonly string[], unit: string): Progress | undefined => {

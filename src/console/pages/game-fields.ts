@@ -1,4 +1,4 @@
-/** The content of a game: what changed first, what did not change folded. */
+/** The content of a game: first the changed fields, then the unchanged ones, folded. */
 import stringWidth from 'string-width';
 import { gallery } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
@@ -14,8 +14,8 @@ const markPart = ({ type }: TextPart, isCompared: boolean, content: SafeHtml): S
 };
 
 /**
- * A link to an address of an application, which opens a tab and says where it leads. A stolen worker could store one that
- * starts a program: it is a text.
+ * A link to an address of an application, which opens a tab and says where it leads. An address that is not of the web is
+ * only text, because it may start a program; a stolen worker could store one.
  */
 const outwardLink = (url: string): SafeHtml => {
   const { protocol = '', host } = URL.parse(url) ?? {};
@@ -47,7 +47,7 @@ const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => 
 const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures, game }: GameView): SafeHtml =>
   field.kind === 'text' ? textBody(field, isCompared) : gallery(game, diff, [field], pictures);
 
-/** Did its words, its addresses, or bytes behind an address change? */
+/** Did the field's words, its addresses, or bytes behind an address change? */
 const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): boolean =>
   (isCompared && field.changed) ||
   (field.kind === 'list' &&

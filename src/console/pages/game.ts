@@ -1,4 +1,4 @@
-/** `/games/:game_id`: everything of one game. */
+/** `/games/:game_id`: the page of one game. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { findOpenAppeal } from '#db/queries/appeals.ts';
@@ -66,7 +66,10 @@ const wantComing = async (options: ConsoleOptions, game_ids: readonly string[]):
   }
 };
 
-/** The games of the lane behind a cursor, whose pictures are fetched, and where a search among them goes on. */
+/**
+ * Finds the next game of the lane behind a cursor, and requests the pictures of those that follow.
+ * @returns `next`, and `further`: the cursor behind them, where a search goes on
+ */
 const readComing = async (
   options: ConsoleOptions,
   { lane, application: application_id, q: search }: LaneFilters,
@@ -101,7 +104,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     const mayDecide = hasRight(roles, 'decide');
     const isAhead = isPrefetch(request);
     const shown = Math.min(to ?? game.revision, game.revision);
-    // One promise each for what is read in turn: the longest decides how long the page takes.
+    // Reads that need each other's results are one promise. All promises run at once, so the page takes as long as one.
     const findComing = async () => {
       const found = await findLane(sql, game);
       const lane = opened ?? found?.lane;

@@ -28,14 +28,14 @@ export const fieldNames = (changed_fields: readonly string[] | null): SafeHtml |
 export const developerPath = (application_id: string): string =>
   `/developers/${encodeURIComponent(application_id)}`;
 
-/** The desk's pages of subjects: developers have one. */
+/** Links a subject to its page of the desk. Only developers have one. */
 export const linkTo: LinkTo = (subject) => (subject.to === 'application' ? developerPath(subject.id) : null);
 
 /** Links to developers, with commas between them. */
 export const developerLinks = (ids: readonly string[]): SafeHtml[] =>
   ids.map((id, n) => html`${n === 0 ? '' : ', '}<a href="${developerPath(id)}">${id}</a>`);
 
-/** Developers who wait for a verdict: those whose record changed after one come first. */
+/** Developers who wait for a verdict. Those whose record changed after a verdict come first. */
 export const readWaiting = async (sources: Sources, limit: number): Promise<Developer[]> => {
   const read = (verdict: 'changed' | 'waiting') =>
     readFirst(developerList, sources, { verdict }, limit, 'received_at');
@@ -47,7 +47,7 @@ export const readWaiting = async (sources: Sources, limit: number): Promise<Deve
 /** Returns the application that a request is about. */
 export const applicationIdOf = ({ subject }: ApprovalRow): string => subject.slice('application:'.length);
 
-/** The form that reveals: with the password, or after a fresh sign-in at the OIDC provider. */
+/** The form that reveals a record, with the password or after a fresh sign-in at the OIDC provider. */
 export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): SafeHtml =>
   missingProof(proof, 'A reveal') ??
   html`<form method="post" action="${url}" class="acts">${fields}${proofField(proof)}
