@@ -4,7 +4,7 @@ import { coerceError } from '#src/errors.ts';
 
 const ALTER_ATTEMPTS = 10;
 
-/** Postgres refuses to change a role that another database of the cluster changes at the same time: this retries it. */
+/** Changes a role. Retries, because Postgres refuses it while another database of the cluster changes the same role. */
 export const alterRole = async (sql: Database, statement: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1) {
     try {

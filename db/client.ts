@@ -24,7 +24,7 @@ export const STATEMENT_MS = {
   none: 0,
 };
 
-/** Postgres ends a transaction that is idle for this time: its process is stopped or its machine is gone. */
+/** Postgres ends a transaction that is idle for this time, because its process is stopped or its machine is gone. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
 /** The limits of a session, as texts: the driver does not send the number 0, though its types have numbers. */

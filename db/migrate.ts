@@ -18,7 +18,7 @@ const takeLock = async (sql: Database): Promise<void> => {
   while (!(await tryLock())) await delay(LOCK_POLL_MS);
 };
 
-/** Names of games use every script. SQL_ASCII stores bytes unchanged. */
+/** Refuses an encoding that lacks a script, because names of games use all. SQL_ASCII is accepted: it stores bytes unchanged. */
 const refuseEncoding = async (sql: Database): Promise<void> => {
   const encoding = await onlyValue(sql<{ server_encoding: string }[]>`show server_encoding`);
   if (['UTF8', 'SQL_ASCII'].includes(encoding)) return;

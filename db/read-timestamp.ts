@@ -2,8 +2,8 @@ const FIRST = '0001-01-01T00:00:00.000Z';
 const LAST = '9999-12-31T23:59:59.999Z';
 
 /**
- * Reads a time of Postgres. Who writes rows may store an infinity, or a year that JavaScript lacks or that no ISO text of
- * ours has: the first or the last such time stands for it, so that no page of others fails.
+ * Reads a time of Postgres. A stolen login may store an infinity, or a year that JavaScript or ISO texts lack. The first or
+ * the last valid time replaces it, so that pages of others do not fail.
  */
 export const readTimestamp = (text: string): Date => {
   if (/^\d{4}-.*[^C]$/.test(text)) return new Date(text);

@@ -23,9 +23,9 @@ export const QUEUE_WRITERS: readonly DatabaseRole[] = [
 ];
 
 /**
- * Functions that run with the rights of their owner, and who may call them; no role may call the others. Triggers run
- * their functions without this right, but it takes the right to create a trigger: a role that had it could run the
- * function on rows of a temporary table.
+ * Functions that run with the rights of their owner, and who may call them; no role may call the others. Triggers run their
+ * functions without this right. Creating a trigger requires it, so without it a role cannot run the function on rows of a
+ * temporary table.
  */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly DatabaseRole[]>> = {
   'carry_over_decision(uuid,integer,bigint,jsonb)': ['media'],

@@ -16,7 +16,7 @@ const BACKOFF =
 const PACE =
   'name, every_ms, kyc_every_ms, detail_max_age_ms, details_due_at, details_full_at, concurrency, rate, review_priority';
 const EVENT_FLEET = 'select (status, last_error)';
-/** The health of an address for events. Where it is, `guard_event_address` bounds for the console. */
+/** The health of an address for events. The trigger `guard_event_address` bounds which addresses the console may write. */
 const EVENT_HEALTH =
   'status, off_reason, off_at, failures, failing_since, next_attempt_at, last_attempt_at, last_error';
 const SEAL_ADDRESS = `insert, update (url, secret, secret_keys, former_until, last_success_at, ${EVENT_HEALTH}), delete`;
@@ -30,18 +30,18 @@ const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, clos
 /** The columns of a game that workers write. The platform's own columns are not among them. */
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
-// Ids that order rows come from sequences: a row of the largest would be the latest for ever, and one of the next keep it.
+// Without ids that order rows, which come from sequences: a row with the largest id would be the latest for ever.
 const VERDICT =
   'select, insert (application_id, record_id, verdict, reason, text, decided_by, expires_at), update (ended_at, ended_as)';
 const DECIDE =
   'select, insert (game_id, revision, audit_status, decided_by, reason, text, note, batch_id, appeal_id, waiting_since, ' +
   'decided_at), update (undone_at, undone_by)';
-/** Postgres says when a version was replaced: one of the end of time would be kept for ever. */
+/** Without the time of replacement, which Postgres sets, because a version with a far later time would be kept for ever. */
 const FORMER_RECORD = `record_id, application_id, cp_id, ${KYC_SEALED_FIELDS.join(', ')}, data_keys, received_at, changed_fields`;
 const ADD_REVEAL = 'select, insert (application_id, record_id, action, accessed_by, reason)';
 const RUN =
   'select, insert (run_id, application_id, trigger, "full", accept_withdrawals, storable_bytes, storable_games), update';
-/** Operators whom a site lets in, and what it changes of them; the list of columns is open. */
+/** Operators whom a site lets in, and the columns that it may change. The list has no closing parenthesis, so that more can follow. */
 const SITE_OPERATORS =
   'select, insert (login, name, roles, oidc_subject, counts_at), ' +
   'update (name, roles, password_hash, counts_at, last_sign_in_at, single_keys';

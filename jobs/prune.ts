@@ -58,7 +58,7 @@ export const pruneJob = defineJob(prune, async (_payload, { deps, signal }: JobC
   const { sql, kycRetention, pictureKeepMs } = deps;
   const all = (deleteSome: (limit: number) => Promise<number>) => () => deleteAll(BATCH, signal, deleteSome);
   const steps = {
-    // First: the law limits how long they are kept.
+    // First, because the law limits how long they are kept.
     records: all((limit) =>
       operateAsSystem(expireFormerRecords, { keep_ms: kycRetention.formerMs, limit }, 'prune', sql),
     ),

@@ -89,7 +89,7 @@ const pullDetails = async (
     );
     return written;
   };
-  /** After a failed write. One that always fails ends too: otherwise its games would be called for ever. */
+  /** Plans the next attempt after a failed write. If each write fails, the attempts end, because the games would be called for ever. */
   const planRewrite = async (tx: Queryable, error: Error): Promise<void> => {
     const unwritten = { open: [...byId.keys()], failures: [] };
     const given = await planRetries(tx, application_id, requests, unwritten, {

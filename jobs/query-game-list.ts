@@ -113,7 +113,7 @@ const listPages = async (context: JobContext, step: RunStep): Promise<JobResult>
   return { ...totals, end };
 };
 
-/** Another job has recorded a page of this one, and may have died before it added the next step. */
+/** Continues after another job, which has recorded a page of this job and may have died before it added the next step. */
 const resume = async ({ deps }: JobContext, { run_id, fence }: RunRow): Promise<JobResult> => {
   const step = await findRunStep(deps.sql, { run_id, fence }, 0);
   if (step === undefined) return STALE_FENCE;

@@ -27,9 +27,10 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   };
   const check = async ({ picture_id, lease, ...picture }: DuePicture): Promise<void> => {
     const result = await pictures.refresh(picture, 'check', signal);
-    // Without a request, the bytes may have changed since the decision all the same: another look saw it.
+    // If no request was made, the bytes may still differ from those of the decision: an earlier request may have stored
+    // them.
     const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
-    // What is stored decides, because the last request may have been another look's, and may have failed.
+    // The stored outcome decides, because another process may have made the last request, and it may have failed.
     const outcome = await readFreshOutcome(sql, picture_id);
     const isFailure = outcome === undefined || isPassing(outcome);
     const pauseMs = result.outcome === undefined ? result.failure?.retryAfterMs : undefined;
@@ -38,7 +39,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
       { picture_id, lease },
       pauseMs ?? nextCheckMs(isFailure, recheckMs, Math.random()),
     );
-    // For new bytes.
+    // The check may have brought new bytes.
     await keeper?.place([picture_id]);
     if (result.outcome !== undefined) requested += 1;
     drifted += games.length;

@@ -17,7 +17,7 @@ export const flag = z
   .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], error: 'is neither true nor false' })
   .default(false);
 
-/** Four times of it (REVIEW_TARGET) before or after now have years of four digits, which Postgres and cursors need. */
+/** Four times this (a low priority has four times REVIEW_TARGET) before or after now is still a year of four digits, as cursors need. */
 const DURATION_MAX_MS = 100_000 * DAY_MS;
 
 /** A duration such as `7d`, in milliseconds. */

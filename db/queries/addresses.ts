@@ -21,7 +21,7 @@ export const readIdentityRules = async (
   return (application_id) => rules.get(application_id) ?? identityRule([]);
 };
 
-/** Games that are read: an application signs all its addresses alike. */
+/** Most games that are read. More would show nothing else, because an application signs all its addresses alike. */
 const SAMPLE = 100;
 
 /** Reads how long the addresses of an application last after a response; null if they have no end. */

@@ -9,9 +9,9 @@ export type CheckRow = InferSelectModel<typeof applicationChecks>;
 
 /** A check calls for a few minutes at most. One that is open for longer was lost with its queue. */
 const LOST_AFTER = '15 minutes';
-/** Between two checks of an application. */
+/** The shortest time between two checks of an application. */
 const PAUSE = '1 minute';
-/** Reports kept of an application. */
+/** The latest reports of an application that are kept. */
 const KEPT = 10;
 
 /** Opens a check, unless one is open, or one was requested within `PAUSE`. @returns whether it was opened */

@@ -1,8 +1,8 @@
 /**
  * The audit log: who did what to what, when and why.
- *
- * `operate` (src/operations/operate.ts) writes the entries of every operation. What is no operation, such as a sign-in,
- * calls `recordAudit` as the last statement of its transaction: it locks the head of the chain until the transaction ends.
+ * `operate` (src/operations/operate.ts) writes the entries of every operation. Acts that are no operation, such as a
+ * sign-in, call `recordAudit` as the last statement of their transaction, because it locks the head of the chain until the
+ * transaction ends.
  */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';

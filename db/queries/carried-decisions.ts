@@ -61,7 +61,7 @@ export const scheduleCarry = async (
 
 /**
  * Carries a decision over. Postgres compares contents and bytes once more (`carry_over_decision`).
- * @returns false if the game, its decision or a picture is another one meanwhile
+ * @returns false if the game, its decision or a picture has changed meanwhile
  */
 export const carryOver = async (
   sql: Queryable,

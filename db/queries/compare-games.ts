@@ -9,8 +9,8 @@ import { nextRunMs } from '#src/rules/address-lifetime.ts';
 export type NamedGame = { application_game_id: string; list_hash: string };
 
 /**
- * When a detail is fetched again: always; once it was too old when the run began; after failures, and before its addresses
- * end, by the interval of the runs.
+ * What decides when a detail is fetched again. `full`: always. `startedAt`: if it was too old when the run began.
+ * `everyMs`, the interval of the runs: how soon after failures, and whether its addresses end before the next run.
  */
 export type DetailAge = { full: boolean; startedAt: Date; everyMs: number };
 

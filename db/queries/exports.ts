@@ -22,7 +22,10 @@ export type ExportedGame = Pick<
 
 const NO_CONTENT = CONTENT_COLUMNS.map((name) => `null as ${name}`).join(', ');
 
-/** Reads the next games of an application, by its own ids. A game that a hold returned to pending is as after the release. */
+/**
+ * Reads the next games of an application, by its own ids. A game that a hold returned to pending is exported as it will be
+ * after the release.
+ */
 export const listExportedGames = (
   sql: Queryable,
   {

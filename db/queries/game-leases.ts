@@ -1,12 +1,12 @@
 import type { Queryable } from '#db/client.ts';
 import { onlyRow, readColumn } from '#db/rows.ts';
 
-/** Twice the time between two renewals of an open page, and a third for a slow one. */
+/** An open page renews its lease every 20 s. Two renewals may be missing. */
 const LEASE_S = 60;
 
 /**
- * Whether a lease is held. A stolen console may store one that ends later than any of ours. `clock_timestamp()`, because
- * a lease that was taken after this transaction began ends later than `now()` and a lease.
+ * Whether a lease is held. One that ends later than a lease from now is not: a stolen console may have stored it. Compares
+ * with `clock_timestamp()`, because `now()` may be earlier than the start of the lease.
  */
 const isHeld = (sql: Queryable) =>
   sql`game_leases.leased_until between now() and clock_timestamp() + ${LEASE_S} * interval '1 second'`;

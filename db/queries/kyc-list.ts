@@ -14,7 +14,10 @@ export type Developer = KycStateRow & {
   application_cp_id: string | null;
   /** The version of the record; null without one. */
   record_id: string | null;
-  /** The application's cp_id that the record is of: a former one until an accepted one is answered with its record. */
+  /**
+   * The application's cp_id that the record is of. After a new cp_id was accepted, it is the former one until the
+   * application returns the new record.
+   */
   record_cp_id: string | null;
   received_at: Date | null;
   /** Fields that the current record changed: empty for a first record, null without a record. */

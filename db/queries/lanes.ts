@@ -6,7 +6,7 @@ import type { Listed, ListPage } from '#db/queries/list-page.ts';
 import { contains, where } from '#db/where.ts';
 import type { Decision, Lane } from '#src/contract/words.ts';
 
-/** What both lanes are filtered by. */
+/** The filter of both lanes. */
 export type LaneFilter = {
   application_id?: string | undefined;
   /** Part of the name, in any case. */
@@ -45,7 +45,7 @@ export const placeInLane = ({
 /** An application whose games are due after another time than those of most, or are in no lane because it is held. */
 type Stream = { application_id: string; target_ms: number; is_held: boolean };
 
-/** The applications that are read one by one, and the target of the others. Of one application: itself. */
+/** The applications that are read one by one, and the target of the others. @param application_id reads that one alone */
 const readStreams = async (sql: Queryable, application_id: string | undefined) => {
   const streams = await sql<Stream[]>`
     select application_id, review_target_ms(review_priority) as target_ms, h.application_id is not null as is_held

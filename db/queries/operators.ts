@@ -61,7 +61,7 @@ export const findOperator = (sql: Queryable, login: string): Promise<OperatorRow
 export const lockOperator = (sql: Queryable, login: string): Promise<OperatorRow | undefined> =>
   firstRow(sql<OperatorRow[]>`select * from operators where login = ${login} for update`);
 
-/** What an administrator's act needs of an operator: not the password's hash. */
+/** The columns of an operator that acts of administrators read, without the password's hash. */
 export type OperatorState = Pick<OperatorRow, 'login' | 'roles' | 'status' | 'oidc_subject'>;
 
 /** The same as `lockOperator` for a process that reads no hash. */

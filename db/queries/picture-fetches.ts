@@ -23,8 +23,8 @@ export type ClaimedPicture = {
 };
 
 /**
- * A request for the picture `p` is due.
- * @param hasStore is there a store of pictures? Then a result is not fresh whose bytes the store does not have
+ * Is a request for the picture `p` due?
+ * @param hasStore is there a store of pictures? Then a request is also due if the store lacks the bytes of a fresh result
  */
 const due = (sql: Queryable, hasStore: boolean) => sql`
   (not ${isFresh(sql)}

@@ -43,7 +43,7 @@ export const saveRule = async (
     where application_id = ${application_id}`;
 };
 
-/** Has the pins of these pictures identified again, and those of later decisions. */
+/** Marks the pins of these pictures, and those of later decisions, to be identified again. */
 export const identifyAgain = async (sql: Queryable, picture_ids: readonly string[]): Promise<void> => {
   await sql`
     update picture_rules r set after = least(r.after, s.after)

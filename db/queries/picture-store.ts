@@ -77,7 +77,7 @@ export const dropUnnamed = async (tx: Queryable, sha256: string): Promise<boolea
 };
 
 type StoredPage = { after: string; limit: number; keepMs: number };
-/** `last`: after what the next page begins; null: there is none. */
+/** `last`: the hash after which the next page begins; null: there is none. */
 type Stored = { contents: Content[]; last: string | null };
 
 /** Lists the contents that the store has, by hash. */

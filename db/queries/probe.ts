@@ -3,12 +3,12 @@ import { onlyValue } from '#db/rows.ts';
 import { READ_ONLY } from '#db/sqlstate.ts';
 
 /**
- * Checks that Postgres accepts writes, as the commit of a decision is one: its message waits for the disk and for a
- * synchronous standby.
+ * Checks that Postgres accepts writes. The message that it writes waits for the disk and for a synchronous standby, as the
+ * commit of a decision does.
  * @throws if it accepts none
  */
 export const probeWrites = async (sql: Queryable): Promise<void> => {
-  // A replica refuses messages by an error without a code of its own.
+  // Read first, because a replica refuses messages with an error that has no code of its own.
   if (
     await onlyValue(
       sql<{ read_only: boolean }[]>`select current_setting('transaction_read_only')::bool as read_only`,

@@ -102,7 +102,7 @@ export const raiseFence = (
 
 /** When the closed run began, as a process reads it. */
 const beganAt = (sql: Queryable) => sql`date_trunc('milliseconds', closed.started_at)`;
-/** The same, unless the application was changed since: the run may have compared its pages by another age of details. */
+/** The same, unless the application was changed since, because the run may have compared its pages by another age of details. */
 const dueAt = (sql: Queryable) =>
   sql`case when a.updated_at < closed.started_at then ${beganAt(sql)} else a.details_due_at end`;
 
@@ -163,7 +163,7 @@ export const closeRun = (
     )
     select closed.*, (select is_paused from cleared) as is_paused from closed`);
 
-/** What a listing named that found nothing changed. */
+/** The counts of a listing in which nothing changed. */
 export type UnchangedListing = Pick<RunRow, 'next_page' | 'listed' | 'largest_page' | 'listed_bytes'>;
 
 /**

@@ -66,7 +66,7 @@ export const findSession = (sql: Queryable, session_hash: Buffer, site: Site, to
     )
     select login, name, roles, started_at, single_keys from session`);
 
-/** Has who ends this session wait until the transaction ends. */
+/** Locks a session: a statement that ends it waits until this transaction ends. */
 export const lockSession = async (tx: Queryable, session_hash: Buffer): Promise<void> => {
   await tx`select from operator_sessions where session_hash = ${session_hash} for update`;
 };

@@ -11,7 +11,7 @@ export type SimilarName = FoundGame & { application_name: string };
 /** A name that has nearly every word, or one slip in it, is similar. */
 const SIMILAR = 0.75;
 
-/** The words of a name by which it is compared: a number beside the same words is a series, or a copy. */
+/** The words by which a name is compared. Numbers are left out, because a name that differs in a number alone is of a series, or a copy. */
 const comparedWords = (game_name: string): string[] =>
   wordsOf(game_name).filter((word) => /\p{L}/u.test(word));
 
@@ -35,12 +35,12 @@ export const listSimilarNames = async (
   return shown.map((game) => ({ ...game, application_name: names.get(game.application_id) ?? '' }));
 };
 
-/** Of each statement: the statistics do not know yet of the words of new games, which may be many. */
+/** The limit of each statement, because words of new games may be in many names and not yet in the statistics. */
 const LOOKUP_MS = 1_000;
 /** A word that this many games have tells little, and to read them takes long. */
 const COMMON = 3_000;
 
-/** Of some lexemes, the ones that more games have than are compared. Known by the statistics of the table. */
+/** Finds the lexemes that more than `COMMON` games have, by the statistics of the table. */
 const findCommonLexemes = async (sql: Queryable, lexemes: readonly string[]): Promise<Set<string>> =>
   new Set(
     await readColumn(sql<{ lexeme: string }[]>`

@@ -9,9 +9,10 @@ import { WAITING } from '#src/rules/waiting.ts';
 const AHEAD = "now() + interval '1 minute'";
 
 /**
- * Corrects times of the past that lie more than a minute ahead: the clock of Postgres was set back since they were
- * written. Until then, what waits for such a time to pass would wait as much longer. Games are compared where they are
- * written (db/queries/games.ts), and results of pictures where they are read (`isFresh`), because no index finds them.
+ * Corrects times of the past that lie more than a minute ahead: the clock of Postgres was set back since they were written.
+ * Otherwise, work that waits for such a time would wait longer by as much as the clock was set back. Games are compared
+ * where they are written (db/queries/games.ts), and results of pictures where they are read (`isFresh`), because no index
+ * finds them.
  * @returns the number of rows
  */
 export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
@@ -40,7 +41,7 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
       set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
       where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead}
         or next_attempt_at > ${ahead} + ${DELIVERY.lifetimeMs} * interval '1 millisecond')`),
-    // Times of the future: a Retry-After is as long at most, and so is the wait for another look at a game.
+    // Times of the future, which no Retry-After and no delay before another look at a game exceeds.
     await countRows(sql`
       update refresh_turns set next_at = now()
       where next_at > ${ahead} + ${WAITING.retryAfterMaxMs} * interval '1 millisecond'`),

@@ -7,7 +7,7 @@ import { contains, where } from '#db/where.ts';
 import type { Role } from '#src/contract/roles.ts';
 
 type ApiTokenRow = InferSelectModel<typeof apiTokens>;
-/** A token of a list, without what it is. */
+/** A token of a list, without its hash. */
 type ApiToken = Omit<ApiTokenRow, 'token_hash'> & { state: 'valid' | 'expired' | 'revoked' };
 
 /** The state of a token that a call presents. */

@@ -12,7 +12,7 @@ export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
   unlistedPages: number;
   /** Do details of the run still wait? */
   hasOpenGames: boolean;
-  /** Has its application failures of listed games, and are there games of suspect runs, of any application? */
+  /** `hasFailures`: the application has failures of listed games. `hasVanishing`: some application has games of a suspect run. */
   hasFailures: boolean;
   hasVanishing: boolean;
 };
@@ -162,7 +162,7 @@ export const withdrawConfirmed = async (
 };
 
 /**
- * After a complete listing, withdraw the games that the complete listing before it did not name either, and mark the
+ * After a complete listing, withdraws the games that the complete listing before it did not name either, and marks the
  * other unlisted games.
  */
 export const withdrawOrMark = (tx: Queryable, run_id: string, application_id: string) =>
@@ -184,10 +184,7 @@ export const withdrawUnlisted = (sql: Queryable, run_id: string, application_id:
     where withdrawn_at is null and game_id = any(array(
       select game_id from (${unlistedGames(sql, run_id, application_id)}) as games_unlisted))`);
 
-/**
- * After a complete run, delete the failures of games that it did not name, and of rows without a game if every row had
- * one.
- */
+/** After a complete run, deletes the failures of games that it did not name, and of rows without a game if every row had one. */
 export const clearUnlistedFailures = async (sql: Queryable, run_id: string, application_id: string) => {
   // Grouped as in `unlistedGames`. Deleted by `ctid`: for a join, Postgres may read all failures of the application.
   await sql`

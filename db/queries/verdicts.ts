@@ -53,7 +53,7 @@ export const findLastVerdict = (sql: Queryable, application_id: string): Promise
 export const endExpiredVerdicts = (sql: Queryable): Promise<number> =>
   onlyValue(sql<{ ended: number }[]>`select end_expired_verdicts() as ended`);
 
-/** A standing verdict is listed as ending soon from this time before its end on. */
+/** A standing verdict that ends within this time is listed as ending soon. */
 export const ENDS_SOON_DAYS = 30;
 
 type VerdictFilter = {

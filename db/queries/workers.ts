@@ -19,7 +19,7 @@ export const recordHeartbeat = async (
     on conflict (worker_id) do update set seen_at = now(), queue = excluded.queue`;
 };
 
-/** More than there are. A stolen worker may name one in each of its rows, of 20 KB. */
+/** More queues than a fleet has. A stolen worker may write rows that each name another one. */
 const QUEUES_MAX = 10;
 
 /** Lists the queues from which live workers take jobs: more than one if their settings differ. */

@@ -8,7 +8,8 @@ export const bytea = customType<{ data: Uint8Array }>({ dataType: () => 'bytea' 
 /** A time with its time zone. */
 export const moment = (name: string) => timestamp(name, { withTimezone: true });
 
-// Checks of what a process writes and pages of others show: a stolen login could end those pages by one odd value.
+// Checks of values that one process writes and pages of others show, because a stolen login could break those pages by one
+// odd value.
 
 const listed = (columns: readonly AnyPgColumn[]) => sql.join([...columns], sql`, `);
 
@@ -41,7 +42,7 @@ const sizeOf = (column: AnyPgColumn) =>
 export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = SHORT_BYTES) =>
   check(name, sql`greatest(${sql.join(columns.map(sizeOf), sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
 
-/** Texts in keys of indexes, with the most characters of ids and names: one index takes a longer text than the next. */
+/** Texts in keys of indexes have at most the characters of the longest id or name, because an index refuses a text that is too long. */
 export const areInKeys = (name: string, ...columns: AnyPgColumn[]) =>
   areShort(name, columns, 4 * Math.max(IDENTIFIER_MAX, NAME_MAX));
 
@@ -52,7 +53,7 @@ export const areTimes = (name: string, ...columns: AnyPgColumn[]) =>
     sql`least(${listed(columns)}) >= '1970-01-01Z' and greatest(${listed(columns)}) < '10000-01-01Z'`,
   );
 
-/** As literals: our words have no quotes. */
+/** Words as literals, which need no escape because ours have no quotes. */
 const quoted = (words: readonly string[]) => sql.raw(words.map((word) => `'${word}'`).join(', '));
 
 /** One of these words. */

@@ -184,7 +184,7 @@ export const gameAudits = pgTable(
     areTimes('game_audits_times', table.waiting_since, table.decided_at, table.undone_at),
     isOneOf('game_audits_status', table.audit_status, DECISIONS),
     areCounts('game_audits_counts', table.audit_id, table.revision, table.carried_over_from, table.appeal_id),
-    // No cascade: who may delete revisions must not delete decisions by it.
+    // No cascade, because a role that may delete revisions must not delete decisions by it.
     foreignKey({
       name: 'game_audits_keep_revision',
       columns: [table.game_id, table.revision],

@@ -54,7 +54,7 @@ export const pictures = pgTable(
   ],
 );
 
-/** One row for different bytes. */
+/** One row for each content, by the hash of its bytes. */
 export const pictureContents = pgTable(
   'picture_contents',
   {
@@ -192,6 +192,7 @@ export const gameIconHashes = pgTable(
     game_id: uuid().primaryKey(),
     dhash: bigint({ mode: 'bigint' }).notNull(),
   },
-  // For a page of games: each look at the bands reads the list of what a GIN index has not sorted in yet.
+  // For a page of games, because each look-up by the bands, a GIN index, also reads all entries that are not merged into it
+  // yet.
   (table) => [index('game_icon_hashes_dhash').on(table.dhash)],
 );

@@ -86,7 +86,8 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   const onRequest = [authenticator.authenticate, limitRate];
   const { pictures } = options;
   addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
-  // A body may take ten seconds, in which a token is revoked or its operator disabled: who writes is read again.
+  // A body may take ten seconds, in which a token is revoked or its operator disabled. So the caller of a write is read
+  // again.
   const guard = { onRequest, preHandler: [authenticator.authenticate] };
   addEventRoutes(app, { ...options, guard });
   addTalkRoutes(app, { ...options, guard });

@@ -14,7 +14,7 @@ export const addOperatorRoutes = (
   app: FastifyInstance,
   { platform, guard }: { platform: ApiPlatform; guard: Guard },
 ): void => {
-  /** Whose token is refused hears so before the body is read: it may have megabytes of keys. */
+  /** Refuses a token before the body is read, because the body may have megabytes of keys. */
   const requireOperator = async (request: FastifyRequest): Promise<void> => {
     operatorOf(callerOf(request));
   };

@@ -46,7 +46,10 @@ const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown 
   }
 };
 
-/** What is named of fields that are wrong, or that a request does not have: their names are the caller's. */
+/**
+ * Most wrong fields that an error names, most unknown fields of one object, and most characters of a name, because the
+ * caller chooses the names.
+ */
 const NAMED = { issues: 20, fields: 5, characters: 100 };
 
 const explainIssue = (issue: z.core.$ZodIssue): string[] => {

@@ -16,7 +16,7 @@ export const outcomeSeries = (valuesOf: (outcome: RunOutcome) => number[]): Seri
 const WIDTH = 480;
 const HEIGHT = 96;
 const GAP = 2;
-/** Few bars stay bars. */
+/** Widest bar, so that a chart of few bars has no blocks. */
 const BAR_MAX = 28;
 
 /**

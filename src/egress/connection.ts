@@ -63,7 +63,8 @@ export const wrapConnector =
     // undici returns the socket, which its types do not say.
     const connecting: unknown = connect(options, (...result) => {
       const [error, socket] = result;
-      // Of a tunnel, undici returns no socket: this deadline is that of the handshake in it.
+      // For a tunnel, undici returns no socket: then the deadline that passed is the one of the TLS handshake in the
+      // tunnel.
       isConnected ||= !(connecting instanceof Socket) && error instanceof errors.ConnectTimeoutError;
       if (error !== null) return callback(nameError(error, options.protocol === 'https:', isConnected), null);
       prepare(socket);

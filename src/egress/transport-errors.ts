@@ -14,7 +14,10 @@ const codeOf = (error: unknown): string => {
 const reasonsOf = (code: string): Reason[] =>
   code === 'unknown' || code === 'UND_ERR_SOCKET' ? [] : [{ path: '', code: code.toLowerCase() }];
 
-/** Errors of the look-up and of the connection name their system call, or are undici's or the tunnel's; those of a handshake are not. */
+/**
+ * An error of the handshake is none of the others: those of the look-up and the connection, which name a system call, of
+ * undici and of the tunnel.
+ */
 const isHandshakeError = (error: Error, code: string): boolean =>
   !code.startsWith('UND_ERR_') &&
   code !== 'ERR_PROXY_TUNNEL' &&
@@ -72,7 +75,7 @@ export const connectError = (error: Error, isTls: boolean, isConnected = false):
     : new CallError('connect_failed', `the proxy made no connection (HTTP ${status})`);
 };
 
-/** The status that the proxy answered CONNECT with, if the error is undici's about one that is not 200. */
+/** Reads the status with which the proxy refused CONNECT from undici's message. Undefined for other errors. */
 const tunnelStatus = ({ message }: Error): number | undefined => {
   const status = /^Proxy response \((\d{3})\)/.exec(message)?.[1];
   return status === undefined ? undefined : Number(status);

@@ -86,7 +86,8 @@ export const createServer = (
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, ...options.http },
   });
-  // Above `requestTimeout`, as Node's default is, the two are exchanged: a body would have a minute.
+  // Set because Node's default is longer than `requestTimeout`, and Node then exchanges the two: a body would have a
+  // minute.
   app.server.headersTimeout = REQUEST_TIMEOUT_MS;
   app.server.maxConnections = connectionsMax;
   handleInTurn(app);

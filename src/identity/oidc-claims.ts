@@ -26,7 +26,7 @@ export const isFresh = (auth_time: unknown): boolean =>
 export const isSubject = (sub: unknown): boolean =>
   typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
 
-/** The constraint `operators_login`, of any case: only ASCII, because other letters have the lower case of ASCII ones. */
+/** The constraint `operators_login`, in any case. Only ASCII, because some other letters become ASCII in lower case. */
 const LOGIN = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
 
 /**

@@ -11,7 +11,7 @@ import {
 import { CatalogueError } from '#src/errors.ts';
 import { ANSWER_BOUNDS } from '#src/identity/oidc-answers.ts';
 
-/** We, as the provider knows us. */
+/** The platform as a client of the provider. */
 export type OidcClient = { issuer: string; clientId: string; clientSecret: string };
 
 /** A provider that does not list its methods takes HTTP Basic (OpenID Connect Discovery 1.0, section 3). */
@@ -43,7 +43,7 @@ export const createDiscovery = (client: OidcClient): (() => Promise<Configuratio
       });
     });
     return discovered.then((configuration) => {
-      // openid-client accepts it for Microsoft Entra ID, and then whatever tenant an ID token names.
+      // openid-client accepts this issuer for Microsoft Entra ID, and then ID tokens of every tenant.
       if (configuration.serverMetadata().issuer.includes('{tenantid}'))
         throw new CatalogueError(
           'OIDC_ISSUER is that of many organisations: an administrator must name one.',

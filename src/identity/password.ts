@@ -59,7 +59,7 @@ const createGuesser = async () => {
 };
 let guesser: ReturnType<typeof createGuesser> | undefined;
 
-/** Words of this product, and of whose password it is, count for nothing in a password. */
+/** Words of this product and of the operator's login and name add no strength to a password. */
 const PRODUCT_WORDS = ['game', 'catalogue', 'console'];
 /** Shorter words are parts of many others. */
 const WORD_MIN = 3;

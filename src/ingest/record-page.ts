@@ -36,7 +36,7 @@ export type ComparedPage = NewPage &
 
 const UNNAMED_REASONS_MAX = 20;
 
-/** Up to this page every doubt is checked. Beyond it only at powers of two: the cost of a listing stays linear. */
+/** Up to this page each doubt is checked; beyond it only at powers of two, so that the cost of a listing stays linear. */
 const EXACT_PAGES = 64;
 
 const isPowerOfTwo = (page_num: number): boolean => page_num > 2 && Number.isInteger(Math.log2(page_num));

@@ -1,8 +1,8 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 
 /**
- * A step of a client of AWS, beside its connection: ends responses of more than `maxBytes`. The client reads each into
- * memory, also that of an error.
+ * Makes a middleware of an AWS client that ends responses of more than `maxBytes`, because the client reads each response
+ * into memory, also that of an error.
  */
 export const boundResponse =
   (maxBytes: number) =>
@@ -17,10 +17,10 @@ export const boundResponse =
         done(bytes > maxBytes ? new Error(`a response of more than ${maxBytes} bytes`) : null, piece);
       },
     });
-    // Who reads `counted` gets the error.
+    // The reader of `counted` gets the error.
     if (response.body !== undefined) response.body = pipeline(response.body, counted, () => {});
     return result;
   };
 
-/** Where the step is. */
+/** The place of this middleware: next to the connection. */
 export const BEFORE_ALL_OTHERS = { step: 'deserialize', priority: 'low' } as const;

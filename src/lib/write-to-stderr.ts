@@ -3,9 +3,9 @@ import { write, writeSync } from 'node:fs';
 const STDERR = 2;
 /** Characters of lines that wait for a slow reader. Later lines are lost. */
 const WAITING_MAX = 1_048_576;
-/** Until a pipe that is full is tried again. */
+/** The delay before a full pipe is tried again. */
 const RETRY_MS = 100;
-/** For the write that has begun when the process exits: a thread of its own makes it. */
+/** The wait at exit for the write that has begun, which a thread of its own makes. */
 const LAST_WRITE_MS = 20;
 
 let waiting = '';
@@ -32,7 +32,7 @@ process.once('exit', () => {
   try {
     writeSync(STDERR, waiting);
   } catch {
-    // As below.
+    // The text is lost, as `writeToStderr` says.
   }
 });
 

@@ -97,7 +97,7 @@ const requestsOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[
   },
 });
 
-/** Every kind, for who may read the audit log. */
+/** Every kind, for operators who may read the audit log. */
 export const approvalList = defineList({
   ...COMMON,
   ...requestsOf(APPROVAL_KINDS),

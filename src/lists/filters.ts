@@ -8,7 +8,7 @@ import { sinceTime } from '#src/contract/since.ts';
 import { storableText } from '#src/contract/text.ts';
 import { coerceError } from '#src/errors.ts';
 
-/** What people cut short, because its ids are long. */
+/** Tables whose ids people cut short, because they are long. */
 export type ShortId = 'games' | 'sync_runs';
 
 /** How a person gives a filter. */
@@ -18,7 +18,7 @@ export type Control = {
   name: string;
   /** Its label on a page. */
   title: string;
-  /** What it leaves, on the command line: `only runs of this outcome`. */
+  /** Which rows remain, as the command line says it: `only runs of this outcome`. */
   description: string;
   /** The values of a choice, or those that a page offers for a text. */
   values?: readonly string[];

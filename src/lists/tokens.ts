@@ -4,7 +4,7 @@ import { operatorRoles, time } from '#src/contract/documents.ts';
 import { exactly, ofApplication, search } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
 
-/** The API's tokens, without what they are. */
+/** The API's tokens, without their hashes. */
 export const tokenList = defineList({
   name: 'token.list',
   nouns: ['token', 'tokens'],

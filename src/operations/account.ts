@@ -131,6 +131,6 @@ export const setSingleKeys = defineOperation({
     await updateOperator(tx, operator.login, { single_keys });
     return { single_keys };
   },
-  /** A preference: a viewer could switch it without end, and entries are never deleted. */
+  /** No entry, because a viewer could switch it without end, and entries are never deleted. */
   log: () => [],
 });

@@ -64,8 +64,8 @@ export const voidRequest = defineOperation({
 const OPEN_MAX = 500;
 
 /**
- * Closes the open requests whose subject has changed, as void. Of withdrawals this counts the games of each run: a page
- * that refreshes itself lists them with `listWithdrawalRequests`.
+ * Closes the open requests whose subject has changed, as void. For withdrawals this counts the games of each run, so a page
+ * that refreshes itself reads the list `runRequestList` instead.
  * @returns the others, latest first
  */
 export const refreshOpenRequests = async (

@@ -1,4 +1,4 @@
-/** Decisions on games: pass, reject. What follows one (counters, lanes, events) the triggers of `games` write. */
+/** Decisions on games: pass, reject. The triggers of `games` write what follows a decision: counters, lanes, events. */
 
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';
@@ -148,7 +148,7 @@ const noteDecisions = ({ batch_id, games }: DecidedBatch): AuditNote[] =>
       details: { revision, audit_id: game?.last?.audit_id, ...(batch_id !== null && { batch_id }) },
     }));
 
-/** Has the pictures of decided games moved in the store. */
+/** Adds the job that moves the pictures of decided games in the store. */
 export const placeDecided = async (
   batch: DecidedBatch,
   _: unknown,

@@ -141,7 +141,7 @@ export const linkOperator = defineOperation({
   },
 });
 
-/** They count at the operator's next request. */
+/** The new roles apply from the operator's next request on. */
 export const setRoles = defineOperation({
   name: 'operator.roles',
   title: 'Set the roles of an operator',

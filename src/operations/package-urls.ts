@@ -6,7 +6,7 @@ import { StateError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 
 const PACKAGE_URLS_MAX = 10_000;
-/** Games of one statement: between two of them, the caller hears of the progress. */
+/** Games of one statement. The caller receives the progress after each. */
 const CHUNK = 1_000;
 
 /** Games by the result for their package URL. */

@@ -24,7 +24,7 @@ export const requireRight = (
     throw new ForbiddenError(`${title}: ${why}`);
   };
   if (actor.actor_kind === 'application') {
-    // Which application it is, `requireOwn` checks.
+    // `requireOwn` checks that it is the caller's own application.
     if (!byApplication) refuse('applications may not do this.');
     return;
   }

@@ -54,7 +54,7 @@ export const startManualRun = defineOperation({
   after: enqueue,
 });
 
-/** No one has reviewed the games that such a run will withdraw: if two persons are needed, there is nothing to approve. */
+/** The games that such a run will withdraw are not known yet, so if two persons are needed, there is nothing to approve. */
 export const startAcceptingRun = defineOperation({
   name: 'run.start_accepting',
   title: 'Start a run that may withdraw more than half of the games',

@@ -24,7 +24,7 @@ const TEMPORARY = /^\.[0-9a-f-]{36}\.tmp$/;
 /** The path of a picture: `ab/ab12….png`. A directory has a few thousand files at a million pictures. */
 export const pathInArea = (name: string): string => join(name.slice(0, 2), name);
 
-/** What is there instead of a picture: nothing, a link, a file instead of a directory, a socket. */
+/** Errors of a path that has no picture: nothing, a link, a file in place of a directory, or a socket is there. */
 const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
 
 /**
@@ -44,7 +44,7 @@ export const openPicture = async (path: string): Promise<{ file: FileHandle; siz
   return undefined;
 };
 
-/** Makes the directories of a store that has no picture yet. Of pictures that are not public, other users read none. */
+/** Makes the directories of a store that has no picture yet. Other users of the machine can read public pictures only. */
 export const createFileStore = async (directory: string): Promise<void> => {
   await mkdir(directory, { recursive: true });
   for (const area of STORE_AREAS)

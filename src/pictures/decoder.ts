@@ -82,7 +82,7 @@ const watchMemory = (child: DecoderProcess): void => {
   const watch = setInterval(async () => {
     if ((await readRss(child)) > DECODING_MAX_BYTES) child.kill('SIGKILL');
   }, WATCH_MS).unref();
-  // Unlike `exit`, it also comes of a process that did not start.
+  // `close`, because `exit` is not emitted for a process that did not start.
   child.once('close', () => clearInterval(watch));
 };
 

@@ -34,7 +34,7 @@ export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
 const SLOW_MS = 2_000;
 const SLOW_PAUSE = 9;
 const PAUSE: RequestFailure = { outcome: 'busy', http_status: null, isPause: true };
-/** A host that answers within the patience divided by this serves a whole crowd in time. */
+/** Requests that may wait for one host. It keeps up if so many times its last response time fit in the patience. */
 const CROWD = 200;
 /** After a turn that was given up, the next attempt is not before this time. */
 const AGAIN_MIN_MS = 1_000;

@@ -32,7 +32,7 @@ const UNKEPT_MS = 60_000;
 
 type Purpose = PictureRequested['purpose'];
 
-/** The places of jobs are free again after the wait. Checks leave looks half of the time that those may wait. */
+/** After `waitMs`, a job gives up and frees its place. A check waits half as long as a look, so a look behind it has the other half. */
 const PATIENCE: Record<Purpose, Patience> = {
   look: { waitMs: 20_000, againMs: 5_000 },
   check: { waitMs: 10_000, againMs: 15 * 60_000 },
@@ -190,7 +190,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
 
   return {
     refresh: async (address, purpose, signal) => {
-      // It takes no turn from those that need one.
+      // A picture that is not due takes no turn of a slow host.
       if (hosts.isBehind(address.url) && !(await isDue(sql, address, keeper !== undefined)))
         return NOT_NEEDED;
       return hosts.run(
@@ -200,7 +200,7 @@ export const createPictures = (options: PictureOptions): Pictures => {
           if (failure.isPause) return { ...NOT_NEEDED, failure };
           const claimed = await claimPicture(sql, address, keeper !== undefined);
           if (claimed === undefined) return NOT_NEEDED;
-          // No request was sent, so the answer to an earlier one is not this picture's.
+          // No request was sent, so the status of an earlier response is not that of this picture.
           const own =
             failure.outcome === 'busy' ? {} : ({ outcome: 'not_requested', http_status: null } as const);
           return finish(claimed, { kind: 'failed', ...failure, ...own });

@@ -8,7 +8,7 @@ import type { Foundation } from '#src/processes/foundation.ts';
 /** An orchestrator waits 5 s for `/readyz` (deploy/kubernetes), and shows only what it received by then. */
 const PROBE_MS = 3_000;
 
-/** Less than that, to distinguish a server that accepts no connection from one that accepts no write. */
+/** Less than `PROBE_MS`, to distinguish a server that accepts no connection from one that accepts no write. */
 export const CONNECT_S = 2;
 
 const inTime = (probe: Promise<void>, message: string): Promise<void> =>

@@ -42,7 +42,8 @@ export const repeatUntilAborted = (
     succeededAt = performance.now();
     error = undefined;
   };
-  // One promise for each turn: a race with one that lives as long as the process would keep something of every turn.
+  // A new promise for each turn, because a race with a promise that lives as long as the process would keep memory of every
+  // turn.
   let endTurn = (): void => {};
   signal.addEventListener('abort', () => endTurn());
   const repeat = async (): Promise<void> => {

@@ -21,8 +21,8 @@ export const jsonLength = (value: unknown): number => {
 type Reader = { createJob: (data: JobJson, job_id: string) => Job };
 
 /**
- * Has a worker fail each job that is larger than any of ours, and delete it, before its data are parsed: Redis sends up to
- * 8 MB, which would take 90 MB for as long as the job runs. The same for a job that cannot be read.
+ * Makes a worker fail and delete each job that is larger than any of ours, or cannot be read. It does so before the data
+ * are parsed, because the up to 8 MB that Redis sends would take 90 MB for as long as the job runs.
  */
 export const refuseLargeJobs = (worker: Worker): void => {
   const reader = worker as unknown as Reader;

@@ -153,7 +153,7 @@ export const openRedis = (
       // Somebody else wrote a claim of another form, or one that does not expire within a minute.
       const [, owner = database, id = queueId] = CLAIM.exec(held ?? '') ?? [];
       if (owner !== database) return undefined;
-      // Of all processes here. If Redis comes back empty, the first one writes it again.
+      // The id is that of all processes with these queues. If Redis comes back empty, the first process writes it again.
       queueId = id;
       await client.set(key, `${database} ${queueId}`, 'EX', CLAIM_S);
       return queueId;

@@ -3,7 +3,7 @@
 import type { Operation } from '#src/contract/words.ts';
 import { DAY_MS } from '#src/lib/duration.ts';
 
-/** Where counters of failures and attempts stay: a stolen login may set one to the end of its type, where adding 1 fails. */
+/** Counters of failures and attempts stop here, because a stolen login may set one to the end of its type, where adding 1 fails. */
 export const COUNTED_MAX = 1_000_000_000;
 
 const KIB = 1024;

@@ -7,6 +7,6 @@ const TRANSFERS: ReadonlySet<number> = new Set([1, 2, 6, 13, 14, 15]);
 /** RGB itself, and the usual ways from luma and chroma. */
 const MATRICES: ReadonlySet<number> = new Set([0, 1, 2, 4, 5, 6, 7, 9]);
 
-/** Do programs show colours that are described so about as those of sRGB? */
+/** Do programs show colours with this description about as they show sRGB? */
 export const isPlainCicp = (primaries: number, transfer: number, matrix: number): boolean =>
   PRIMARIES.has(primaries) && TRANSFERS.has(transfer) && MATRICES.has(matrix);

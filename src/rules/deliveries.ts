@@ -23,7 +23,7 @@ const WAITS_MS = [
 export const DELIVERY = {
   /** Attempts end after this time. */
   lifetimeMs: 24 * HOUR_MS,
-  /** The longest wait before an address that fails is probed again: a receiver that is repaired receives them soon. */
+  /** The longest wait before an address that fails is probed again, so that a repaired receiver soon receives its events. */
   probeMaxMs: 15 * MINUTE_MS,
   /** An address without a success for this time is switched off. */
   offAfterMs: 72 * HOUR_MS,

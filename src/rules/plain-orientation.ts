@@ -3,7 +3,7 @@ import type { ImageFormat } from '#src/rules/pictures.ts';
 /** How the block of Exif begins, little-endian and big-endian. */
 const HEADS = ['II*\0', 'MM\0*'].map((head) => Buffer.from(head, 'latin1'));
 const JPEG_HEAD = 'Exif\0\0';
-/** Blocks of one file. Bytes that are none by chance look like one in very few files. */
+/** Most blocks of one file. Very few files have other bytes that look like a block by chance. */
 const BLOCKS_MAX = 16;
 const ORIENTATION = 0x0112;
 const [TYPE_SHORT, ENTRY_BYTES] = [3, 12];
@@ -35,8 +35,8 @@ const readBlock = (bytes: Buffer, at: number): Orientation[] => {
 };
 
 /**
- * Do programs turn a picture alike? They do by the Exif of a JPEG, if it is one number, once. Some turn other types by it,
- * and each reads odd forms of it in a way of its own.
+ * Do programs turn a picture alike? They do if it is a JPEG whose Exif has one orientation, which is one number. For other
+ * types only some programs apply Exif, and odd forms of it are read in different ways.
  * @param applied the orientation that the decoder applies
  */
 export const isPlainOrientation = (

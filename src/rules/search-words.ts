@@ -124,8 +124,8 @@ const anyOf = (queries: readonly string[]): string => queries.map((query) => `($
 export const lexemesOf = (pieces: readonly Piece[]): string[] => pieces.map(({ text }) => wordLexeme(text));
 
 /**
- * The `tsquery` of the games that have every part as a whole word, or a word that it may mean: far fewer than begin so, where
- * words are common.
+ * The `tsquery` of the games that have every part as a whole word, or as a word that it may mean. If words are common, far
+ * fewer games have the whole word than a word that begins with it.
  */
 export const exactQuery = (pieces: readonly Piece[], application_id: string | undefined): string =>
   within(

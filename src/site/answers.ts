@@ -139,7 +139,7 @@ export const refuseForNow = (reply: FastifyReply, attempts: string, waitSeconds:
   return tooMany(attempts, waitSeconds);
 };
 
-/** Seconds after which what does not answer now is requested again. */
+/** Seconds after which a browser repeats a request that could not be answered. */
 export const RETRY_S = 10;
 
 /** The way on from an error: to the address itself, or to the form, because the answer to a form is no page. */
@@ -167,7 +167,8 @@ export const sendError = (
   const wayOn = wayOnOf(reply.request, status);
   const isPortal = url.startsWith('/portal');
   const frame = reply.server.frame as SiteFrame | undefined;
-  // An error leads nowhere: the navigation does, and the way on. An address that is no path has no operator.
+  // The page of an error has links only in its navigation and its way on. A request whose address is no path has no
+  // operator.
   if (operator && frame !== undefined && !isPortal) {
     const body = wayOn ?? (status === 404 ? frame.wayOn : null) ?? html``;
     const page = { title, at: '', lead: message, body };

@@ -110,7 +110,7 @@ export const gameName = (name: string): SafeHtml | string => {
 /** The colour of a status. */
 export const toneOf = (status: string): Tone => TONES.get(status) ?? 'plain';
 
-/** The spaces of a word of the code, but for names such as `cp_id`. */
+/** Writes a word of the code with spaces: `not_provided` as "not provided". Names such as `cp_id` stay. */
 export const inWords = (status: string): string => status.replaceAll(/_(?!id(?:_|$))/g, ' ');
 
 /** A status as a coloured word: the word carries the meaning, not the colour. */

@@ -20,7 +20,7 @@ export type SiteFrame = {
   navigation: Navigation;
   /** A warning above every page. */
   warning: string | null;
-  /** On the page of what is not there. */
+  /** On the page of an address that does not exist. */
   wayOn?: SafeHtml;
   /** What waits in places of the navigation. */
   counts?: () => PlaceCounts;
@@ -208,7 +208,7 @@ const PICTURES: Shortcuts = [
   ['←  →', 'previous, next picture'],
   ['z', 'zoom into a picture'],
 ];
-/** Under the heads of the dialog. */
+/** The shortcuts in the dialog of each site, by heading. */
 const SHORTCUTS: Record<Site, Readonly<Record<string, Shortcuts>>> = {
   console: {
     Lists: [...MOVES, ['x', 'select']],

@@ -80,7 +80,7 @@ const showCount = (list: AnyList, { total }: Pick<ReadPage<object>, 'total'>): S
 const showCut = (compared: number): SafeHtml =>
   html`<span class="soft">One page compares ${number(compared)} names. The search goes on with the next ones.</span>`;
 
-/** Several pages have all that a search finds. */
+/** Says that a search finds the best matches only. Nothing if one page has all of them. */
 const showFound = (found: number, { cursor, page }: ReadPage<object>): SafeHtml | null =>
   cursor === undefined && page.after === undefined
     ? null

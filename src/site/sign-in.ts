@@ -22,7 +22,7 @@ import { isLedFromElsewhere, localPath } from '#src/site/origin.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
 const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
-/** In the browsers that operators have signed in with: sign-ins of others do not stop theirs. */
+/** The cookie that makes a browser known to an operator, so that sign-ins of others do not delay the operator's. */
 const BROWSER = { console: 'catalogue_browser', kyc_desk: 'catalogue_desk_browser' };
 const BROWSER_S = 365 * 86_400;
 const FLOW = { console: 'catalogue_oidc', kyc_desk: 'catalogue_desk_oidc' };

@@ -111,7 +111,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     if (config?.right === undefined) throw new Error(`the route ${url} does not say who may call it`);
   });
 
-  /** Answers who is not signed in, or may not do this. */
+  /** Answers a request of a person who is not signed in, or may not do this. */
   const requireOperator = async (request: FastifyRequest, reply: FastifyReply) => {
     const { right } = request.routeOptions.config;
     // The portal has sessions of its own (portal/session.ts).

@@ -15,7 +15,7 @@ import type { Operation } from '#src/contract/words.ts';
 
 const PAGES_MAX = 20;
 const DETAILS_MAX = 10;
-/** Multiples of the golden ratio leave no pattern in the fractions that they have. */
+/** The fractions of the multiples of the golden ratio are spread without a pattern. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 /** An identifier that no application uses. */

@@ -7,7 +7,7 @@ const POLL_MS = 250;
 /** A game whose pictures take longer is not passed: the operator tries again. */
 const WAIT_MS = 60_000;
 
-/** Before a pass: with a store of pictures, has missing pictures of the games fetched, and waits for them. */
+/** Adds jobs for missing pictures of games that are about to be passed, and waits for them. Does nothing without a store of pictures. */
 export const fetchMissing = async (
   { pictures, openDatabase, openQueues, out }: CommandContext,
   games: readonly { game_id: string }[],

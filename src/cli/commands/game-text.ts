@@ -43,7 +43,7 @@ const describeField = (diff: FieldDiff, width: number): string[] => {
   return diff.parts.every((part) => isAddress(part.text)) ? [text] : markLines(text, width);
 };
 
-/** A field that was compared with nothing: the whole text would be marked as added. */
+/** Removes the marks of a field that was compared with nothing, because the whole text would be marked as added. */
 const withoutMarks = (diff: FieldDiff): FieldDiff =>
   diff.kind === 'text'
     ? { ...diff, parts: diff.parts.map((part) => ({ ...part, type: 'same' })) }

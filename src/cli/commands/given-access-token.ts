@@ -3,7 +3,7 @@ import type { CommandContext } from '#src/cli/kit/context.ts';
 import { readInput } from '#src/cli/kit/read-input.ts';
 import { UsageError } from '#src/errors.ts';
 
-/** A file, stdin or a variable: an argument would show the token in the process list. */
+/** A file, stdin or a variable, because an argument would show the token in the process list. */
 export const TOKEN_FILE = ['--access-token-file <file>', 'file with its bearer token ("-": stdin)'] as const;
 export const TOKEN_ENV = ['--access-token-env <variable>', 'variable with its bearer token'] as const;
 type TokenOptions = { accessTokenFile?: string; accessTokenEnv?: string };

@@ -47,7 +47,7 @@ const acceptBefore = async (
 ): Promise<boolean> => {
   const sql = await openDatabase();
   if (approval_id === undefined) {
-    // Before the first of several runs opens. Each operation asks the rule again.
+    // Checked before the first of several runs opens. Each operation checks the rule again.
     if ((await readNeed(sql, config.fourEyes, 'withdrawals')) !== 'needed') return true;
     throw new UsageError(
       'It takes two persons to accept withdrawals: on the page of the suspect run in the console one requests it, another reviewer approves. Then repeat this with --by and --approval for that application.',

@@ -75,7 +75,7 @@ export const waitForResult = async <Result>(
     }
   };
   process.once('SIGINT', onSignal);
-  // Of its own: a read of a slow server does not extend it.
+  // A timer of its own, because a read of a slow server must not extend the limit.
   const timer = setTimeout(() => interrupt(new CatalogueError(`No result in time. ${hint}`)), timeoutMs);
   try {
     return await Promise.race([wait(), interruption.promise]);

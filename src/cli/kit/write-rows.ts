@@ -3,15 +3,15 @@ import type { Output } from '#src/cli/kit/output.ts';
 import { escapeUnprintable, toPrintable } from '#src/lib/printable.ts';
 
 /**
- * Where a cell of a spreadsheet begins with what would be a formula: also in the width of Han. Programs of many countries
- * part cells by semicolons; quotes within such a cell then hide neither those nor the ends of lines.
+ * Finds where a spreadsheet would read a formula, full-width signs included: at the start of a text, and after each
+ * semicolon and line break, because programs of many countries separate cells by semicolons and then ignore our quotes.
  */
 const FORMULA = /(?<=^|[;\n])(?=\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 const toCell = (value: unknown): string => {
   const isDocument = typeof value === 'object' && value !== null && !(value instanceof Date);
   const plain = value instanceof Date ? value.toISOString() : String(value ?? '');
-  // A terminal may show it: its lines alone stay.
+  // A terminal may show the text, so of its control characters only line breaks stay.
   const text = isDocument
     ? escapeUnprintable(JSON.stringify(value)).replaceAll(';', '\\u003b')
     : plain.split('\n').map(toPrintable).join('\n');

@@ -52,7 +52,7 @@ const fieldOf = (name: Field, value: string): SafeHtml =>
         ...(NUMBERS.includes(name) && { inputmode: 'numeric' }),
       });
 
-/** The field that sends the value that the form showed: what others changed since is not changed back. */
+/** The field that sends the value that the form showed, so that a change that others made since is not undone. */
 const shownName = (name: Field): string => `shown_${name}`;
 
 const changeForm = (application: ApplicationRow): SafeHtml => {
@@ -79,7 +79,7 @@ export const settingsSection = (application: ApplicationRow, mayManage: boolean)
     ['Review priority', application.review_priority],
     ['Volatile parameters', mono(application.volatile_parameters.join(', ') || 'none')],
   ]);
-  // Folded: few readers need them. An address that ends in #settings opens them, because their id is within.
+  // Folded, because few readers need them. An address that ends in #settings opens them, because their id is within.
   return html`<details class="card unchanged"><summary><strong>Settings</strong>
 games every ${every}, KYC every ${kyc_every}, ${number(application.rate)} calls a second</summary>
 <div id="settings">${rows}${mayManage ? changeForm(application) : null}</div></details>`;

@@ -86,7 +86,7 @@ const unopenedForm = (given: Form, unopened: readonly Iconed[], pictures: Pictur
   const { lane, application, q } = given;
   const verb = act === 'pass' ? 'Pass' : 'Reject';
   const opened = game.length - unopened.length;
-  // The focus is on what decides on no game that was not opened.
+  // The focus is on a button that does not decide on unopened games.
   const leave = html`<button class="button primary" name="unopened" value="leave" autofocus>
 ${verb} only the ${number(opened)} opened</button>`;
   const back = (isFirst: boolean) =>

@@ -80,7 +80,7 @@ const factsOf = (all: readonly Fact[]): SafeHtml | null => {
   return known.length === 0 ? null : facts(known);
 };
 
-/** What stands out first, because the rest may be below the first screen; then the application's record. */
+/** Shows first what stands out, because the rest may be below the first screen; then the application's record. */
 export const textHints = ({ game, hints, standing: { hold, verdict } }: GameView): SafeHtml => {
   const { record, rejections, names, scripts, mixed, reading, contacts } = hints;
   const { passed, rejected, withdrawn } = record;

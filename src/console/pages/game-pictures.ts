@@ -53,7 +53,7 @@ const readPassState = (current: readonly (PictureView | undefined)[], keepsPictu
 
 const listsOf = ({ fields }: GameDiff): ListDiff[] => fields.filter((field) => field.kind === 'list');
 
-/** Reads what a game's page shows, and has the pictures fetched that are missing. */
+/** Reads the pictures that a game's page shows, and adds a job for those that are missing. */
 export const loadGamePictures = async (
   options: ConsoleOptions,
   game: GameRow,

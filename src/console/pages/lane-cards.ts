@@ -82,7 +82,7 @@ const dueMark = (due: Date): SafeHtml =>
     ? html`<span class="badge bad" title="${formatUtc(due)}">overdue</span>`
     : html`<span class="meta"><span class="hidden">due </span>${ago(due)}</span>`;
 
-/** What changed, as words: marks of them would take a line each. */
+/** The changed fields, as words, because a mark for each would take a line. */
 const changeMark = (changed: readonly string[]): SafeHtml =>
   html`<span class="change info">changed: ${changed.join(', ')}</span>`;
 

@@ -9,7 +9,7 @@ export const REQUESTED_MAX = 60;
 /** An id and the space behind it. */
 const ID_LENGTH = 37;
 
-/** The parameter `games`: ids with spaces between them. What is no id is left out. */
+/** The parameter `games`: ids with spaces between them. Other texts are left out. */
 export const requestedGames = z
   .string()
   .max(REQUESTED_MAX * ID_LENGTH)

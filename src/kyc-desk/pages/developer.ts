@@ -62,7 +62,7 @@ const recordBody = (developer: Developer, record: KycFields | string | null): Sa
       (field) => [field, html`<span class="mono">${record[field] || '(empty)'}</span>`] as const,
     ),
   ];
-  // What changed is what an officer looks at.
+  // Changed fields come first, because officers look at these.
   return facts(
     rows
       .toSorted(([a], [b]) => Number(isChanged(b)) - Number(isChanged(a)))
@@ -104,7 +104,8 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
     async (request, reply) => {
       const { application_id } = request.params;
       const subject = `application:${application_id}`;
-      // Before what they are about: if that changes meanwhile, a form names what it was, and is refused.
+      // Versions are read before the page reads their subjects. If a subject changes in between, the form has its former
+      // version, and is refused.
       const acts = await Promise.all(
         KYC_APPROVAL_KINDS.map(async (kind) => ({
           kind,
@@ -188,7 +189,7 @@ ${section('What was done, latest first', done)}`;
         at: '/',
         body,
         parent: ['Developers', '/'],
-        // Its times are in the part below.
+        // Without times, which the part below has.
         lead: html`${badge(developer.state)} ${mono(application_id)} ${removedBadge(developer)}`,
         actions: html`${next && nextLink(next)}${verdictForm && verdictPanel(verdictForm)}`,
       });

@@ -71,7 +71,8 @@ const isInPlace = ({ sourceElement }: HtmxRequest): boolean =>
   sourceElement?.hasAttribute('hx-boost') === true;
 
 /**
- * The page stays as it is, with what was typed, and says why. A part that is not refreshed takes no place of another problem.
+ * Keeps the page as it is, with what was typed, and says why. A part that could not be refreshed is reported only if no
+ * other problem is shown.
  * @param reason a sentence, or a few
  */
 const keepPage = (request: HtmxRequest, reason: string, ...more: Node[]): void => {
@@ -117,7 +118,7 @@ addEventListener('htmx:error', (event) => {
   keepPage(request, `The console did not answer.${doubt}`);
 });
 
-/** `data-select-all`: checks every box of its form, and follows them, as a count does. */
+/** Shows how many boxes of a form are checked: in its counts, and in the box `data-select-all`, which checks all of them. */
 const countSelected = (form: HTMLFormElement): void => {
   const boxes = gameBoxes(form);
   const selected = boxes.filter((box) => box.checked).length;

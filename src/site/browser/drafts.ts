@@ -1,13 +1,13 @@
 /**
  * What was typed or chosen in a form that was refused, or whose session had ended, is in the form again when its page is
- * shown again. The tab keeps it of the last form that was sent, until one succeeds (toast-stack.ts).
+ * shown again. The tab keeps the fields of the last form that was sent, until a form succeeds (toast-stack.ts).
  */
 export {};
 
 const KEY = 'draft';
 /** Hidden fields that tell apart forms with one address. */
 const SUBJECTS = ['code', 'id', 'login', 'subject'];
-/** A selection is of games that may be others now. */
+/** All but selections of games, because the games may be others when the page is shown again. */
 const FIELDS = [
   'textarea',
   'select',
