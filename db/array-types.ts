@@ -27,7 +27,7 @@ const asText = (text: string): string => text;
 
 /**
  * The array types of the statements in this code, by the oid of `pg_type`. The driver can look them up itself
- * (`fetch_types`), but postgres.js 3.4.9 drops that promise: a connection that breaks in its first query ends the
+ * (`fetch_types`), but postgres.js 3.4.9 drops that promise, so a connection that breaks in its first query ends the
  * process. https://github.com/porsager/postgres/issues/1192
  */
 export const ARRAY_TYPES = {

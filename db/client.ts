@@ -4,7 +4,7 @@ import { readTimestamp } from '#db/read-timestamp.ts';
 import { onlyValue } from '#db/rows.ts';
 import { guardTransactions } from '#db/transactions.ts';
 
-/** A pool of connections to Postgres. `begin` resolves to what `work` returns: the driver's type is less exact. */
+/** A pool of connections to Postgres. `begin` resolves to what `work` returns, because the driver's type is less exact. */
 export type Database = {
   begin<Result>(work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
   begin<Result>(options: string, work: (tx: postgres.TransactionSql) => Promise<Result>): Promise<Result>;
@@ -27,7 +27,7 @@ export const STATEMENT_MS = {
 /** Postgres ends a transaction that is idle for this time, because its process is stopped or its machine is gone. */
 const IDLE_IN_TRANSACTION_MS = 30_000;
 
-/** The limits of a session, as texts: the driver does not send the number 0, though its types have numbers. */
+/** The limits of a session, as texts, because the driver does not send the number 0, though its types have numbers. */
 const limitsOf = (statementMs: number): object => ({
   statement_timeout: String(statementMs),
   idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
@@ -36,8 +36,8 @@ const limitsOf = (statementMs: number): object => ({
 });
 
 /**
- * The driver does not reserve a connection whose pipeline a BEGIN fills: the transaction fails and stays open, and other
- * statements run in it (porsager/postgres#1189). So no pipeline is ever full. The driver's types lack the option.
+ * The driver does not reserve a connection whose pipeline a BEGIN fills. The transaction then fails and stays open, and
+ * other statements run in it (porsager/postgres#1189). So no pipeline is ever full. The driver's types lack the option.
  */
 const PIPELINE = { max_pipeline: 1_000_000_000 };
 
@@ -45,8 +45,8 @@ const PIPELINE = { max_pipeline: 1_000_000_000 };
 const SEARCH_PATH = 'public, pg_temp';
 
 /**
- * Removes the URL's own `search_path`, in any case of letters: the driver sends it after ours. One in `options` needs no
- * care, because Postgres applies `options` before the parameters of the connection.
+ * Removes the URL's own `search_path`, in any case of letters, because the driver sends it after ours. One in `options`
+ * needs no care, because Postgres applies `options` before the parameters of the connection.
  */
 const withoutSearchPath = (databaseUrl: string): string => {
   const url = new URL(databaseUrl);
@@ -90,7 +90,7 @@ export const openDatabase = (
       fetch_types: false,
       types: {
         ...ARRAY_TYPES,
-        // A text stays as it is: it may have microseconds, or be an infinity.
+        // A text stays as it is, because it may have microseconds, or be an infinity.
         date: {
           to: 1184,
           from: [1082, 1114, 1184],
@@ -119,8 +119,8 @@ export const openDatabase = (
   );
 
 /**
- * Reads Postgres's clock once and continues it with this process's monotonic clock: the clocks of workers differ, and
- * these times are compared with rows that other workers wrote.
+ * Reads Postgres's clock once and continues it with this process's monotonic clock, because the clocks of workers differ,
+ * and these times are compared with rows that other workers wrote.
  */
 export const readClock = async (sql: Queryable): Promise<() => Date> => clockFrom(await readTime(sql));
 

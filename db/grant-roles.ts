@@ -31,7 +31,7 @@ const createRoles = async (sql: Database): Promise<string[]> => {
   return [];
 };
 
-/** No role takes more than this part of the server's connections: a stolen login leaves room for the others. */
+/** No role takes more than this part of the server's connections, so a stolen login leaves room for the others. */
 const CONNECTIONS_SHARE = 0.6;
 /** The limit for sessions that do not set it themselves; every process of ours does (db/client.ts). */
 const IDLE_IN_TRANSACTION = '2min';

@@ -9,8 +9,8 @@ import { CatalogueError } from '#src/errors.ts';
 const LOCK_POLL_MS = 200;
 
 /**
- * Takes the migration lock. Polls, because a session that waits in `pg_advisory_lock` has a snapshot, and CREATE
- * INDEX CONCURRENTLY waits for every older snapshot: both would wait forever.
+ * Takes the migration lock. Polls, because a session that waits in `pg_advisory_lock` has a snapshot, and CREATE INDEX
+ * CONCURRENTLY waits for every older snapshot, so both would wait forever.
  */
 const takeLock = async (sql: Database): Promise<void> => {
   const tryLock = () =>
@@ -18,7 +18,7 @@ const takeLock = async (sql: Database): Promise<void> => {
   while (!(await tryLock())) await delay(LOCK_POLL_MS);
 };
 
-/** Refuses an encoding that lacks a script, because names of games use all. SQL_ASCII is accepted: it stores bytes unchanged. */
+/** Refuses an encoding that lacks a script, because names of games use all. SQL_ASCII is accepted, because it stores bytes unchanged. */
 const refuseEncoding = async (sql: Database): Promise<void> => {
   const encoding = await onlyValue(sql<{ server_encoding: string }[]>`show server_encoding`);
   if (['UTF8', 'SQL_ASCII'].includes(encoding)) return;

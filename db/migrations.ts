@@ -46,16 +46,16 @@ const CONCURRENTLY = /^(\s|--.*\n)*(create|drop)\s+(unique\s+)?index\s+concurren
 const DROP_CONCURRENTLY = /^(\s|--.*\n)*drop\s+index\s+concurrently\b/i;
 
 /**
- * Applies the migrations that the database does not have. Each statement has a separate transaction, so it holds its
- * locks for a short time and rarely deadlocks with writers. One that meets a lock or a deadlock is repeated for up to
- * ten minutes. After an interruption it continues with the first statement that is not recorded.
+ * Applies the migrations that the database does not have. Each statement has a separate transaction, so it holds its locks
+ * for a short time and rarely deadlocks with writers. One that meets a lock or a deadlock is repeated for up to ten
+ * minutes. After an interruption it continues with the first statement that is not recorded.
  *
- * Indexes of large tables are created and dropped CONCURRENTLY, which runs outside a transaction: such a statement
- * waits for its locks without a limit, and its deadlock fails the migration. A DROP INDEX CONCURRENTLY is not
- * recorded: it is repeated with the CREATE that follows it, and removes what an interrupted CREATE left.
+ * Indexes of large tables are created and dropped CONCURRENTLY, which runs outside a transaction: such a statement waits
+ * for its locks without a limit, and its deadlock fails the migration. A DROP INDEX CONCURRENTLY is not recorded: it is
+ * repeated with the CREATE that follows it, and removes what an interrupted CREATE left.
  *
- * `__drizzle_migrations` is drizzle's table, with the rows that drizzle would write. Drizzle's `migrate` is not used:
- * it applies all migrations in one transaction.
+ * `__drizzle_migrations` is drizzle's table, with the rows that drizzle would write. Drizzle's `migrate` is not used,
+ * because it applies all migrations in one transaction.
  *
  * @param sql a pool of one connection; the caller has the migration lock
  * @returns how many it applied
@@ -67,7 +67,7 @@ export const applyMigrations = async (sql: Database, migrations: readonly Migrat
   await sql`
     create table if not exists drizzle.migration_progress (created_at bigint primary key, statements integer not null)`;
   // A process that was killed may leave a step that is about to commit. It has written to this table, so this lock waits
-  // for it. A step whose statement still runs cannot commit: its client is gone.
+  // for it. A step whose statement still runs cannot commit, because its client is gone.
   await sql.begin((tx) => tx`lock table drizzle.migration_progress`);
   const applied = await readApplied(sql);
   const missing = migrations.filter(({ when }) => !applied.has(when));

@@ -13,7 +13,7 @@ const releaseFrames = (statement: object): object => {
 /**
  * Stops work that goes on after its transaction has rejected.
  *
- * If the connection closes, postgres.js 3.4.9 rejects `begin`, but still writes to the closed connection: a statement of
+ * If the connection closes, postgres.js 3.4.9 rejects `begin`, but still writes to the closed connection, so a statement of
  * the work, `rollback` or `commit` throws outside any promise, which ends the process. Here, once `begin` has rejected, a
  * statement of the work throws to its caller, and nothing is sent.
  */
@@ -51,7 +51,7 @@ export const guardTransactions = (sql: postgres.Sql): postgres.Sql => {
   });
 };
 
-/** Never resolves: a result would make the driver write to the closed connection. */
+/** Never resolves, because a result would make the driver write to the closed connection. */
 const never = (): Promise<never> => new Promise(() => {});
 
 const refuseWhen = (tx: postgres.TransactionSql, hasFailed: () => boolean): postgres.TransactionSql => {

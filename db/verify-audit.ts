@@ -18,7 +18,7 @@ export type AuditVerdict = {
   broken: Fault | null;
 };
 
-/** Entries of one statement: a long log is verified without a long transaction. */
+/** Entries of one statement, so that a long log is verified without a long transaction. */
 const BATCH = 20_000;
 const FIRST: Link = { entry_id: 0, hash: '00'.repeat(32) };
 

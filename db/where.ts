@@ -7,7 +7,7 @@ import type { Queryable } from '#db/client.ts';
  */
 type Condition = Fragment | undefined | null | false;
 
-/** `where` with the given conditions, joined by `and`. Without one it is `where true`: a caller can add to it. */
+/** `where` with the given conditions, joined by `and`. Without one it is `where true`, so that a caller can add to it. */
 export const where = (sql: Queryable, conditions: readonly Condition[]): Fragment => {
   const given = conditions.filter((condition) => typeof condition === 'object' && condition !== null);
   if (given.length === 0) return sql`where true`;

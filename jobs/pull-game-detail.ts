@@ -141,7 +141,7 @@ const planRetries = async (
   const { open, failures } = results;
   const hasProgressed = open.length < requests.length;
   const idleTurns = hasProgressed ? 0 : await readIdleTurns(tx, application_id);
-  // Before the first idle turn, nothing was postponed: the requests waited for something else.
+  // Before the first idle turn, nothing was postponed, because the requests waited for something else.
   const postponed_ms = idleTurns === 0 ? 0 : Math.max(...requests.map(({ age_ms }) => age_ms));
   const requestedMs = longestRetryAfter(failures);
   const postponed = { postponed_ms, postponed_times: idleTurns };
@@ -154,7 +154,7 @@ const planRetries = async (
   const waitMs = Math.min(backoffMs * 2 ** idleTurns, WAITING.retryAfterMaxMs);
   await postponeRefreshes(tx, application_id, Math.max(waitMs, requestedMs ?? 0), idleTurns + 1);
   if (!isAttempt) return [];
-  // A turn without a final result is an attempt of all: otherwise the pulls of a broken webhook would not end.
+  // A turn without a final result is an attempt of all, because otherwise the pulls of a broken webhook would not end.
   const called = new Set(failures.map(({ application_game_id }) => application_game_id));
   const attempted = hasProgressed ? open.filter((id) => called.has(id)) : open;
   const ended = await countAttempts(tx, application_id, attempted, attempts);

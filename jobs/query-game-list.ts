@@ -27,8 +27,8 @@ import { mayRunWait } from '#src/rules/waiting.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 
 /**
- * Details are still open after their job when that job was lost: the database was down at each attempt, or every worker
- * that ran it died. They are enqueued again this often; then they count as failed.
+ * Details are still open after their job if it was lost, because the database was down at each attempt or every worker that
+ * ran the job died. They are enqueued again this often; then they count as failed.
  */
 const DETAILS_AGAIN_MAX = 2;
 
@@ -74,7 +74,7 @@ export const queryGameListJob = defineJob(
 
 /**
  * Fetches and compares pages until one needs details, the listing ends, or the job has had its share. Then records them
- * together: a job that dies before that requests them again.
+ * together, so a job that dies before that requests them again.
  */
 const listPages = async (context: JobContext, step: RunStep): Promise<JobResult> => {
   const { deps, log } = context;
@@ -139,9 +139,9 @@ const mayContinue = ({ run, unrecorded }: ListCursor): boolean =>
 
 /**
  * Calls the webhook for the run's next page.
- * @param clock the database's, for the page that the job was added for. Without it, a new job
- *   retries the page after any failure: the page has had one attempt, and the application's token or address may have
- *   changed since this job began.
+ * @param clock the database's, for the page that the job was added for. Without it, a new job retries the page after any
+ * failure, because the page has had one attempt, and the application's token or address may have changed since this job
+ * began.
  * @returns undefined when a new job retries the page, or the page was skipped because it cannot be read
  */
 const callGameList = async (

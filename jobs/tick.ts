@@ -8,9 +8,9 @@ import { isDue } from '#src/rules/backoff.ts';
 import { schedulerId } from '#src/rules/ticks.ts';
 
 /**
- * A schedule's tick: opens a run or requests a KYC record. The work is an ordinary job, because BullMQ never fails a job
- * of a scheduler for stalling, chooses its id and does not deduplicate it. A tick that fails is retried: an application
- * has one open run and one request, however often its tick runs.
+ * A schedule's tick: opens a run or requests a KYC record. The work is an ordinary job, because BullMQ never fails a job of
+ * a scheduler for stalling, chooses its id and does not deduplicate it. A tick that fails is retried, because an
+ * application has one open run and one request, however often its tick runs.
  */
 export const tickJob = defineJob(tick, async ({ application_id, schedule }, context: JobContext) => {
   const { deps, now } = context;

@@ -5,7 +5,7 @@ import { ROLES, type Role } from '#src/contract/roles.ts';
 import { parseNetwork } from '#src/egress/networks.ts';
 import { DAY_MS, parseDuration } from '#src/lib/duration.ts';
 
-/** The variables that have a value, without the white space around it: a file of a Secret often ends with a line break. */
+/** The variables that have a value, without the white space around it, because a file of a Secret often ends with a line break. */
 export const presentVariables = (env: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env)
@@ -77,7 +77,7 @@ export const commaSeparated = (isEntry: (text: string) => boolean, what: string)
 
 export const isCidr = (text: string): boolean => text.includes('/') && parseNetwork(text) !== null;
 
-/** Rejects a prefix of 0: it would trust the `X-Forwarded-For` of any client. */
+/** Rejects a prefix of 0, because it would trust the `X-Forwarded-For` of any client. */
 export const isProxy = (text: string): boolean => (parseNetwork(text)?.prefix ?? 0) > 0;
 
 export const isPort = (text: string): boolean =>

@@ -67,7 +67,7 @@ export class NotFoundError extends CatalogueError {
   }
 }
 
-/** An error that a retry cannot fix: BullMQ does not retry the job. */
+/** An error that a retry cannot fix, so BullMQ does not retry the job. */
 export class PermanentError extends CatalogueError {
   override readonly name = 'PermanentError';
 }

@@ -1,5 +1,6 @@
 /**
  * The audit log: who did what to what, when and why.
+ *
  * `operate` (src/operations/operate.ts) writes the entries of every operation. Acts that are no operation, such as a
  * sign-in, call `recordAudit` as the last statement of their transaction, because it locks the head of the chain until the
  * transaction ends.

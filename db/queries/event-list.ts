@@ -41,7 +41,7 @@ export const listEventPage = (
       application_id !== undefined && sql`e.application_id = any (array[${application_id}])`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),
     ])}`,
-    // Ids are UUIDs of version 7: the primary key has the order of the times.
+    // Ids are UUIDs of version 7, so the primary key has the order of the times.
     sort_by: sql`e.event_id`,
     id: sql`e.event_id`,
     ...(application_id !== undefined && { lead: sql`e.application_id` }),

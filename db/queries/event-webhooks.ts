@@ -81,7 +81,7 @@ export const switchEventWebhookOn = (tx: Queryable, application_id: string): Pro
   isOneRow(tx`
     update event_webhooks set ${addressIsHealthy(tx)} where application_id = ${application_id} and status = 'off'`);
 
-/** Ends the delay of an address that failed: its next event is sent now. */
+/** Ends the delay of an address that failed, so its next event is sent now. */
 export const endAddressDelay = async (tx: Queryable, application_id: string): Promise<void> => {
   await tx`
     update event_webhooks set next_attempt_at = now()

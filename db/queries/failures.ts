@@ -32,7 +32,7 @@ export const recordFailures = async (
   failures: readonly Failure[],
 ): Promise<void> => {
   if (failures.length === 0) return;
-  // ON CONFLICT cannot update one row twice: only the last failure of each game is recorded.
+  // ON CONFLICT cannot update one row twice, so only the last failure of each game is recorded.
   const latest = [...new Map(failures.map((failure) => [failure.application_game_id, failure])).values()];
   await sql`
     with failed as (
@@ -71,7 +71,7 @@ export const clearFailures = async (
   { onlyUnlisted = false } = {},
 ): Promise<void> => {
   if (application_game_ids.length === 0) return;
-  // Each game is looked up separately (`lateral`): otherwise Postgres may read all failures of the application.
+  // Each game is looked up separately (`lateral`), because otherwise Postgres may read all failures of the application.
   await sql`
     delete from ingest_failures
     where ctid = any(array(

@@ -25,7 +25,7 @@ export type GameSearch = {
 
 /** A search finds at most the best of this number. */
 export const FOUND_MAX = 100;
-/** Most games that are scored to find similar names: a page waits for them, and each may be one read of a disk. */
+/** Most games that are scored to find similar names, because a page waits for them, and each may be one read of a disk. */
 const SCORED_NAMES_MAX = 30;
 /** If the typed words find fewer games, the search also tries the words that may be meant. */
 const ENOUGH = 10;

@@ -25,7 +25,7 @@ export type FetchedGame = GameContent & {
   fetched_at: Date;
 };
 
-/** A game whose stored hash is of another rule of identities: it was compared field by field. */
+/** A game that was compared field by field, because its stored hash is of another rule of identities. */
 type ComparedGame = FetchedGame & {
   is_compared: true;
   /** The stored hash if the content is the same. */
@@ -47,15 +47,15 @@ const CONTENT_CHANGES = CONTENT_COLUMNS.map((name) => `${name} = excluded.${name
 /**
  * Writes a batch of games in one statement.
  *
- * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without
- * audit_time. Equal content only refreshes the age of the detail, and addresses of the same identities. A detail that was
- * requested earlier than the stored one changes nothing. A withdrawn game is restored. A game keeps its latest
- * `STORAGE.revisions` revisions, and those that a decision names.
+ * New games enter as `pending`. Changed content moves a game to its next revision and back to `pending` without audit_time.
+ * Equal content only refreshes the age of the detail, and addresses of the same identities. A detail that was requested
+ * earlier than the stored one changes nothing. A withdrawn game is restored. A game keeps its latest `STORAGE.revisions`
+ * revisions, and those that a decision names.
  *
  * With `keepsAges` no row is locked or written for the age of its detail alone.
  *
  * Rows are locked and written in the order of their ids, so that batches that share games do not deadlock. Each row is
- * looked up separately (`lateral`): for a join, Postgres may read all games of the application, or all revisions.
+ * looked up separately (`lateral`), because for a join, Postgres may read all games of the application, or all revisions.
  */
 const writeGames = async (
   sql: Queryable,

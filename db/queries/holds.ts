@@ -11,7 +11,7 @@ import type { PassObstacle } from '#src/contract/words.ts';
 export type HoldRow = InferSelectModel<typeof applicationHolds>;
 
 /**
- * Locks the applications of games before the games are locked, so that no hold begins meanwhile: a hold waits until the
+ * Locks the applications of games before the games are locked, so that no hold begins meanwhile. A hold waits until the
  * transaction ends, and a decision waits for a hold.
  */
 export const lockAgainstHolds = async (tx: Queryable, game_ids: readonly string[]): Promise<void> => {

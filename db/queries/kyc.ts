@@ -21,8 +21,8 @@ export const listKycStates = (sql: Queryable) =>
     where a.status <> 'removed' order by application_id`;
 
 /**
- * The KYC state of one application, and the database's clock. A removed application is found too: its record
- * stays until it is erased.
+ * The KYC state of one application, and the database's clock. A removed application is found too, because its record stays
+ * until it is erased.
  */
 export const findKycState = (sql: Queryable, application_id: string) =>
   firstRow(sql<(KycStateRow & { is_removed: boolean; now: Date })[]>`
@@ -31,7 +31,7 @@ export const findKycState = (sql: Queryable, application_id: string) =>
     from applications a left join kyc_states s using (application_id)
     where a.application_id = ${application_id}`);
 
-/** Locks the KYC state of an application until the transaction ends: one writer at a time. */
+/** Locks the KYC state of an application until the transaction ends, so that one process writes at a time. */
 export const lockKycState = async (tx: Queryable, application_id: string): Promise<KycStateRow> => {
   await tx`insert into kyc_states (application_id) values (${application_id}) on conflict do nothing`;
   return onlyRow(tx<KycStateRow[]>`

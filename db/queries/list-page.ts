@@ -25,7 +25,7 @@ export type Listed<Row> = {
   next: readonly [value: string, id: string] | undefined;
 };
 
-/** A page ends after this much text: a stolen login may store a thousand long rows. */
+/** A page ends after this much text, because a stolen login may store a thousand long rows. */
 const PAGE_BYTES = 8 * 1024 ** 2;
 
 type Keyed = { list_value: string; list_id: string; list_bytes: number; list_size: number };
@@ -56,7 +56,7 @@ export const readListPage = async <Row extends object>(
   const beyond =
     after === undefined ? sql`true` : sql`(${sort_by}, ${id}) ${compare} (${after[0]}, ${after[1]})`;
   // The cursor's values are text, because a Date of JavaScript has no microseconds. The first row that does not fit is read
-  // too: it shows that the list goes on.
+  // too, because it shows that the list continues.
   const read = await sql<(Row & Keyed)[]>`
     select * from (
       select page.*, octet_length(page::text) as list_size,

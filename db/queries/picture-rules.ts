@@ -18,8 +18,8 @@ export const listStaleRules = (sql: Queryable, tag: string, limit: number): Prom
     order by a.application_id limit ${limit}`);
 
 /**
- * Reads how far the pins of an application are identified by its rule, and locks this until the transaction ends: the
- * trigger `game_revisions_waiting` adds pins and then sets it back.
+ * Reads how far the pins of an application are identified by its rule, and locks this until the transaction ends, because
+ * the trigger `game_revisions_waiting` sets it back when it adds pins.
  */
 export const lockRule = async (tx: Queryable, application_id: string, tag: string): Promise<RuleProgress> => {
   await tx`

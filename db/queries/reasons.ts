@@ -40,7 +40,7 @@ export const saveReason = (
     on conflict (code) do update set label = excluded.label, text = excluded.text, retired_at = null
     returning *`);
 
-/** Retires a reason: no new decision names it. @returns undefined when there is none in use under this code */
+/** Retires a reason. No new decision names it. @returns undefined when there is none in use under this code */
 export const retireReason = (sql: Queryable, code: string) =>
   firstRow(sql<ReasonRow[]>`
     update reasons set retired_at = now() where code = ${code} and retired_at is null returning *`);

@@ -17,10 +17,10 @@ export const BEFORE_ALL_RUNS: FinishedRun = {
 
 /**
  * Adds runs that finished more than `ageMs` ago to the sums of their days, and deletes them. The newest runs of each
- * application stay, and runs that still have pages. One call reads the `limit` runs after `after`, so that successive
- * calls read every run once.
+ * application stay, and runs that still have pages. One call reads the `limit` runs after `after`, so that successive calls
+ * read every run once.
  *
- * Each run is looked up by itself (`lateral` with a limit): for `exists`, Postgres may read the newer runs of every
+ * Each run is looked up by itself (`lateral` with a limit), because for `exists`, Postgres may read the newer runs of every
  * application.
  * @returns the number of deleted runs, and the last run that was read: undefined when there was none
  */

@@ -15,7 +15,7 @@ export const selectNamedBefore = async (
   page_num: number,
   application_game_ids: readonly string[],
 ): Promise<Set<string>> => {
-  // Not `= any(…)`: a generic plan then compares every game with every id, eight times as slow.
+  // Not `= any(…)`, because a generic plan then compares every game with every id, eight times as slow.
   const rows = await sql<{ id: string }[]>`
     select distinct named.id
     from sync_run_pages p, unnest(p.application_game_ids) as named(id)
@@ -48,7 +48,7 @@ export type NewPage = Pick<
 };
 
 /**
- * Records that the run's next page could not be read: the listing continues after it. It is no empty page, so the rules
+ * Records that the run's next page could not be read. The listing continues after it. It is no empty page, so the rules
  * that end a listing ignore it.
  * @param reason `page 3: not_utf8`
  * @returns the run at its next page; undefined when the fence is stale or the page is recorded already
@@ -135,7 +135,7 @@ type LockedPage = Pick<PageRow, 'kind' | 'open_games'> &
  * @returns undefined when the fence is stale, the run has no such page, or it has stored as much as it may
  */
 export const lockRunPage = (tx: Queryable, { run_id, fence }: RunFence, page_num: number) =>
-  // The page is locked too: a statement that waited for a lock reads newer versions of locked rows only.
+  // The page is locked too, because a statement that waited for a lock reads newer versions of locked rows only.
   firstRow(tx<LockedPage[]>`
     select r.application_id, r.storable_games, p.kind, p.open_games, exists (
         select from ingest_failures f
@@ -158,7 +158,7 @@ export const countDetails = async (
   application_game_ids: readonly string[],
   counts: DetailCounts & { answered: number; withdrawn?: number; stored_bytes?: number },
 ): Promise<void> => {
-  // A batch without final results is no progress: a run that only waits is eventually abandoned.
+  // A batch without final results is no progress, so a run that only waits is eventually abandoned.
   await sql`
     with page as (
       update sync_run_pages

@@ -15,7 +15,7 @@ export type RunFence = Pick<RunRow, 'run_id' | 'fence'>;
 export type NewRun = Pick<RunRow, 'run_id' | 'application_id' | 'trigger' | 'full' | 'accept_withdrawals'>;
 
 /**
- * Inserts a run with what it may still store, unless one of its application is open: a partial unique index allows one.
+ * Inserts a run with what it may still store, unless one of its application is open (a partial unique index allows one).
  * Waits for a removal of the application; `removeApplication` waits for this statement and then finds the run.
  * @param of `undelayed`: only for an active application that does not back off
  * @returns undefined if none was inserted

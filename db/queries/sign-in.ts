@@ -193,7 +193,7 @@ export const takeAttempt = async (sql: Queryable, key: string, delays: Delays): 
 export const countRefusal = (sql: Queryable, caller: string): Promise<number> =>
   onlyValue(sql<{ refusals: number }[]>`select count_refusal(${caller}) as refusals`);
 
-/** Forgets the attempts of these keys: the sign-in succeeded. */
+/** Forgets the attempts of these keys after a sign-in that succeeded. */
 export const forgetAttempts = async (sql: Queryable, keys: readonly string[]): Promise<void> => {
   await sql`delete from sign_in_attempts where attempt_key = any(${keys as string[]}::text[])`;
 };

@@ -69,7 +69,7 @@ const findSharedNames = async (sql: Queryable, game_ids: readonly string[]): Pro
     return `select ${id}::uuid as game_id where exists (select from games where search @@ ${query}::tsquery
       and withdrawn_at is null and application_id <> ${application})`;
   });
-  // Not prepared: each lookup is planned for its own words.
+  // Not prepared, so that each lookup is planned for its own words.
   return readColumn(
     sql.unsafe<{ game_id: string }[]>(
       lookups.join(' union all '),

@@ -22,7 +22,7 @@ export type AbsenceEvent = { withdrawn_at: Date; returned_at: Date | null };
 /** `game_package_url` was set ("" clears it), by whom. */
 export type PackageEvent = { at: Date; by: string; url: string };
 
-/** Pictures had other bytes than the decision saw: the game returned to `pending`. */
+/** Pictures had other bytes than the decision saw, so the game returned to `pending`. */
 export type PictureEvent = { at: Date; urls: string[] };
 /** An event that was sent to the application, or could not be. */
 export type NoticeEvent = Pick<

@@ -9,10 +9,10 @@ import { WAITING } from '#src/rules/waiting.ts';
 const AHEAD = "now() + interval '1 minute'";
 
 /**
- * Corrects times of the past that lie more than a minute ahead: the clock of Postgres was set back since they were written.
- * Otherwise, work that waits for such a time would wait longer by as much as the clock was set back. Games are compared
- * where they are written (db/queries/games.ts), and results of pictures where they are read (`isFresh`), because no index
- * finds them.
+ * Corrects times of the past that lie more than a minute ahead, because the clock of Postgres was set back since they were
+ * written. Otherwise, work that waits for such a time would wait longer by as much as the clock was set back. Games are
+ * compared where they are written (db/queries/games.ts), and results of pictures where they are read (`isFresh`), because
+ * no index finds them.
  * @returns the number of rows
  */
 export const correctTimesAhead = async (sql: Queryable): Promise<number> => {

@@ -80,7 +80,7 @@ export const revokeToken = (sql: Queryable, token_id: string, login?: string): P
 
 /** @param token_hash SHA-256 of the token @returns undefined if there is no such token */
 export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
-  // Without a join: a plan that is made while the tables are empty would read every token for it.
+  // Without a join, because a plan that is made while the tables are empty would read every token for it.
   firstRow(sql<PresentedToken[]>`
     select token_id, application_id, login,
            coalesce((select array(select unnest(t.roles) intersect select unnest(o.roles))

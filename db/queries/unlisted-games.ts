@@ -128,7 +128,7 @@ export const moveToUnlistedPage = (tx: Queryable, run_id: string) =>
       and next.run_id = r.run_id and next.page_num = r.next_page and next.kind = 'unlisted'
     returning r.*`);
 
-/** Forgets the games of suspect runs of an application: a later run shows better which games are gone. */
+/** Forgets the games of suspect runs of an application, because a later run shows better which games are gone. */
 export const forgetVanishingGames = async (tx: Queryable, application_id: string) => {
   await tx`
     delete from vanishing_games
@@ -136,8 +136,8 @@ export const forgetVanishingGames = async (tx: Queryable, application_id: string
 };
 
 /**
- * Records the games that a suspect run did not name and that it did not withdraw, instead of those of an earlier run: an
- * operator looks at them.
+ * Records the games that a suspect run did not name and that it did not withdraw, instead of those of an earlier run,
+ * because an operator looks at them.
  */
 export const recordVanishingGames = async (tx: Queryable, run_id: string, application_id: string) => {
   await forgetVanishingGames(tx, application_id);
@@ -186,7 +186,8 @@ export const withdrawUnlisted = (sql: Queryable, run_id: string, application_id:
 
 /** After a complete run, deletes the failures of games that it did not name, and of rows without a game if every row had one. */
 export const clearUnlistedFailures = async (sql: Queryable, run_id: string, application_id: string) => {
-  // Grouped as in `unlistedGames`. Deleted by `ctid`: for a join, Postgres may read all failures of the application.
+  // Grouped as in `unlistedGames`. Deleted by `ctid`, because for a join, Postgres may read all failures of the
+  // application.
   await sql`
     delete from ingest_failures where ctid = any(array(
       select unnest(array_agg(place))

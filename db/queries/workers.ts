@@ -67,7 +67,7 @@ export const areTicksDue = (sql: Queryable): Promise<boolean> =>
       and exists (
         select from applications where status = 'active' and updated_at < now() - interval '2 minutes') as due`);
 
-/** Deletes the rows of workers that were killed: the last heartbeat is an hour old. */
+/** Deletes the rows of workers that were killed: those whose last heartbeat is an hour old. */
 export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
   await sql`delete from workers where seen_at < now() - interval '1 hour'`;
 };

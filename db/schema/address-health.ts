@@ -6,7 +6,7 @@ import { EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
 /** The secrets that sign the events of an address, each sealed with its own data key for its receiver and `url`. */
 export const secretColumns = () => ({
   secret: bytea().notNull(),
-  /** The secret before a rotation: it signs too until `former_until`. */
+  /** The secret before a rotation, which signs too until `former_until`. */
   former_secret: bytea(),
   former_until: moment('former_until'),
   /** The data keys, wrapped: of `secret`, then of `former_secret`. */

@@ -22,7 +22,7 @@ export const apiTokens = pgTable(
     created_at: moment('created_at').notNull().defaultNow(),
     expires_at: moment('expires_at'),
     revoked_at: moment('revoked_at'),
-    /** To the minute or so: a call does not wait for a write. */
+    /** To the minute or so, because a call does not wait for a write. */
     last_used_at: moment('last_used_at'),
   },
   (table) => [

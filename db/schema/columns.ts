@@ -27,8 +27,8 @@ export const areCounts = (name: string, ...columns: AnyPgColumn[]) =>
 const SHORT_BYTES = 20_000;
 
 /**
- * Bytes as readers get them. `pg_column_size` tells less: a JSON number of ten stored bytes has up to 131,072 digits, and a
- * list that another table keeps compressed has a hundredth. Custom: bytes.
+ * Bytes as readers get them. `pg_column_size` tells less, because a JSON number of ten stored bytes has up to 131,072
+ * digits, and a list that another table keeps compressed has a hundredth. Custom: bytes.
  */
 const sizeOf = (column: AnyPgColumn) =>
   ['string', 'custom'].includes(column.dataType)

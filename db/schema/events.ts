@@ -41,7 +41,7 @@ export const eventPositions = pgSequence('event_positions');
 /**
  * The outbox: one row for each change of a game's status, written by the trigger `games_events` in the statement of the
  * change. Transactions commit in any order, so the order of readers is `position`, which is assigned after the commit
- * (`placeEvents`). No foreign key to `games`: no process deletes a game.
+ * (`placeEvents`). No foreign key to `games`, because no process deletes a game.
  */
 export const events = pgTable(
   'events',
@@ -115,7 +115,7 @@ export const eventDeliveries = pgTable(
     delivered_at: moment('delivered_at'),
   },
   (table) => [
-    // Both columns: no process sends an event to another application.
+    // Both columns, so that no process sends an event to another application.
     foreignKey({
       name: 'event_deliveries_event',
       columns: [table.application_id, table.event_id],

@@ -58,7 +58,7 @@ export const games = pgTable(
     /** The application's id, unique in the application. */
     application_game_id: text().notNull(),
     ...contentColumns(),
-    /** "" until the platform sets it: the application side does not carry it. */
+    /** "" until the platform sets it, because the application side does not carry it. */
     game_package_url: text().notNull().default(''),
     audit_status: text({ enum: AUDIT_STATUSES }).notNull().default('pending'),
     /** Null while pending; read as "" (section 3). */
@@ -84,8 +84,8 @@ export const games = pgTable(
   },
   (table) => [
     unique('games_application_game').on(table.application_id, table.application_game_id),
-    // Filter, order and columns of game.listByAuditStatus, for an operator and for an application: a page of games
-    // lies together in the index, and far apart in the table.
+    // Filter, order and columns of game.listByAuditStatus, for an operator and for an application. A page of games lies
+    // together in the index, and far apart in the table.
     index('games_pages')
       .on(table.audit_status, table.game_id, table.game_name, table.audit_time)
       .where(sql`${table.withdrawn_at} is null`),

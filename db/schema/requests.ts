@@ -17,7 +17,8 @@ import { apiTokens } from '#db/schema/api-tokens.ts';
 import { applications } from '#db/schema/applications.ts';
 import { areCounts, areInKeys, areShort, areTimes, bytea, moment } from '#db/schema/columns.ts';
 
-// What was requested and is not done yet. A row is deleted in the transaction that writes the result: the queue may be lost.
+// What was requested and is not done yet. A row is deleted in the transaction that writes the result, because the queue may
+// be lost.
 
 /** Games to be pulled, each once: applications have changed them (`game/refresh`), or operators want them (`pull`). */
 export const refreshRequests = pgTable(
@@ -62,8 +63,8 @@ export const refreshTurns = pgTable(
 );
 
 /**
- * Until when the detail calls of an application are taken by the jobs that have reserved them. Unlogged, because a crash
- * of Postgres may lose it: the calls of at most one turn then follow too soon.
+ * Until when the detail calls of an application are taken by the jobs that have reserved them. Unlogged, because a crash of
+ * Postgres may lose it: then the calls of at most one turn follow too soon.
  */
 export const detailTurns = pgTable(
   'detail_turns',

@@ -59,7 +59,7 @@ export const syncRuns = pgTable(
     /** An operator accepts that this run may withdraw more than half of the games. */
     accept_withdrawals: boolean().notNull().default(false),
     started_at: moment('started_at').notNull().defaultNow(),
-    /** Raised when the run is recovered: a job with an older fence writes nothing. */
+    /** Raised when the run is recovered, so that a job with an older fence writes nothing. */
     fence: integer().notNull().default(1),
     /** Bytes of content that it wrote. */
     stored_bytes: bigint({ mode: 'number' }).notNull().default(0),

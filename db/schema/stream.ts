@@ -41,10 +41,10 @@ const EVENTS_A_ROW = 1_000;
 export const streamPositions = pgSequence('stream_positions', { increment: EVENTS_A_ROW });
 
 /**
- * The platform's stream: events of one type, written by triggers in the statement of the change. A row has all new games
- * of a statement, because a row for each would cost a new game a sixth of its work in Postgres. Positions are assigned
- * after the commit (`placeEvents`), as for `events`. Of an event that applications get, `events` has the rest. No foreign
- * keys: a row stays as long as readers may need it.
+ * The platform's stream: events of one type, written by triggers in the statement of the change. A row has all new games of
+ * a statement, because a row for each would cost a new game a sixth of its work in Postgres. Positions are assigned after
+ * the commit (`placeEvents`), as for `events`. Of an event that applications get, `events` has the rest. No foreign keys,
+ * because a row stays as long as readers may need it.
  */
 export const streamEvents = pgTable(
   'stream_events',

@@ -3,8 +3,8 @@ import { bigint, bigserial, check, index, pgTable, text, uniqueIndex, uuid } fro
 import { areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import { APPEAL_OUTCOMES, MESSAGE_KINDS } from '#src/contract/words.ts';
 
-// What is written about one game. Triggers keep the rules (db/migrations/0001_functions.sql). No foreign keys to `games`:
-// no process deletes a game.
+// What is written about one game. Triggers keep the rules (db/migrations/0001_functions.sql). No foreign keys to `games`,
+// because no process deletes a game.
 
 /** The thread of a game: notes of operators, messages to its developer, and the developer's answers. */
 export const gameMessages = pgTable(

@@ -69,7 +69,7 @@ export const createAuthenticator = (sql: Database) => {
     (hash) => hash.toString('base64'),
   );
 
-  /** Starts the write and returns: the call does not wait for it. */
+  /** Starts the write and returns, so the call does not wait for it. */
   const recordUse = (token_id: string, request: FastifyRequest): void => {
     if (writes.has(token_id)) return;
     const write = recordTokenUse(sql, token_id)

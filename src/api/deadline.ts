@@ -9,9 +9,8 @@ declare module 'fastify' {
 }
 
 /**
- * Creates a hook that sends a failure if a call has no response after `timeoutMs`: 408 if its body is incomplete,
- * else 503.
- * Fastify's `handlerTimeout` does not fit: it stops as soon as the body is read.
+ * Creates a hook that sends a failure if a call has no response after `timeoutMs`: 408 if its body is incomplete, else 503.
+ * Fastify's `handlerTimeout` does not fit, because it stops as soon as the body is read.
  */
 export const createDeadline =
   (

@@ -95,7 +95,7 @@ body { margin: 0 }
 .first-request pre { overflow-x: auto; padding: 16px; border-radius: 4px; background: #1b1f24; color: #fff; font-size: 14px }
 `;
 
-/** Calls come from servers, never from clients (section 1): the page offers no "Try it out" and takes no token. */
+/** Calls come from servers, never from clients (section 1), so the page offers no "Try it out" and takes no token. */
 const START = `for (const each of document.querySelectorAll('.origin')) each.textContent = location.origin;
 SwaggerUIBundle({
   url: document.querySelector('#swagger-ui').dataset.url,

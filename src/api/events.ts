@@ -39,7 +39,7 @@ export const addEventRoutes = (
     async (request) => {
       const application_id = callerApplicationId(request);
       const { after, limit } = request.body;
-      // First: a delivery may have named an event that no reader has listed yet.
+      // First, because a delivery may have named an event that no reader has listed yet.
       await placeEvents(sql);
       const position = after === '' ? 0 : await findPosition(sql, application_id, after);
       if (position === undefined) throw new ApiError('goneEvent');

@@ -57,8 +57,8 @@ const createStore = (redis: Redis | Cluster) => {
 const tokenOf = (request: FastifyRequest): string => request.caller?.token_id ?? '';
 
 /**
- * Creates a hook that limits the calls of each token. It runs after authentication. The limit applies to the whole fleet
- * if there is a Redis and it answers in time, otherwise to this process: the API does not depend on Redis.
+ * Creates a hook that limits the calls of each token. It runs after authentication. The limit applies to the whole fleet if
+ * there is a Redis and it answers in time, otherwise to this process, because the API does not depend on Redis.
  */
 export const createRateLimit = async (
   app: FastifyInstance,
@@ -92,7 +92,7 @@ export const createRateLimit = async (
     if (redis.status !== 'ready') return false;
     const counting = (limit.call(app, request, reply) as Promise<unknown>).then(() => true);
     try {
-      // `message: false` returns undefined at the timeout: an error with its stack would be made for every call.
+      // `message: false` returns undefined at the timeout, because an error with its stack would be made for every call.
       return (await pTimeout(counting, { milliseconds: REDIS_WAIT_MS, message: false })) ?? false;
     } catch (error) {
       if (error instanceof ApiError) throw error;

@@ -31,7 +31,7 @@ export const answerUnroutedRequests = (server: Server): void => {
     if (!METHODS.includes(request.method ?? '')) request.method = 'TRACE';
   });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    // Node no longer handles errors of this socket: a reset by the caller would end the process.
+    // Node no longer handles errors of this socket, so a reset by the caller would end the process.
     socket.on('error', () => socket.destroy());
     answerFailure(socket, 'wrongMethod', { Allow: 'GET, HEAD, POST' });
   });

@@ -33,7 +33,7 @@ export type CaseResult = Omit<Case, 'check'> & {
   came?: string;
 };
 
-/** Rules of the platform, by the code of a call that one of them ends: no section of the interface document says them. */
+/** Rules of the platform that no section of the interface document has, by the code of a call that one of them ends. */
 const PLATFORM_RULES: Partial<Record<CallErrorCode, string>> = {
   forbidden_address: 'The platform calls public addresses by https; its operator may allow others.',
   proxy_failed: 'The platform reaches applications through its own proxy (WEBHOOK_PROXY).',

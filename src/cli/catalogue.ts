@@ -14,7 +14,7 @@ process.stderr.on('error', () => {});
 
 process.exitCode = await runCli(process.argv.slice(2), {
   stdio: process,
-  // The file is not loaded for --help: it loads zod.
+  // The file is not loaded for --help, because it loads zod.
   readEnvironment: async () => (await import('#src/config.ts')).loadEnvironment(),
 });
 

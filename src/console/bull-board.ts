@@ -170,7 +170,7 @@ export const buildBoard = async (
     if (request.routeOptions.url?.endsWith('/flow')) request.query = FLOW_QUERY;
     reply.headers({ ...SECURITY_HEADERS, 'content-security-policy': BOARD_POLICY });
   });
-  // The body may arrive ten seconds after the console admitted the request: its sender is checked again.
+  // The body may arrive ten seconds after the console admitted the request, so its sender is checked again.
   board.addHook('preHandler', async (request, reply) => {
     if ((await senderChecks.get(request.raw)?.()) === false)
       return sendError(reply, 401, 'Not signed in', 'Your session or your role has ended.');

@@ -16,8 +16,8 @@ export type PictureDelay =
   | { cause: 'not_taken' | 'behind' | 'not_finished'; since: Date };
 
 /**
- * Reads the oldest job of a state: the last one, because newer ones may come before it meanwhile. By "ascending" BullMQ gives
- * the newest one if the queue is in PostgreSQL.
+ * Reads the oldest job of a state: that is the last one, because newer ones may come before it meanwhile. By "ascending"
+ * BullMQ gives the newest one if the queue is in PostgreSQL.
  */
 const readOldest = async (queue: Queue, state: 'waiting' | 'active'): Promise<Job | undefined> => {
   const { [state]: count = 0 } = await queue.getJobCounts(state);

@@ -39,7 +39,7 @@ export const accessToken = z
 
 const VOLATILE_MAX = 20;
 
-/** The name of a parameter in an address, as it is written there: it is not decoded. */
+/** The name of a parameter in an address, as it is written there, not decoded. */
 const parameterName = z
   .string()
   .regex(/^[\w.~!$'()*,;:@%[\]-]{1,100}$/, 'must be the name of a parameter in an address, such as t');

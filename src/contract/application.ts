@@ -28,12 +28,12 @@ const anyInteger = z
   })
   .transform((value) => Math.max(Math.min(value, Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER));
 
-/** Maximum rows of one page. Ten times the largest `page_size`: an application may ignore `page_size`. */
+/** Maximum rows of one page. Ten times the largest `page_size`, because an application may ignore `page_size`. */
 export const LIST_ROWS_MAX = 1_000;
 
 /**
- * data of the application-side game.queryList (section 4.4). The elements stay `unknown`: each is validated separately,
- * so that one invalid row does not fail the page.
+ * data of the application-side game.queryList (section 4.4). The elements stay `unknown`, because each is validated
+ * separately, so that one invalid row does not fail the page.
  */
 export const applicationGameListSchema = z.object({
   total: anyInteger,

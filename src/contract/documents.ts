@@ -22,7 +22,7 @@ export const count = z.int().min(0);
 export const counts = <const Names extends readonly string[]>(names: Names) =>
   z.object(Object.fromEntries(names.map((name) => [name, count])) as Record<Names[number], typeof count>);
 
-/** No data: the result of an operation stays in this process. */
+/** No data. The result of the operation stays in this process. */
 export const nothing = z
   .unknown()
   .transform(() => null)

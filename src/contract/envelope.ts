@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The response envelope of all five operations (interface document, section 2.1). `data` stays `unknown`: it counts
+ * The response envelope of all five operations (interface document, section 2.1). `data` stays `unknown`, because it counts
  * only if `ret_code` is 0 (section 7.2), and is then validated by the operation's own schema.
  */
 export const envelopeSchema = z.object({

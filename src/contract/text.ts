@@ -54,7 +54,7 @@ export const storableText = (maxLength: number) =>
 /** Most characters of a text that a person writes for others. */
 export const PROSE_MAX = 4_000;
 
-/** A text that a person writes. A form sends each line break as CRLF and counts it as one character: it is stored as LF. */
+/** A text that a person writes. A form sends each line break as CRLF and counts it as one character, so it is stored as LF. */
 export const prose = z
   .string()
   .transform((text) => text.replaceAll('\r\n', '\n').trim())
@@ -87,7 +87,8 @@ const isHostTooLong = (url: string): boolean => {
 
 /**
  * A text is stored as it was sent. Therefore one with C0 control characters or DEL, or with white space at its ends, is no
- * URL here: a URL parser would change it. A parser's other repairs (a space or a backslash in the path) are accepted.
+ * URL here, because a URL parser would change it. A parser's other repairs (a space or a backslash in the path) are
+ * accepted.
  */
 const isHttpUrl = (text: string): boolean =>
   HTTP_HOST.test(text) && !CHANGED_BY_PARSER.test(text) && !isHostTooLong(text) && URL.canParse(text);

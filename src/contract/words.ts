@@ -42,7 +42,7 @@ export const RUN_TRIGGERS = ['schedule', 'manual', 'refresh'] as const;
 export const RUN_OUTCOMES = ['succeeded', 'partial', 'suspect', 'failed', 'abandoned'] as const;
 export type RunOutcome = (typeof RUN_OUTCOMES)[number];
 
-/** The reason of a run that an operator ended, without a login: the application's developer reads it too. */
+/** The reason of a run that an operator ended. It has no login, because the application's developer reads it too. */
 export const CANCELLED = 'cancelled by an operator';
 
 /** The end of a suspect run's reason: what an operator can do about it. */

@@ -4,7 +4,7 @@ import { SenderClient, type SenderRequest, wrapConnector } from '#src/egress/con
 import type { EgressPolicy } from '#src/egress/egress.ts';
 import { proxyError } from '#src/egress/transport-errors.ts';
 
-/** Less than the idle timeout of most servers (Node and Apache: 5 s): they rarely close a connection that we reuse. */
+/** Less than the idle timeout of most servers (Node and Apache: 5 s), so they rarely close a connection that we reuse. */
 export const IDLE_CONNECTION_MS = 4_000;
 
 /**

@@ -64,7 +64,7 @@ export type CallErrorDetails = {
   reasons?: Reason[] | undefined;
   /** The wait that Retry-After requests, in milliseconds, clamped. */
   retryAfterMs?: number | undefined;
-  /** The response named no length, so its body may have been cut: the same call may succeed later. */
+  /** The response named no length, so its body may have been cut, and the same call may succeed later. */
   mayBeCut?: boolean | undefined;
   /** A TLS handshake began, and failed. */
   handshakeFailed?: boolean | undefined;

@@ -11,7 +11,7 @@ import { exchangeError } from '#src/egress/transport-errors.ts';
 import { whenAborted } from '#src/egress/when-aborted.ts';
 import { CALL_TIMEOUT_MS, CONNECT_TIMEOUT_MS, MEMORY, WIRE } from '#src/rules/budgets.ts';
 
-/** zstd is not accepted: a frame may require a window of 128 MiB. */
+/** zstd is not accepted, because a frame may require a window of 128 MiB. */
 export const ACCEPT_ENCODING = 'gzip, br';
 
 const HEADERS = {
@@ -21,7 +21,7 @@ const HEADERS = {
   'content-type': 'application/json; charset=utf-8',
 };
 
-/** The verdicts of this many addresses are cached: the policy does not change, and all calls of a page have one address. */
+/** The verdicts of this many addresses are cached, because the policy does not change, and all calls of a page have one address. */
 const VERDICTS_MAX = 1_000;
 
 /**
@@ -54,7 +54,7 @@ export const createHttpPost = (options: HttpPostOptions): HttpPost => {
         stopWaiting();
       }
       const { status, headers, bytes } = received;
-      // undici frees the connection in the next turn of the event loop: a call before that opens a second one.
+      // undici frees the connection in the next turn of the event loop, so a call before that opens a second one.
       await nextTurn();
       if (isRedirect(status)) {
         request.onRedirect?.(headers.location?.toString());
@@ -96,8 +96,8 @@ const hasEnd = (status: number, headers: Received['headers']): boolean =>
 const isRedirect = (status: number): boolean => status >= 300 && status < 400;
 
 /**
- * Collects the pieces of a body. One buffer that doubles receives them: a list of pieces would keep a Buffer object and
- * a whole packet for each piece, even a piece of one byte.
+ * Collects the pieces of a body. One buffer that doubles receives them, because a list of pieces would keep a Buffer object
+ * and a whole packet for each piece, even a piece of one byte.
  */
 const createCollector = () => {
   let bytes: Buffer = Buffer.alloc(0);

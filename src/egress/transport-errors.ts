@@ -27,7 +27,7 @@ const isHandshakeError = (error: Error, code: string): boolean =>
 /** Limits of this process or machine: open files, memory, local ports. */
 const LOCAL_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL)$/;
 
-/** The limit with which this process opens no file. A look-up does not name it: it says that no name was found. */
+/** The limit with which this process opens no file. A look-up does not name this limit, but reports that no name was found. */
 const reachedLimit = (): string | undefined => {
   try {
     closeSync(openSync('/dev/null', 'r'));
@@ -89,7 +89,7 @@ export const proxyError = (error: Error): CallError =>
  * The error of a connection that broke.
  * @param isResponding whether the response had begun
  * @param isRefused whether something arrived before the response and undici destroyed the connection. Besides what its
- *   parser refuses, those are 100 and a 101 that upgrades: no handler sees them, and their errors have no code of their own.
+ * parser refuses, those are 100 and a 101 that upgrades. No handler sees them, and their errors have no code of their own.
  */
 export const exchangeError = (
   error: unknown,

@@ -7,7 +7,7 @@ import { type CallError, tooManyInterim } from '#src/egress/errors.ts';
 import { connectError, exchangeError } from '#src/egress/transport-errors.ts';
 import { WIRE } from '#src/rules/budgets.ts';
 
-/** Agents keep a connection for several requests: it is watched once. */
+/** Agents keep a connection for several requests, but it is watched once. */
 const watched = new WeakMap<Socket, Connection>();
 
 export type WatchedRequest = {

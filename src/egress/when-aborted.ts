@@ -14,7 +14,7 @@ const listen = (signal: AbortSignal): Waiting => {
 };
 
 /**
- * Calls `end` when the signal aborts. All that wait for a signal share one listener: Node (26.10) keeps a removed
+ * Calls `end` when the signal aborts. All that wait for a signal share one listener, because Node (26.10) keeps a removed
  * listener linked to the next one, so with one listener a call each call would keep the calls after it in memory, until a
  * major collection.
  * @returns stops waiting

@@ -22,7 +22,7 @@ import { readOrCreateFile } from '#src/lib/read-or-create-file.ts';
 
 const run = promisify(execFile);
 
-/** The user that runs Postgres when we are root: Postgres refuses to run as root. */
+/** The user that runs Postgres when we are root, because Postgres refuses to run as root. */
 type SystemUser = { uid: number; gid: number };
 
 /** The files and programs of one home's Postgres. */
@@ -47,7 +47,7 @@ const SYSTEM_USER = 'postgres';
 /** Contains root's data and binaries when the system user cannot reach the home or the checkout. */
 const SYSTEM_DIRECTORY = '/var/lib/game-catalogue';
 
-/** `postgres.json` in the home. `directory` is relative when it is inside the home: a checkout can be moved. */
+/** `postgres.json` in the home. `directory` is relative when it is inside the home, because a checkout can be moved. */
 const recordSchema = z.object({ directory: z.string(), password: z.string() });
 type HomeRecord = z.infer<typeof recordSchema>;
 

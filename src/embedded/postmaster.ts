@@ -41,7 +41,7 @@ const DEFAULT_SETTINGS = {
   max_connections: '200',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The log is not rotated while Postgres runs: it contains errors only.
+  // The log is not rotated while Postgres runs, because it contains errors only.
   log_checkpoints: 'off',
   // Without DETAIL, which quotes values of rows.
   log_error_verbosity: 'terse',

@@ -92,7 +92,7 @@ const beginningOf = ({ list, next }: StreamPage): StreamPage => {
 };
 
 /**
- * A subscription receives the events of a game in order, and none is given up: its position stays before the first event
+ * A subscription receives the events of a game in order, and none is given up, so its position stays before the first event
  * that failed. Later events of other games that were delivered are sent again.
  */
 const createSubscriptionOutbox = (

@@ -17,7 +17,7 @@ export class GonePlaceError extends CatalogueError {
 }
 
 /**
- * Reads the platform's stream. `after` and `next` are places in it: a reader who continues at `next` misses no event.
+ * Reads the platform's stream. `after` and `next` are places in it. A reader who continues at `next` misses no event.
  * @throws GonePlaceError
  */
 export const listStream = async (

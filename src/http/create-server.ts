@@ -42,7 +42,7 @@ const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void =
   if (error.code !== 'ECONNRESET') answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 400);
 };
 
-/** Headers of every response, unless its server sets another: a browser neither guesses its type nor frames it. */
+/** Headers of every response, unless its server sets another, so that a browser neither guesses its type nor frames it. */
 export const DEFAULT_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

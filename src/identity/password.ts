@@ -16,7 +16,7 @@ const SALT_BYTES = 16;
 
 const argon2Async = promisify(argon2);
 
-/** Hashes at once: more would take the memory of the process. They have one owner, so they wait in order. */
+/** Hashes at once, because more would take the memory of the process. They have one owner, so they wait in order. */
 const shareHashes = shareConcurrency(4);
 
 const derive = (password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> => {
@@ -37,7 +37,7 @@ export const hashPassword = async (password: string): Promise<string> => {
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
 
 /**
- * Verifies a password. It takes the same time if there is no hash: the time of an answer does not tell whether an
+ * Verifies a password. It takes the same time if there is no hash, so that the time of an answer does not tell whether an
  * operator exists.
  */
 export const verifyPassword = async (password: string, stored: string | null): Promise<boolean> => {

@@ -1,4 +1,4 @@
-/** Refusals in the audit log, whose entries are never deleted: the number that one caller can cause is bounded. */
+/** Refusals in the audit log. Entries are never deleted, so the number that one caller can cause is bounded. */
 import type { Queryable } from '#db/client.ts';
 import { type AuditEntry, operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { countRefusal } from '#db/queries/sign-in.ts';

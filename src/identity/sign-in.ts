@@ -107,8 +107,8 @@ export const countSignIn = (sql: Queryable, login: string): Promise<number> =>
   countAttempt(sql, [`sign-ins:${login}`], SIGN_INS_MAX);
 
 /**
- * A refusal is answered this long after the password was verified: its entry is written meanwhile, or none is (`refusals.ts`),
- * so the time does not tell whether an operator exists.
+ * A refusal is answered this long after the password was verified. Its entry is written meanwhile, or none is
+ * (`refusals.ts`), so the time does not tell whether an operator exists.
  */
 const REFUSAL_MS = 100;
 
@@ -127,7 +127,8 @@ const countUnknown = async (sql: Queryable, address: string, login: string | und
 
 /**
  * Signs in by password. After 10 attempts at an address (IPv6: /64), and after 100 of a login, the next ones have growing
- * delays. A browser in which the operator has signed in before does not share them: it has 10 attempts in 15 minutes.
+ * delays. A browser in which the operator has signed in before does not share them, because it has 10 attempts in 15
+ * minutes.
  */
 export const signInByPassword = async (
   sql: Database,
@@ -221,7 +222,7 @@ export const signInByLink = async (
       await forgetAttempts(tx, [loginKey(login), confirmKey(login)]);
     }
     const session = await openSession(tx, { login, by: 'link', site, address });
-    // Entries of the audit log come last: they lock it until the commit.
+    // Entries of the audit log come last, because they lock it until the commit.
     if (setsPassword) {
       await recordOperator(tx, operatorActor(login), 'operator.password', login);
     }

@@ -130,7 +130,7 @@ const endListing = async (
   }
   // Whether a run is suspect does not depend on what becomes of the unlisted games.
   const isSuspect = judgeRun(listing, { kept: 0, unconfirmed: 0 }).outcome === 'suspect';
-  // The application before its games: a transaction that has locked the application may write games.
+  // The application before its games, because a transaction that has locked the application may write games.
   if (plan !== 'keep') await lockBackoff(tx, application_id);
   const { withdrawn, ...verified } = await writeUnlisted(tx, run, plan, isComplete(listing));
   const { note, ...judged } = judgeRun(listing, verified);
@@ -140,7 +140,8 @@ const endListing = async (
   if (sums.hasFailures && end === 'complete' && listing.unread.length === 0)
     await clearUnlistedFailures(tx, run_id, application_id);
   const notes = [note, moved].filter((each) => each !== null).join('; ');
-  // No row names the failures beyond this: the ages of all details stay as they are, so that the next run fetches them.
+  // No row names the failures beyond this number, so the ages of all details stay as they are, and the next run fetches
+  // them.
   const haveRows = sums.invalid + sums.failed + sums.missing <= STORAGE.failures;
   const closing = {
     ...judged,
@@ -204,7 +205,7 @@ export const failRun = (
 ): Promise<RunRow | undefined> =>
   transactAndPublish(sql, async (tx) => {
     const closed = await closeEarly(tx, fence, { outcome: 'failed', reason, fault });
-    // Manual runs do not count: an operator who tests a repair must not delay the schedule further.
+    // Manual runs do not count, because an operator who tests a repair must not delay the schedule further.
     if (closed?.trigger !== 'schedule' || !DELAYING.has(fault)) return closed;
     if (fault === 'unreachable' && areMostUnreachable(await readReach(tx)))
       return addReason(tx, closed.run_id, `; ${MOST_UNREACHABLE}`);

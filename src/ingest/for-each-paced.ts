@@ -37,8 +37,8 @@ const USABLE_MS = TURN_MS + 500;
 const TICK_MS = 2;
 
 /**
- * Hands out the starts of calls, at most `rate` per second, within turns of the application: all jobs of all workers
- * that call its details take turns, so they share its rate.
+ * Hands out the starts of calls, at most `rate` per second, within turns of the application. All jobs of all workers that
+ * call its details take turns, so they share its rate.
  * @param left calls that have no start yet
  * @returns a function that resolves to the start of the next call, in milliseconds of the monotonic clock
  */

@@ -5,7 +5,7 @@ import { openAccessToken } from '#src/sealing/access-token.ts';
 import type { KeyRing } from '#src/sealing/key-provider.ts';
 import type { WebhookTarget } from '#src/webhooks/client.ts';
 
-/** Opened tokens in memory: without this cache every page would call the key service. */
+/** Opened tokens in memory, because without this cache every page would call the key service. */
 const CACHE_MAX = 10_000;
 
 /** An application's webhooks and its sealed token. */
@@ -28,7 +28,7 @@ export const createTargetOpener = (
       query_game_detail_webhook,
       query_cp_kyc_webhook,
     };
-    // The addresses are a part of the key: a token that was opened for one address is not sent to another.
+    // The addresses are a part of the key, so that a token that was opened for one address is not sent to another.
     const sealed = Buffer.from(application.access_token ?? []).toString('base64');
     const key = JSON.stringify([target, sealed]);
     const accessToken = opened.get(key) ?? (await openAccessToken(keys, application));

@@ -16,7 +16,7 @@ const SILENT_MS = 30_000;
 
 /** A pass ends at this deadline, and the next one continues. */
 const PASS_MS = 40_000;
-/** Longer than a pass: Postgres ends the session of a reconciler whose process was stopped, and releases its lock. */
+/** Longer than a pass. Postgres ends the session of a reconciler whose process was stopped, and releases its lock. */
 const SESSION_IDLE = '60s';
 
 type Context = { sql: Database; backend: QueueBackend; producer: Producer; logger: Logger };
@@ -29,13 +29,13 @@ type Options = {
 };
 
 /**
- * Makes the queue agree with the database: sets the schedules of the `applications` table, recovers open runs whose
- * job is lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, deletes surplus finished
- * jobs and the rows of killed workers, and records the end of verdicts. Repeating it is safe. A worker that does
- * not get the reconciler's lock does nothing.
+ * Makes the queue agree with the database: sets the schedules of the `applications` table, recovers open runs whose job is
+ * lost, ends silent sessions, corrects the times that wrong clocks gave to jobs, deletes surplus finished jobs and the rows
+ * of killed workers, and records the end of verdicts. Repeating it is safe. A worker that does not get the reconciler's
+ * lock does nothing.
  *
- * The transaction of the lock does nothing else: the pass uses other connections. If Postgres ends the session of the
- * lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.
+ * The transaction of the lock does nothing else, because the pass uses other connections. If Postgres ends the session of
+ * the lock, the pass is aborted. `reconcile` returns when the pass has ended, so a process runs at most one pass at a time.
  * @param context its queues fail while the queue is unreachable (use `producer`) instead of waiting, so a pass ends
  * @returns where the next pass of this process continues: a pass covers 50,000 schedules
  */

@@ -10,11 +10,11 @@ import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 
-/** A run that made progress within this time is left alone: its next job is about to be added. */
+/** A run that made progress within this time is left alone, because its next job is about to be added. */
 const IDLE_MS = 20_000;
 
 const BATCH = 500;
-/** Runs recovered at once: they share the worker's connections with its jobs. */
+/** Runs recovered at once. Few, because they share the worker's connections with its jobs. */
 const CONCURRENCY = 8;
 
 /** Clocks of workers may differ by this much. */

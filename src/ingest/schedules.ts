@@ -16,7 +16,7 @@ const PAGE = 1_000;
 const CONCURRENCY = 50;
 /** Schedulers that one pass looks up. A lookup costs Redis about 0.02 ms, a change 0.1 ms. */
 const LOOKUPS_A_PASS = 50_000;
-/** While more ticks than this wait, a pass ends: it would slow the queue that the workers need. */
+/** While more ticks than this wait, a pass ends, because it would slow the queue that the workers need. */
 const BACKLOG_MAX = 1_000;
 /** A tick that is later than this is lost, unless its job is still in the queue. */
 const LOST_AFTER_MS = 60_000;
@@ -40,12 +40,12 @@ export type ReconciledSchedules = {
 };
 
 /**
- * Makes BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets
- * them back, with the ticks that were due meanwhile. Looks up the schedulers of games, then those of KYC records, in the
- * order of application ids, and changes those that differ. A call ends early at `lookupsMax`, at `signal` and at a
- * backlog of ticks.
+ * Makes BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets them
+ * back, with the ticks that were due meanwhile. Looks up the schedulers of games, then those of KYC records, in the order
+ * of application ids, and changes those that differ. A call ends early at `lookupsMax`, at `signal` and at a backlog of
+ * ticks.
  *
- * Only one caller at a time (`reconcile` has a lock): if the queue is in Postgres, setting the same scheduler twice
+ * Only one caller at a time (`reconcile` has a lock), because if the queue is in Postgres, setting the same scheduler twice
  * concurrently adds two ticks.
  * @param from `next` of the call before
  * @throws the error of the queue when it is down
@@ -179,7 +179,7 @@ const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<strin
   );
 
 /**
- * Sets or removes one scheduler if it differs. An unchanged one is not updated: BullMQ would replace its next tick.
+ * Sets or removes one scheduler if it differs. An unchanged one is not updated, because BullMQ would replace its next tick.
  * @param beforeSet runs before it is set, so that the next pass repeats both if this one is interrupted
  */
 const reconcileScheduler = async (

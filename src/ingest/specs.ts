@@ -84,7 +84,7 @@ export const deliverEvent = defineSpec({
 export const checkApplication = defineSpec({
   name: 'check-application',
   payload: z.object({ check_id: z.uuid() }),
-  // Not retried: the page says why there is no report, and has a button.
+  // Not retried, because the page says why there is no report, and has a button.
   options: { attempts: 1, backoffMs: 0, concurrency: 5 },
   title: ({ check_id }) => check_id,
 });
@@ -93,7 +93,7 @@ export const checkApplication = defineSpec({
 export const prune = defineSpec({
   name: 'prune',
   payload: z.object({}),
-  // Not retried: the next one deletes what this one left.
+  // Not retried, because the next one deletes what this one left.
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
   title: () => 'prune',
   scheduler: () => 'prune',
@@ -118,7 +118,7 @@ export const fetchPictures = defineSpec({
 export const recheckPictures = defineSpec({
   name: 'recheck-pictures',
   payload: z.object({}),
-  // Not retried: the next one does what this one left.
+  // Not retried, because the next one does what this one left.
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
   title: () => 'recheck pictures',
 });
@@ -127,7 +127,7 @@ export const recheckPictures = defineSpec({
 export const carryOverDecisions = defineSpec({
   name: 'carry-over-decisions',
   payload: z.object({}),
-  // Not retried: the next one does what this one left.
+  // Not retried, because the next one does what this one left.
   options: { attempts: 1, backoffMs: 0, concurrency: 1 },
   title: () => 'carry over decisions',
 });
@@ -139,8 +139,8 @@ export const tidyPictureStore = defineSpec({
     game_ids: z.array(z.uuid()).min(1).max(1_000).optional(),
     application_id: application_id.optional(),
   }),
-  // Not retried: the check of these pictures, and the next job for the whole store, do what this one left. A job for the
-  // whole store leaves room for others.
+  // Not retried, because the check of these pictures, and the next job for the whole store, do what this one left. A job
+  // for the whole store leaves room for others.
   options: { attempts: 1, backoffMs: 0, concurrency: 2 },
   title: ({ game_ids, application_id: of = 'the whole store' }) =>
     game_ids === undefined ? of : `${game_ids.length} games`,

@@ -15,13 +15,13 @@ import type { Placement, Producer } from '#src/queue/producer.ts';
 export const PAGES_A_JOB = 32;
 export const CONTINUE_MS = 500;
 
-/** Result of a job whose run was closed, or recovered under a newer fence: it wrote nothing. */
+/** Result of a job whose run was closed, or recovered under a newer fence: the job wrote nothing. */
 export const STALE_FENCE = { skipped: 'stale fence' } as const;
 
 /** Where a run stands: its next page, under its fence. */
 type Position = Pick<RunRow, 'application_id' | 'run_id' | 'fence' | 'next_page'>;
 
-/** Job ids carry the fence: a finished job that BullMQ keeps never swallows a job of a later fence. */
+/** Job ids carry the fence, so that a finished job that BullMQ keeps never swallows a job of a later fence. */
 export const stepId = (run: Pick<RunRow, 'run_id' | 'fence'>, page_num: number): string =>
   `${run.run_id}.${run.fence}.${page_num}`;
 

@@ -160,7 +160,7 @@ export const writeGames = async (
   if (hasFailures) {
     const resolved = new Set(idsOf(fetched)).difference(new Set(nulls));
     await clearFailures(tx, application_id, 'query_game_detail', [...resolved]);
-    // Outside a run, the failure of a game that a list names stays: its detail is missing as before.
+    // Outside a run, the failure of a game that a list names stays, because its detail is missing as before.
     if (listHashes === undefined)
       await clearFailures(tx, application_id, 'query_game_detail', nulls, { onlyUnlisted: true });
   }
@@ -186,9 +186,9 @@ export const writeGames = async (
 };
 
 /**
- * Writes a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games
- * that are still open on the page count: a replay leaves the same rows and the same counters. Of an unlisted page, the
- * details only show which games are gone: those are withdrawn.
+ * Writes a batch of a page's details and the page's counters, in one transaction under the run's fence. Only games that are
+ * still open on the page count, so a replay leaves the same rows and the same counters. The details of an unlisted page
+ * only show which games are gone. Those are withdrawn.
  * @param notRetried failures of games that stay without a detail
  * @returns undefined when the fence is stale, or the run has stored as much as it may: then nothing was written
  */

@@ -15,7 +15,7 @@ export const FINGERPRINT_KEY: SealedRecord = { table: 'kyc_keys', record_id: 'fi
 /** The fingerprint key in clear (32 bytes), and its wraps when it was opened. */
 export type FingerprintKey = { key: Uint8Array; wraps: WrappedKey[] };
 
-/** The key that each ring opened last: without this cache every pull would call the key service. */
+/** Caches the key that each ring opened last. Without this cache every pull would call the key service. */
 const opened = new WeakMap<KeyRing, { key: Promise<Uint8Array>; wraps: WrappedKey[] }>();
 
 /**
@@ -30,7 +30,7 @@ export const openFingerprintKey = async (sql: Database, keys: KeyRing): Promise<
   if (latest === undefined || !isDeepStrictEqual(latest.wraps, wraps)) {
     latest = { wraps, key: unwrapDataKey(keys.records, wraps, FINGERPRINT_KEY) };
     opened.set(keys, latest);
-    // A failure is not cached: the key service may respond next time.
+    // A failure is not cached, because the key service may respond next time.
     latest.key.catch(() => opened.delete(keys));
   }
   return { wraps, key: await latest.key };

@@ -20,6 +20,6 @@ export const maskValue = (field: KycSealedField, value: string): string => {
     : characters.slice(0, shown).join('') + HIDDEN;
 };
 
-/** Masks a record: an operator can recognise the values, but cannot use them. */
+/** Masks a record, so that an operator can recognise the values, but cannot use them. */
 export const maskRecord = (fields: KycFields): KycFields =>
   mapKycFields((field) => maskValue(field, fields[field]));

@@ -73,7 +73,7 @@ export const planReseal = async (sql: Queryable, keys: KeyRing): Promise<ResealP
   if (key_id === undefined)
     throw new KeyError('no_key', 'There is no key to reseal with: set ENCRYPTION_KEYS.');
   const fingerprintKey = await findFingerprintKey(sql);
-  // The installation key opens tokens too: without this check, keys of another installation could replace ours.
+  // Checked because the installation key opens tokens too: otherwise keys of another installation could replace ours.
   if (fingerprintKey !== undefined) await unwrapDataKey(keys.records, fingerprintKey, FINGERPRINT_KEY);
   const counts = await Promise.all(WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, key_id)));
   return { key_id, total: counts.reduce((sum, count) => sum + count, 0) };
@@ -81,7 +81,7 @@ export const planReseal = async (sql: Queryable, keys: KeyRing): Promise<ResealP
 
 /**
  * Wraps every data key of the installation by the ring's first key; sealed values do not change. The fingerprint key is
- * first: after it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run again.
+ * first. After it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run again.
  * Workers may write during it: passes repeat until one finds nothing to do.
  */
 export const reseal = async (

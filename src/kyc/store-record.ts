@@ -54,12 +54,12 @@ type PulledRecord = {
 };
 
 /**
- * Writes the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed,
- * and the state. Replaying it writes nothing more. The record is sealed before the transaction: a slow key
- * service must not occupy a connection.
+ * Writes the response of cp.queryKYC in one transaction: the mapping of `cp_id`, the sealed record if it changed, and the
+ * state. Replaying it writes nothing more. The record is sealed before the transaction, because a slow key service must not
+ * occupy a connection.
  * @param record null: the application returned no data; the stored record stays
  * @throws KeyError when the record can't be sealed, KycConflictError on a race, CatalogueError when the webhooks or the
- *   token have changed since the call; nothing is written then
+ * token have changed since the call; nothing is written then
  */
 export const storeKycRecord = async (
   sql: Database,
@@ -131,7 +131,7 @@ const storeRecord = async (
   const stored = await findContentProvider(tx, application_id);
   const outcome = compare(stored, { application_cp_id, ...fingerprints });
   if (outcome === 'cp_id_changed') {
-    // The mapping is one to one: an operator must accept another cp_id first.
+    // The mapping is one to one, so an operator must accept another cp_id first.
     const failure = { kind: 'cp_id_changed', reasons: [{ path: 'cp_id', code: 'changed' }] };
     await saveKycState(tx, application_id, {
       state: outcome,

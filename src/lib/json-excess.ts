@@ -24,8 +24,8 @@ export type JsonLimits = { depth: number; values: number };
 
 /**
  * Which limit does this JSON text exceed? Reads its structure outside strings, without parsing, and skips strings by
- * `indexOf`: a loop over their characters takes a tenth of the CPU of a page without changes.
- * 4 MiB of small values or different keys block the event loop for 0.3 s in JSON.parse, and become 50 MB.
+ * `indexOf`, because a loop over their characters takes a tenth of the CPU of a page without changes. 4 MiB of small values
+ * or different keys block the event loop for 0.3 s in JSON.parse, and become 50 MB.
  */
 export const findJsonExcess = (text: string, max: JsonLimits): 'too_deep' | 'too_many_values' | undefined => {
   let depth = 0;

@@ -1,4 +1,4 @@
-// Applications choose texts that terminals show: none may control the terminal, or disguise what it shows.
+// Applications choose texts that terminals show, so no text may control the terminal, or disguise what it shows.
 
 /** The C0 control characters. The strings of a JSON text contain none: `JSON.stringify` escapes them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced

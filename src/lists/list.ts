@@ -22,7 +22,7 @@ export type Link =
 
 type Value = string | number | Date | null;
 
-// Methods, not properties: a list of rows of some type is then also a list of any rows.
+// Methods, not properties, so that a list of rows of some type is also a list of any rows.
 export type Column<Row> = {
   /** Its name in code, and its head on the command line. */
   key: string;
@@ -76,7 +76,7 @@ type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort ex
   /** The sentences if there is no row at all, and if none matches the filter. */
   empty: string;
   noMatch?: string;
-  /** Most names that one page compares with the search text: a page may end before it is full. */
+  /** Most names that one page compares with the search text, so a page may end before it is full. */
   compared?: number;
   /** Most rows that a search finds: the best, in an order of its own. */
   found?: number;

@@ -112,7 +112,7 @@ export const queueList = defineList({
     ...STATES.map((state) => ({
       ...countColumn(state),
       ...(state === 'active' && { width: 'medium' as const }),
-      // Delayed jobs are due later: no worker is late with them.
+      // Delayed jobs are due later, so no worker is late with them.
       ...(state === 'delayed' && { title: 'Due later', width: 'medium' as const }),
       ...(!['active', 'delayed', 'failed'].includes(state) && { on: 'terminal' as const }),
     })),

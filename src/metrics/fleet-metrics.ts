@@ -95,7 +95,7 @@ export const addFleetMetrics = (registry: Registry, sql: Database): void => {
       eventWebhooks: await countEventWebhooks(tx),
     })),
   );
-  // Reads no table: a session that locks one does not hide itself.
+  // Reads no table, so that a session that locks one does not hide itself.
   const sessions = cached(QUICK_MS, WAIT_MS, () =>
     readOnly(sql, async (tx) => ({
       connections: await countConnections(tx),

@@ -35,7 +35,7 @@ export const createProcessMetrics = (
   const registers = [registry];
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name, help, labelNames, registers });
-  /** From 0: a series that starts at 1 shows no increase, so an alert would miss the first suspect run. */
+  /** From 0, because a series that starts at 1 shows no increase, so an alert would miss the first suspect run. */
   const counterFrom0 = (name: string, help: string, label: string, values: readonly string[]) => {
     const counted = counter(name, help, [label]);
     for (const value of values) counted.inc({ [label]: value }, 0);

@@ -3,7 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { cached } from '#src/metrics/cached.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 
-/** Cached: PostgreSQL counts jobs row by row. */
+/** Cached, because PostgreSQL counts jobs row by row. */
 const COUNTS_MS = 5_000;
 const WAIT_MS = 2_000;
 

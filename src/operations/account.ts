@@ -21,7 +21,7 @@ import { operatorSubject } from '#src/operations/operators.ts';
 type Own = { operator: OperatorRow; session: NonNullable<Context['caller']['session']> };
 
 /**
- * Locks the operator of a session, and the session: it ends before the act, or after it.
+ * Locks the operator of a session, and the session, so that it ends before the act or after it.
  * @throws CatalogueError if the session has ended
  */
 const lockOwn = async (tx: Queryable, { actor, session }: Context['caller']): Promise<Own> => {

@@ -111,7 +111,7 @@ export const addApplication = defineOperation({
     volatile_parameters: applicationSettings.shape.volatile_parameters.prefault([]),
     review_priority: applicationSettings.shape.review_priority.default(SETTING_DEFAULTS.review_priority),
     ...eventsWebhook,
-    /** The former owner of a removed application's id gets it again: its games, decisions and events return. */
+    /** The former owner of a removed application's id gets it again, and its games, decisions and events return. */
     same_owner: z.boolean().default(false),
     /** Nothing is pulled by its schedules until it is resumed. */
     paused: z.boolean().default(false),
@@ -126,7 +126,7 @@ export const addApplication = defineOperation({
     { application_id, access_token: _token, events_webhook: _url, same_owner, paused, ...settings },
     { prepared: { token, webhook } },
   ): Promise<Changed> => {
-    // Complete: each setting is required or has a default.
+    // Complete, because each setting is required or has a default.
     const columns = toColumns(settings) as ApplicationSettings;
     const status = paused ? 'paused' : 'active';
     if (!(await insertApplication(tx, application_id, { ...columns, status }, token, same_owner)))

@@ -28,7 +28,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const isSeen = ([id, sha256]: [string, unknown]): boolean =>
   z.regexes.guid.test(id) && typeof sha256 === 'string' && SHA256.test(sha256);
 
-/** Checked as a whole: an issue for each of 50,000 wrong ones takes a second. */
+/** Checked as a whole, because an issue for each of 50,000 wrong ones takes a second. */
 const seenPictures = z
   .record(z.string(), z.unknown())
   .meta({
@@ -57,7 +57,7 @@ const decided = z.object({
     .array(seenRevision)
     .min(1, 'must name at least one game')
     .max(DECISION_GAMES_MAX, `must be at most ${DECISION_GAMES_MAX}`),
-  /** The status that the reviewer saw: a game in another one is not decided. Absent: any. */
+  /** The status that the reviewer saw. A game in another one is not decided. Absent: any. */
   seen_status: z.enum(AUDIT_STATUSES).optional(),
   /** For operators. */
   note: decisionText,

@@ -73,8 +73,8 @@ export const pullKycRecord = defineOperation({
 });
 
 /**
- * Before the record is opened, the approval is used up, and the access log and the audit log are written: if one of these
- * fails, nothing is shown.
+ * Before the record is opened, the approval is used up, and the access log and the audit log are written, so if one of
+ * these fails, nothing is shown.
  */
 export const revealKycRecord = defineOperation({
   name: 'kyc.reveal',
@@ -85,7 +85,7 @@ export const revealKycRecord = defineOperation({
   subject: applicationSubject,
   secondPerson: {
     kind: 'reveal',
-    // A writer that replaces the record waits for this lock: the approved version is the version that is shown.
+    // A writer that replaces the record waits for this lock, so the approved version is the version that is shown.
     lockVersion: async (tx, { application_id }) => {
       await lockState(tx, application_id);
       return (await findKycRecord(tx, application_id))?.record_id ?? null;

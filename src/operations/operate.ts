@@ -90,7 +90,7 @@ const runUnlogged = async <Schema extends z.ZodType, Result>(
   return { result, entries: [...used, ...own], approval };
 };
 
-/** The transaction of an operation. Entries come last: they lock the audit log until the commit. */
+/** The transaction of an operation. Entries come last, because they lock the audit log until the commit. */
 const runLogged = async <Schema extends z.ZodType, Result>(
   tx: Queryable,
   operation: Operation<Schema, Result, unknown>,
@@ -194,7 +194,7 @@ export const operateAll = async (
 const needsNothing = (): Promise<never> =>
   Promise.reject(new Error('this operation uses the database alone'));
 
-/** The platform of an operation that uses only the database. `fourEyes` is the strictest rule: such an operation has no second person. */
+/** The platform of an operation that uses only the database. `fourEyes` is the strictest rule: the operation has no second person. */
 const DATABASE_ALONE = {
   fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,

@@ -79,7 +79,7 @@ export type Operation<Schema extends z.ZodType, Result, Final, Prepared = unknow
    * session or a token. `session`: an operator who is signed in at a page, never by a token.
    */
   knownBy?: 'operator' | 'session';
-  /** Where operators do it in person, as the end of a sentence: it takes more than the token of one. */
+  /** Where operators do it in person, as the end of a sentence. Such an operation takes more than a token. */
   notByToken?: string;
   input: Schema;
   /** What the audit log names: `<kind>:<id>`. */

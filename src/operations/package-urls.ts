@@ -31,7 +31,7 @@ export const packageUrl = z.object({
   game_package_url: optionalHttpUrl,
 });
 
-/** Not content: no revision and no status changes. */
+/** A package URL is no content, so no revision and no status changes. */
 export const setPackageUrls = defineOperation({
   name: 'game.package',
   title: 'Set the package URLs that game.queryDetail serves',

@@ -1,6 +1,6 @@
 /**
- * Changes to the queues. The audit entry is committed before the change, because a queue may be in Redis: a failed change is
- * logged too.
+ * Changes to the queues. The audit entry is committed before the change, because a queue may be in Redis, so a failed
+ * change is logged too.
  */
 
 import type { Queue } from 'bullmq';

@@ -28,7 +28,7 @@ const undone = z
     'Give audit_ids or batch_id',
   );
 
-/** Locks the games of decisions, then reads the decisions: the lock may have waited for another undo. */
+/** Locks the games of decisions, then reads the decisions, because the lock may have waited for another undo. */
 const lockDecisions = async (tx: Queryable, { audit_ids, batch_id = '' }: z.infer<typeof undone>) => {
   const ids = audit_ids ?? (await listBatchIds(tx, batch_id));
   const game_ids = (await listDecisions(tx, ids)).map(({ game_id }) => game_id);

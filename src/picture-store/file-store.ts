@@ -52,8 +52,8 @@ export const createFileStore = async (directory: string): Promise<void> => {
 };
 
 /**
- * A store in a directory, which processes share. Without its areas it is `not_there`: its volume is not mounted, and an
- * empty directory in its place would read as the loss of every picture.
+ * A store in a directory, which processes share. Without its areas it is `not_there`: its volume is not mounted. An empty
+ * directory in its place would read as the loss of every picture.
  */
 export const openFileStore = (directory: string): PictureStore => {
   const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {

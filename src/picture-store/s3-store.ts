@@ -86,7 +86,7 @@ export const openS3Store = (
   const where = `s3://${bucket}/${prefix}`;
   const at = (area: StoreArea, name: string) => ({ Bucket: bucket, Key: `${prefix}${area}/${name}` });
 
-  /** The name of an error alone: a message of the service may quote the request. */
+  /** The name of an error alone, because a message of the service may quote the request. */
   const toStoreError = (thrown: unknown): StoreError => {
     if (thrown instanceof StoreError) return thrown;
     const { name, code, $metadata } = thrown as ServiceError;

@@ -1,7 +1,7 @@
 /**
- * The process that decodes pictures: a child of the media process, without its environment. A crash here costs the
- * picture that is being decoded. It confines itself before the first picture: a flaw of a decoder then reaches no file,
- * network, program or other process. It receives one picture at a time and answers each.
+ * The process that decodes pictures: a child of the media process, without its environment. A crash here costs the picture
+ * that is being decoded. It confines itself before the first picture, so that a flaw of a decoder reaches no file, network,
+ * program or other process. It receives one picture at a time and answers each.
  */
 import { readSync, writeSync } from 'node:fs';
 import sharp, { type Metadata, type Sharp } from 'sharp';
@@ -147,7 +147,7 @@ const decode = async ({ bytes, format }: DecodeRequest): Promise<Decoded> => {
     .toColourspace('srgb')
     .raw()
     .toBuffer({ resolveWithObject: true });
-  // The smaller ones are made from the largest: the picture is decoded once.
+  // The smaller ones are made from the largest, so that the picture is decoded once.
   const raw = { raw: { width: info.width, height: info.height, channels: info.channels } };
   const thumbnails: Thumbnail[] = [];
   for (const size of THUMBNAIL_WIDTHS)

@@ -51,7 +51,7 @@ const PIECES_MAX = 20_000;
 /** Bytes that may come around the body: headers, and the sizes of chunks. */
 const AROUND_BYTES = 64 * 1024;
 
-/** Connections of pictures alone: each one's address was checked. */
+/** Connections of pictures alone. The address of each was checked. */
 export type PictureAgent = { http: HttpAgent; https: HttpsAgent; close: () => void };
 
 /** @param egress.proxy all connections are made through it (`WEBHOOK_PROXY`) */

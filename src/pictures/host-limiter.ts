@@ -24,13 +24,13 @@ const HOST_FAILURES: ReadonlySet<FetchFailure> = new Set([
 /** After this many failures in a row at a host, an application is in backoff there. */
 const FAILURES_MAX = 2;
 /**
- * After this many hosts in a row that begin to fail, an application is in backoff: with a wildcard domain, each picture
- * has a host of its own.
+ * After this many hosts in a row that begin to fail, an application is in backoff, because with a wildcard domain, each
+ * picture has a host of its own.
  */
 export const APPLICATION_FAILURES_MAX = 6;
 /** Each backoff in a row is twice as long as the one before. */
 export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
-/** After a picture that cost the decoder more, its application waits: it has at most a tenth of the decoder. */
+/** After a picture that cost the decoder more, its application waits, so that it has at most a tenth of the decoder. */
 const SLOW_MS = 2_000;
 const SLOW_PAUSE = 9;
 const PAUSE: RequestFailure = { outcome: 'busy', http_status: null, isPause: true };

@@ -57,8 +57,8 @@ export const identifyPins = async (sql: Database, signal: AbortSignal): Promise<
 };
 
 /**
- * Finds pictures that another rule identifies than the one of their application: a process that knew the former rule decided
- * after the pins were identified. The next `identifyPins` moves their pins.
+ * Finds pictures that another rule identifies than the one of their application. They come of a process that still used the
+ * former rule when the pins were identified. The next `identifyPins` moves their pins.
  * @returns the other pictures
  */
 export const setAsideMisidentified = async (

@@ -97,7 +97,7 @@ export async function* findOrphaned({ sql, store, signal }: Verified): AsyncGene
   }
 }
 
-/** Deletes what the database does not know. A file with the name of no picture stays: it is not ours. */
+/** Deletes what the database does not know. A file with the name of no picture stays, because it is not ours. */
 export const deleteOrphan = async (
   { sql, store }: Pick<Verified, 'sql' | 'store'>,
   { area, name }: StoreFinding,

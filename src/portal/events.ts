@@ -19,7 +19,7 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 50;
-/** Requests of an application within the window of attempts: each is an entry of the audit log, which is never deleted. */
+/** Most requests of an application within the window of attempts, because each is an entry of the audit log, which is never deleted. */
 const AGAIN_MAX = 20;
 const HERE = '/portal/events';
 const signedIn = { config: { right: 'application' } } as const;
@@ -40,7 +40,7 @@ const form = z.object({
 const againForm = (webhook: EventWebhook | undefined): SafeHtml | null => {
   if (webhook === undefined) return null;
   const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
-  // Folded: the deliveries are what a developer looks for here.
+  // Folded, because the deliveries are what a developer looks for here.
   return html`<details class="card unchanged"><summary>Send events again…</summary>
 <div class="body"><form method="post" action="${HERE}" class="filters">
 ${input('Since', since)}<button class="button">Send again</button></form>

@@ -105,7 +105,7 @@ const eventSection = (webhook: EventWebhook | undefined): SafeHtml | null =>
       });
 
 /**
- * The runs of a paused or failing application: without them the platform sees no change of a game.
+ * Shows the runs of a paused or failing application, because without them the platform sees no change of a game.
  * @param run the last one, if it says why
  */
 const runsSection = (state: SafeHtml | string, run: RunRow | undefined): SafeHtml => {

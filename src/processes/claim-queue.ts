@@ -5,7 +5,7 @@ import { areJobsTaken, readDatabaseIdentity } from '#db/queries/workers.ts';
 import type { Foundation } from '#src/processes/foundation.ts';
 
 const RETRY_MS = 5_000;
-/** A stop does not wait longer for a server that is down: the claim then ends by itself. */
+/** A stop does not wait longer for a server that is down, because the claim then ends by itself. */
 const RELEASE_MS = 2_000;
 
 const OTHER_DATABASE = [

@@ -30,7 +30,7 @@ export const migrateAll = async (
   await backend.migrate(jobSpecs.map(({ name }) => name));
   await setDecisionRules(sql, config.decisionRules);
   for (const note of await grantRoles(sql, config.databaseUrls)) onNote(note);
-  // Last: the database is complete even if Redis is down.
+  // Last, so that the database is complete even if Redis is down.
   await backend.check();
   return { applied, rules: await readDecisionRules(sql) };
 };

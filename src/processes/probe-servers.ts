@@ -24,8 +24,8 @@ export const probeDatabase = (sql: Foundation['sql']): Promise<void> =>
   );
 
 /**
- * Checks that a pool gets a connection: a limit of the server may refuse one to this pool alone. A pool whose connections are
- * all busy has them. @throws the error of Postgres
+ * Checks that a pool gets a connection, because a limit of the server may refuse one to this pool alone. A pool whose
+ * connections are all busy has them. @throws the error of Postgres
  */
 export const probePool = async (sql: Database): Promise<void> => {
   await Promise.race([sql`select`, sleep(PROBE_MS, undefined, { ref: false })]);

@@ -115,7 +115,7 @@ export const startWorker = async (
   const onError = createQueueErrorLog(logger);
   started.defer(logRuns(logger));
   started.defer(recordSealed.subscribe((ids) => logger.info(ids, 'kyc record sealed')));
-  // After the last job: one that is aborted returns to the queue.
+  // After the last job, because one that is aborted returns to the queue.
   started.defer(() => claim.release().catch(() => {}));
   const runner = startRunner(backend, jobs, deps, clock, logger, onError, { lockMs });
   started.defer(() => runner.stop(drainMs));
@@ -150,7 +150,7 @@ export const startWorker = async (
   const queues = started.use(openQueues(config, databaseUrl, 'producer', () => {}));
   const chores = new AbortController();
   let from = FIRST_SCHEDULE;
-  // A worker whose clock is wrong leaves both to the others: BullMQ plans schedules by the clock of the process.
+  // A worker whose clock is wrong leaves both to the others, because BullMQ plans schedules by the clock of the process.
   const reconciling = repeatUntilAborted(reconcileMs, chores.signal, logger, 'reconcile', async () => {
     if (clock.fault() === undefined)
       from = await reconcile({ sql, ...queues, logger }, chores.signal, { from, idleMs });
@@ -165,7 +165,7 @@ export const startWorker = async (
       if (clock.fault() === undefined) after = await addUrgentJobs(sql, queues.producer, { after });
     },
   );
-  // Each worker does it: a session that keeps the lock of the reconciler stops the other chores.
+  // Each worker does it, because a session that keeps the lock of the reconciler stops the other chores.
   const endingSessions = repeatUntilAborted(SESSIONS_MS, chores.signal, logger, 'sessions', async () => {
     const ended = await endOverdueSessions(sql);
     if (ended > 0) logger.warn({ ended }, 'ended sessions of Postgres that stopped others');

@@ -29,7 +29,7 @@ export type QueueBackend = {
   probe: () => Promise<void>;
   /** Claims the queues for a minute. @returns a name that all processes have; undefined if another database has them */
   claim: (database: string) => Promise<string | undefined>;
-  /** Ends the claim of a database at once: it would last for a minute. */
+  /** Ends the claim of a database at once, because it would otherwise last for a minute. */
   release: (database: string) => Promise<void>;
   /** @throws CatalogueError if Redis is too old, or evicts keys when its memory is full */
   check: () => Promise<void>;
@@ -69,7 +69,7 @@ const asPlain = <T>(value: unknown): T => value as T;
 const SCORES_A_MS = 0x1000;
 
 /**
- * BullMQ reads the version of Redis when it opens a queue, and caches a failure: every later command of the process then
+ * BullMQ reads the version of Redis when it opens a queue, and caches a failure, so every later command of the process then
  * fails with that error. So this check is off; BullMQ assumes the version that our own `check` requires.
  */
 const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
@@ -145,7 +145,7 @@ const LIST_DELAYED_AFTER =
   "select id from job where queue = $1 and state = 'delayed' and process_at_ms > $2 order by process_at_ms, id limit $3 offset $4";
 
 /**
- * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection: every later statement then
+ * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection, so every later statement then
  * fails with that error. This clears an error.
  */
 const createRecoveringBackend: typeof createPostgresBackend = (name, options, more) => {
@@ -180,7 +180,7 @@ const STATEMENT_MS = 60_000;
 
 const openPostgres = (options: BackendOptions): QueueBackend => {
   const classes = withBackend(createRecoveringBackend);
-  // The driver prefers the URL's `options` to ours: one value has both, and the last search_path applies.
+  // The driver prefers the URL's `options` to ours, so one value has both, and the last search_path applies.
   const url = new URL(options.databaseUrl);
   const given = url.searchParams.get('options') ?? '';
   url.searchParams.delete('options');

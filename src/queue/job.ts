@@ -16,7 +16,7 @@ export type JobOptions = {
 /** A job without its handler. Its name is also the name of its queue, of its file in jobs/, and on the board. */
 export type JobSpec<Payload = unknown> = {
   name: string;
-  /** Ids only: Redis and the board show payloads in clear. A new field is optional, for jobs already queued. */
+  /** Ids only, because Redis and the board show payloads in clear. A new field is optional, for jobs already queued. */
   payload: z.ZodType<Payload>;
   options: JobOptions;
   /** The job's title on the board, from ids alone: `acme page 3`. */

@@ -10,7 +10,7 @@ import type { TrustedClock } from '#src/queue/trusted-clock.ts';
 import { explainServerFault } from '#src/server-faults.ts';
 
 const CHECK_MS = 10_000;
-/** Longer than two checks: a single failed check does not end readiness. */
+/** Longer than two checks, so that a single failed check does not end readiness. */
 const READY_MS = 30_000;
 /** Checks in one minute. An idle BullMQ worker fetches jobs at least every 5 s. */
 const STUCK_CHECKS = 6;
@@ -39,10 +39,10 @@ type Options = {
 };
 
 /**
- * Every 10 s: probes the queue, compares the clock with Postgres's, counts the jobs of each queue, records a heartbeat,
- * and checks that this process takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ
- * worker can stop fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room,
- * and it takes none. An unreachable server resets the count. Checks are counted instead of time: a process that was
+ * Every 10 s: probes the queue, compares the clock with Postgres's, counts the jobs of each queue, records a heartbeat, and
+ * checks that this process takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker
+ * can stop fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it
+ * takes none. An unreachable server resets the count. Checks are counted instead of time, so that a process that was
  * suspended is not stuck.
  */
 export const startLiveness = (options: Options): Liveness => {

@@ -12,7 +12,7 @@ const parseNodes = (text: string, defaultPort: number): Node[] =>
     const match = /^(\[[0-9a-fA-F:.]+\]|[^:@]+)(?::(\d+))?$/.exec(part);
     const port = Number(match?.[2] ?? defaultPort);
     if (match?.[1] === undefined || port < 1 || port > 65_535) {
-      // The message does not quote the host: it may be a part of a password with a "/" or "@".
+      // The message does not quote the host, because it may be a part of a password with a "/" or "@".
       throw new UsageError('REDIS_URL has a host that is not host:port (a password is percent-encoded).');
     }
     return { host: match[1].replace(/^\[|\]$/g, ''), port };

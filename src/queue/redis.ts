@@ -46,8 +46,8 @@ const SLOTS_REFRESH_MS = 5_000;
  */
 const SENTINEL_SILENT_MS = 15_000;
 
-// In a cluster, ioredis 6 sends ASKING before a command that a node redirects, and handles no failure of it: a connection
-// that ended there would end the process. The command itself is repeated.
+// In a cluster, ioredis 6 sends ASKING before a command that a node redirects, and handles no failure of it, so a
+// connection that ended there would end the process. The command itself is repeated.
 const { asking } = Redis.prototype;
 Redis.prototype.asking = function (this: Redis) {
   const reply = asking.call(this);
@@ -95,15 +95,16 @@ export const openRedis = (
     target.kind === 'cluster'
       ? new Cluster(target.nodes, {
           redisOptions: options,
-          // With it, `connect` of ioredis 6 never settles after the check has failed once, as it does during a failover: a
-          // worker of BullMQ that waits for it fetches no job again. Commands wait while the cluster is down.
+          // With it, `connect` of ioredis 6 never settles after the check has failed once, as it does during a failover, so
+          // a worker of BullMQ that waits for it fetches no job again. Commands wait while the cluster is down.
           enableReadyCheck: false,
           clusterRetryStrategy: retryStrategy,
           ...(worker ? { maxRedirections: Number.MAX_SAFE_INTEGER } : {}),
           retryDelayOnFailover: FAILOVER_RETRY_MS,
           retryDelayOnClusterDown: FAILOVER_RETRY_MS,
           slotsRefreshInterval: SLOTS_REFRESH_MS,
-          // Connects by the host names that the cluster announces, not by IP address: TLS certificates contain names.
+          // Connects by the host names that the cluster announces, not by IP address, because TLS certificates contain
+          // names.
           dnsLookup: (address, found) => found(null, address),
         })
       : new Redis(options);

@@ -13,7 +13,7 @@ import { NOT_POSTPONED, type Postponed, postponeMs } from '#src/rules/waiting.ts
 
 /**
  * A job whose worker was killed is "stalled". By default BullMQ fails it when it stalls a second time, regardless of its
- * `attempts`: a deploy that kills workers would fail runs.
+ * `attempts`, so a deploy that kills workers would fail runs.
  */
 const MAX_STALLED = 10;
 
@@ -99,7 +99,7 @@ export const startRunner = <Deps>(
     else logger.info('the clock is right again: jobs are taken');
     await Promise.all(workers.map((worker) => (isPaused ? worker.pause(true) : worker.resume())));
   };
-  /** A machine that was suspended has a monotonic clock that is behind: the clock of Postgres is read again. */
+  /** A machine that was suspended has a monotonic clock that is behind, so the clock of Postgres is read again. */
   const isClockRight = async (): Promise<boolean> => {
     if (clock.fault() !== undefined) await clock.read().catch(() => {});
     return clock.fault() === undefined;

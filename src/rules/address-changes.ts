@@ -35,7 +35,7 @@ export const movedParameters = (
   return names.length === 0 ? undefined : [...new Set(names)];
 };
 
-/** An operator copies the proposal to a shell: it has names of plain characters only, and none that is an option. */
+/** An operator copies the proposal to a shell, so the proposal has names of plain characters only, and none that is an option. */
 const PLAIN = /^\w[\w.-]{0,63}$/;
 const NAMES_MAX = 5;
 

@@ -1,6 +1,6 @@
 import { formatDuration, MINUTE_MS } from '#src/lib/duration.ts';
 
-/** The next run reads a game this many intervals later at most: it may begin late, and takes its time. */
+/** The next run reads a game this many intervals later at most, because it may begin late, and takes its time. */
 const NEXT_RUN = 1.25;
 
 /** Until when the next run has read a game, in milliseconds from now. @param everyMs the interval of the schedule */

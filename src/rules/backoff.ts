@@ -9,7 +9,7 @@ const PAUSE_AFTER_RUNS = 10;
 const FLEET_MIN = 5;
 const FLEET_SHARE = 0.5;
 
-/** Ends the reason of a run that failed while most applications were unreachable: it causes no backoff. */
+/** Ends the reason of a run that failed while most applications were unreachable. Such a run causes no backoff. */
 export const MOST_UNREACHABLE = "most applications are unreachable: check the fleet's own DNS and egress";
 
 /** Applications with a recent run, and those whose latest run failed before any response. */

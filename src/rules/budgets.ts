@@ -32,8 +32,8 @@ export const WIRE = {
   /** Work of the event loop on one piece of a body. A body of 1 MiB in pieces of one byte takes 0.4 s. */
   pieceMs: 0.0004,
   /**
-   * Work of the event loop on a TLS handshake that fails: OpenSSL reads up to 100 KB of certificates in one turn. 44 of them, with
-   * names and constraints of names, took 0.27 s.
+   * Work of the event loop on a TLS handshake that fails. OpenSSL reads up to 100 KB of certificates in one turn. 44 of
+   * them, with names and constraints of names, took 0.27 s.
    */
   handshakeMs: 300,
 };

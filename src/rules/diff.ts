@@ -15,7 +15,7 @@ export type ListItem = {
   to: number | null;
 };
 
-/** How one field changed. `before` is not known for a game's first revision: then everything is added. */
+/** How one field changed. `before` is not known for a game's first revision, so everything is added. */
 export type FieldDiff = { field: ContentColumn; changed: boolean } & (
   | { kind: 'text'; parts: TextPart[] }
   | { kind: 'list'; items: ListItem[] }

@@ -13,8 +13,8 @@ export type ReadPage = {
 };
 
 /**
- * Reads the rows of data.list[] one by one (section 2.4): an invalid row does not affect the others. The first valid row
- * of a game counts.
+ * Reads the rows of data.list[] one by one (section 2.4), so that an invalid row does not affect the others. The first
+ * valid row of a game counts.
  * @param isPauseDue asked before each row: a thousand hostile rows take too long for one turn of the event loop
  */
 export const readPage = async (
@@ -73,12 +73,11 @@ export type PageFacts = {
  * Decides how this page ends the listing; null if it does not (docs/architecture.md, "A run", step 4).
  *
  * - An empty page ends it, unless `total` is larger than the rows so far: then a second empty page ends it.
- * - A page that names games, none of them new, ends it. So does a page whose rows name no game at all, after an empty
- *   page or another such page. If the rows before this page are exactly `total`, the list is complete: the application
- *   returns its last page again for every later `page_num`. Otherwise the page is a repetition: the application ignores
- *   `page_num`.
+ * - A page that names games, none of them new, ends it. So does a page whose rows name no game at all, after an empty page
+ *   or another such page. If the rows before this page are exactly `total`, the list is complete: the application returns
+ *   its last page again for every later `page_num`. Otherwise the page is a repetition: the application ignores `page_num`.
  * - A page that is shorter than requested, and shorter than an earlier page, ends it if the rows so far are exactly
- *   `total`. The first page never does: an application with a smaller page limit may give that limit as `total`.
+ *   `total`. The first page never does, because an application with a smaller page limit may give that limit as `total`.
  * - The page cap ends it in any case.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {

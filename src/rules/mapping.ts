@@ -65,9 +65,9 @@ export const addressesEndAt = (content: GameContent): Date | null =>
     );
 
 /**
- * Hashes a content: a fetched detail with the stored hash changes nothing. Addresses count by their identities.
- * A hash of content with a query in an address ends with the tag of the rule: hashes under different rules differ, although
- * the content may be the same.
+ * Hashes a content. A fetched detail with the stored hash changes nothing. Addresses count by their identities. A hash of
+ * content with a query in an address ends with the tag of the rule: hashes under different rules differ, although the
+ * content may be the same.
  */
 export const contentHash = (content: GameContent, rule: IdentityRule): string => {
   if (!addressesOf(content).some(hasQuery)) return hash(valuesOf(content));
@@ -81,6 +81,6 @@ export const contentHash = (content: GameContent, rule: IdentityRule): string =>
 /** Characters of a list hash: 132 bits. */
 const LIST_HASH_LENGTH = 22;
 
-/** Hashes a list entry (section 2.4): a listed game with the stored hash needs no new detail. */
+/** Hashes a list entry (section 2.4). A listed game with the stored hash needs no new detail. */
 export const listHash = (summary: ApplicationGameSummary, rule: IdentityRule): string =>
   hash([summary.game_name, addressIdentity(summary.game_icon, rule)]).slice(0, LIST_HASH_LENGTH);

@@ -17,7 +17,7 @@ export type FinishedListing = {
   emptyPages: number;
   /** Why each unread page could not be read: `page 3: not_utf8`. */
   unread: readonly string[];
-  /** Rows that name a game which another row names. None if `data.total` changed: the games moved, and it counts others. */
+  /** Rows that name a game which another row names. 0 if `data.total` changed, because the games moved and `total` counts others. */
   repeats: number;
   /** data.total of the last page with rows. */
   total: number;

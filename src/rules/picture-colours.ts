@@ -1,6 +1,6 @@
 /**
- * Finds pictures whose colours browsers and libvips read differently: a reviewer, who sees the thumbnails that libvips makes,
- * would see another picture than players.
+ * Finds pictures whose colours browsers and libvips read differently, so a reviewer, who sees the thumbnails that libvips
+ * makes, would see another picture than players.
  */
 
 const PROFILE = 'ICC_PROFILE\0';

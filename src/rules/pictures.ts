@@ -43,8 +43,8 @@ export const pictureId = (application_id: string, address: string, rule: Identit
     .replace(/(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
 /**
- * Is a picture of a game still being fetched, or stored? With a store of pictures the game is not passed meanwhile: it would
- * be served without the picture. A request that failed ends this wait.
+ * Is a picture of a game still being fetched, or stored? With a store of pictures the game is not passed meanwhile, because
+ * it would be served without the picture. A request that failed ends this wait.
  */
 export const isFetching = (
   picture: { outcome: PictureOutcome | null; is_stored: boolean } | undefined,

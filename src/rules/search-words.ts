@@ -2,7 +2,7 @@
  * The words by which people find a game: those of its name, its `game_id` of the application, and its application.
  *
  * Names are compared without case, marks and width. A script that writes no spaces between its words is cut into pairs of
- * characters. `pg_trgm` would do neither: in a database whose locale is C it sees no letter outside ASCII.
+ * characters. `pg_trgm` would do neither, because in a database whose locale is C it sees no letter outside ASCII.
  */
 import { distance } from 'fastest-levenshtein';
 
@@ -108,7 +108,7 @@ export const idQuery = (typed: string, application_id: string | undefined): stri
 /** One part of a query, and the words of `search_words` that it may mean. */
 export type Piece = { text: string; isCorrected: boolean; means: readonly string[] };
 
-/** The parts of a query, the longest first: they are the rarest. */
+/** The parts of a query, the longest first, because they are the rarest. */
 export const piecesOfQuery = (typed: string): Piece[] =>
   wordsOf(typed)
     .flatMap((word) => piecesOf(word, true))

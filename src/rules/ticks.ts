@@ -4,8 +4,8 @@ import type { Schedule } from '#src/contract/words.ts';
 
 /**
  * The offset of a scheduler's ticks in their interval, in milliseconds, derived from its id. Schedulers of the same
- * interval are spread over it, and a restored scheduler ticks at the same moments as before. At least 1: BullMQ takes 0
- * for "now".
+ * interval are spread over it, and a restored scheduler ticks at the same moments as before. At least 1, because BullMQ
+ * takes 0 for "now".
  */
 export const tickOffset = (scheduler_id: string, everyMs: number): number =>
   1 + (createHash('sha256').update(scheduler_id).digest().readUInt32BE() % (everyMs - 1));

@@ -1,6 +1,6 @@
 /**
  * The services that sign addresses, and the parameters with which they do. Parameters that choose an object or its form
- * (`versionId`, `response-content-type`, `x-oss-process`) are in no row: they count.
+ * (`versionId`, `response-content-type`, `x-oss-process`) are in no row, so they count.
  */
 
 /** Reads a parameter of a signed address, decoded; "" if it is absent. */

@@ -27,7 +27,7 @@ export type SampleGamesOptions = {
   baseUrl: string;
 };
 
-/** Realistic games, generated when they are read: a million games need 8 MB. */
+/** Realistic games, generated when they are read, so that a million games need only 8 MB. */
 export const createSampleGames = ({ games, seed, baseUrl }: SampleGamesOptions): SampleGames => {
   const ids = createGameIds(seed);
   const ordinals = Array.from({ length: games }, (_, ordinal) => ordinal);

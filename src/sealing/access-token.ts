@@ -33,7 +33,7 @@ export const originsOf = (application: AddressedApplication): string[] => {
   return [...new Set(webhooks.map((text) => URL.parse(text)?.origin ?? text))].sort();
 };
 
-/** A token opens for the origins that it was sealed for: a webhook that the database alone changed receives nothing. */
+/** A token opens for the origins that it was sealed for, so a webhook that the database alone changed receives nothing. */
 const tokenPlace = (application: AddressedApplication): SealedPlace => ({
   ...tokenRecord(application.application_id),
   column: 'access_token',

@@ -8,7 +8,7 @@ import { nameRecord, type SealedRecord } from '#src/sealing/sealed-value.ts';
 /** KMS's errors for a ciphertext of another key or another encryption context. */
 const DOES_NOT_OPEN: ReadonlySet<string> = new Set(['InvalidCiphertextException', 'IncorrectKeyException']);
 
-/** Short: the job that needs the key is retried later. */
+/** Short, because the job that needs the key is retried later. */
 const LIMITS = {
   maxAttempts: 2,
   requestHandler: { connectionTimeout: 2_000, requestTimeout: 3_000, throwOnRequestTimeout: true },
@@ -37,7 +37,7 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}, callMs = CA
   });
   const requireBytes = async (response: Promise<Uint8Array | undefined>, record: SealedRecord) => {
     const bytes = await response.catch((thrown) => {
-      // The code or the name alone: a message of KMS may quote the request.
+      // The code or the name alone, because a message of KMS may quote the request.
       const { name, code } = coerceError(thrown) as { name: string; code?: unknown };
       throw DOES_NOT_OPEN.has(name)
         ? new KeyError(

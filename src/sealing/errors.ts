@@ -13,7 +13,7 @@ export type KeyErrorCode =
   /** The key service refused, or did not respond. */
   | 'key_service';
 
-/** Names the key id and the record, never content: it may be stored, logged and shown. */
+/** Names the key id and the record, never content, because it may be stored, logged and shown. */
 export class KeyError extends CatalogueError {
   override readonly name = 'KeyError';
   readonly code: KeyErrorCode;

@@ -31,7 +31,7 @@ export const createEventBox = async (sql: Queryable, keys: KeyRing): Promise<voi
 };
 
 /**
- * The keys of a process that has none: it seals event secrets, and opens nothing.
+ * The keys of a process that has none of its own. With them it seals event secrets, and opens nothing.
  * @throws KeyError `no_key` before a worker has created the key pair
  */
 export const readSealingRing = async (sql: Queryable): Promise<KeyRing> => {

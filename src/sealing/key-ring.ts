@@ -54,7 +54,7 @@ export const parseEncryptionKeys = (text: string): KeyEntry[] => {
 
 const openEntry = async (entry: KeyEntry): Promise<KeyProvider> => {
   if (entry.kind === 'local') return localKey(entry.key_id, entry.key);
-  // Loaded on demand: the AWS client is large.
+  // Loaded on demand, because the AWS client is large.
   const { awsKmsKey } = await import('#src/sealing/aws-kms.ts');
   return awsKmsKey(entry.arn);
 };
@@ -82,11 +82,11 @@ const openInstallationKey = async (home: string): Promise<KeyProvider | undefine
 };
 
 /**
- * Opens the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens
- * what it sealed before ENCRYPTION_KEYS was set, until `kyc reseal`, and seals only while there are no others.
+ * Opens the keys of this process: those of ENCRYPTION_KEYS, then the installation key. The installation key opens what it
+ * sealed before ENCRYPTION_KEYS was set, until `kyc reseal`, and seals only while there are no others.
  *
- * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records: one machine of a fleet, or a container,
- * must not have the only one.
+ * With DATABASE_URL and without ENCRYPTION_KEYS there is no key for records, because one machine of a fleet, or a
+ * container, must not have the only one.
  * @param options.home CATALOGUE_HOME
  * @throws UsageError when ENCRYPTION_KEYS is malformed; a missing or wrong key fails when it is used
  */

@@ -28,7 +28,7 @@ export const lengthPrefixed = (...parts: readonly (string | Uint8Array)[]): Uint
     }),
   );
 
-/** The tag covers the place as well (docs/kyc.md, "The byte format"): a value moved elsewhere does not open. */
+/** The tag covers the place as well (docs/kyc.md, "The byte format"), so a value moved elsewhere does not open. */
 export const additionalData = (place: SealedPlace): Uint8Array =>
   lengthPrefixed(
     Uint8Array.of(formatOf(place)),

@@ -16,8 +16,8 @@ export const isSecure = ({ server, protocol }: FastifyRequest): boolean =>
 const THIS_MACHINE = /^http:\/\/(localhost|127\.[\d.]+|\[::1\])(:|$)/;
 
 /**
- * Explains why the browser that sent this form would keep no session: its page was opened by plain http, and the public
- * address of the site is https. @returns undefined if it keeps one
+ * Explains why the browser that sent this form would keep no session, because its page was opened by plain http, and the
+ * public address of the site is https. @returns undefined if it keeps one
  */
 export const explainLostSession = ({
   server,

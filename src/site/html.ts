@@ -172,8 +172,8 @@ export const facts = (entries: readonly (readonly [string, SafeHtml | string | n
 export const IN_PLACE = html` hx-boost="swap:outerHTML" hx-sync="body:drop"`;
 
 /**
- * Attributes of a form that filters the page below it. `autocomplete`: a browser that goes back would restore the choice
- * that left the page, beside rows of another one.
+ * Attributes of a form that filters the page below it. `autocomplete` is off, because a browser that goes back would
+ * restore the choice that left the page, beside rows of another one.
  */
 export const FILTERS = html`class="filters" autocomplete="off"`;
 
@@ -203,7 +203,7 @@ export const action = (
 ${hiddenFields(fields)}<button class="button ${kind}"${keys}>${keyed}</button></form>`;
 };
 
-/** The first button of a form with several decisions: Enter in one of its boxes then sends nothing. */
+/** The first button of a form with several decisions, so that Enter in one of its boxes sends nothing. */
 export const NO_DEFAULT = html`<button disabled hidden></button>`;
 
 type Attributes = Record<string, string | number | boolean | null | undefined>;

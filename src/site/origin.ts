@@ -21,7 +21,7 @@ export const isForged = (method: string, headers: IncomingHttpHeaders): boolean 
   if (isLed !== undefined) return isLed;
   const { origin, host } = headers;
   if (origin === undefined) return false;
-  // No URL parser: it takes time quadratic in the characters of a host.
+  // No URL parser, because it takes time quadratic in the characters of a host.
   return origin.toLowerCase().replace(/^https?:\/\//, '') !== host?.toLowerCase();
 };
 

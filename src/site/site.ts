@@ -23,7 +23,7 @@ import type { SiteOptions } from '#src/site/options.ts';
 import { changesState, isForged } from '#src/site/origin.ts';
 import { addSignIn, readSessionCookie } from '#src/site/sign-in.ts';
 
-/** Anyone may send a body of this size: a sign-in needs a few hundred bytes. */
+/** Anyone may send a body of this size, because a sign-in needs a few hundred bytes. */
 const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };
 
 /** Sessions, links and counts of attempts that have expired are deleted this often. */

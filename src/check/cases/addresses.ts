@@ -1,4 +1,4 @@
-/** Checks that addresses stay the same and can be fetched: an address that differs in each response is a change in each run. */
+/** Checks that addresses stay the same and can be fetched, because an address that differs in each response is a change in each run. */
 import { type Case, type Finding, failed, passed, skipped } from '#src/check/case.ts';
 import { detailOf, fetchDetails, fetchFirstPage, parsePage, summariesOf } from '#src/check/cases/queries.ts';
 import { nameSome } from '#src/check/quote.ts';

@@ -67,8 +67,8 @@ const WEBHOOK_SETTINGS = [
 type WebhookSetting = (typeof WEBHOOK_SETTINGS)[number];
 
 /**
- * Warns about webhooks that workers with this machine's settings refuse to call. Only a worker decides: it checks the
- * address at each call, with its own settings.
+ * Warns about webhooks that workers with this machine's settings refuse to call. Only a worker decides, because it checks
+ * the address at each call, with its own settings.
  */
 export const checkWebhooks = async (
   { config, out }: CommandContext,
@@ -86,7 +86,7 @@ export const checkWebhooks = async (
 
 /**
  * Warns about webhooks of a file that workers with this machine's settings refuse as they are written. Names are not
- * resolved: a file may have 10,000 applications.
+ * resolved, because a file may have 10,000 applications.
  */
 export const checkWrittenWebhooks = async (
   { config, out }: CommandContext,

@@ -96,7 +96,7 @@ export const register = (program: Command): void => {
         .option(...TOKEN_ENV);
     },
     run: async (context, application_id, options) => {
-      // Complete: each setting is a required option or has a default.
+      // Complete, because each setting is a required option or has a default.
       const settings = toSettings(options) as z.input<typeof applicationSettings>;
       const { eventsWebhook: events_webhook } = options;
       const access_token = await readGivenToken(context, options);

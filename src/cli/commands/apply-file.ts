@@ -130,7 +130,10 @@ const parseFile = (
 /** Longer than any access token. */
 const TOKEN_FILE_BYTES = 16_384;
 
-/** Reads a file that an untrusted file names: a pipe would block this process, and a device never ends. */
+/**
+ * Reads a file that an untrusted file names. Only a regular file is read, because a pipe would block this process, and a
+ * device never ends.
+ */
 const readTokenFile = async (path: string): Promise<string> => {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const { buffer, bytesRead } = await file.read(

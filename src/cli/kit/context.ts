@@ -121,7 +121,7 @@ const once = <Opened>(open: () => Promise<Opened>): (() => Promise<Opened>) => {
   };
 };
 
-/** Connections for a process that adds jobs and runs none. It logs nothing: the command prints its errors. */
+/** Connections for a process that adds jobs and runs none. It logs nothing, because the command prints its errors. */
 export const openProducer = async (config: Config, url: string, name: string): Promise<Foundation> => {
   const { openFoundation } = await import('#src/processes/foundation.ts');
   const { createLogger } = await import('#src/logger.ts');

@@ -67,7 +67,7 @@ const formatField = (value: unknown): string | string[] =>
 export const createOutput = (stdio: Stdio, { json, paged }: { json: boolean; paged: boolean }): Output => {
   const { stdout, stderr } = stdio;
   const collected: string[] | undefined = paged && !json && stdout.isTTY ? [] : undefined;
-  /** Infinite if stdout is not a terminal: then no line is cut. */
+  /** Infinite if stdout is not a terminal, so that no line is cut. */
   const terminalWidth = (): number => stdout.columns ?? Number.POSITIVE_INFINITY;
   const print = (text: string): void => {
     if (collected === undefined) stdout.write(`${text}\n`);

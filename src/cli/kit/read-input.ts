@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { coerceError, UsageError } from '#src/errors.ts';
 
-/** A path that means stdin: a container has no files of its operator. */
+/** A path that means stdin, for containers, which have no files of their operator. */
 export const STDIN = '-';
 
 /** How errors name the input of a path. */

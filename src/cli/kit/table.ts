@@ -26,7 +26,7 @@ const COLOURS = {
 const COLOUR_OF = new Map<string, 'green' | 'yellow' | 'red'>(
   (['green', 'yellow', 'red'] as const).flatMap((colour) => COLOURS[colour].map((word) => [word, colour])),
 );
-/** The headers of columns whose values are states: other columns contain text of applications. */
+/** The headers of columns whose values are states. No other column is coloured, because it may contain text of applications. */
 const STATES: ReadonlySet<string> = new Set([
   'status',
   'outcome',

@@ -10,7 +10,7 @@ const findCommit = (): string | undefined => {
   try {
     return readFileSync(inRoot('COMMIT'), 'utf8').trim();
   } catch {
-    // The repository of this directory alone: the directory may lie in the repository of something else.
+    // The repository of this directory alone, because the directory may lie in the repository of something else.
     const args = ['--git-dir', inRoot('.git'), 'rev-parse', 'HEAD'];
     try {
       return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });

@@ -70,7 +70,7 @@ export const waitForResult = async <Result>(
         hasWarned = !(await warnWithoutWorker(sql, out));
       }
       await sleep(POLL_MS);
-      // The command ends: its connections are closed, so this loop must not poll again.
+      // The command ends and closes its connections, so this loop must not poll again.
       if (interrupted) return interruption.promise;
     }
   };
@@ -85,7 +85,7 @@ export const waitForResult = async <Result>(
   }
 };
 
-/** Warns if a queue is paused: its jobs wait until it is resumed. */
+/** Warns if a queue is paused, because its jobs then wait until it is resumed. */
 const warnOfPausedQueues = async (queues: readonly Queue[], out: Output): Promise<void> => {
   const isPaused = await Promise.all(queues.map((queue) => queue.isPaused()));
   const names = queues.filter((_, index) => isPaused[index]).map(({ name }) => name);
@@ -104,7 +104,7 @@ export const waitForKyc = (
   application_ids: readonly string[],
 ): Promise<KycStateRow[]> => {
   const poll = async (): Promise<KycStateRow[] | undefined> => {
-    // Not loaded for --help: it loads zod.
+    // Not loaded for --help, because it loads zod.
     const { findKycState } = await import('#db/queries/kyc.ts');
     const states: KycStateRow[] = [];
     for (const application_id of application_ids) {

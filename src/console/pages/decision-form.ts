@@ -31,7 +31,7 @@ const reasonChoice = ([{ code, label, text }, digit]: ReturnType<
 ${key}<span>${label} <span class="soft">${code}</span></span></label>`;
 };
 
-/** The fields of a rejection. A button of the same form that passes has `formnovalidate`: it takes no reason. */
+/** The fields of a rejection. A button of the same form that passes has `formnovalidate`, because it takes no reason. */
 export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html`<fieldset class="reasons">
 <legend>Reason</legend>${digitsOfReasons(reasons).map(reasonChoice)}</fieldset>
 ${textField('text', 'Text for the developer')}${textField('note', 'Note for operators')}`;

@@ -63,7 +63,7 @@ ${awaitIcons([game], pictures.pictures, 'large')}`;
     mark: iconPlace(game, view.pictures.pictures, 'large'),
     lead: html`<span>${statusBadges(game)} ${formerBadge(view)}${hintMarks(view)}</span>
 ${applicationLink(game.application_id, application_name)} ${waitLine(view)} ${view.viewers}`,
-    // The decision is last, at the edge: it stays where it is when there is no game before or after.
+    // The decision is last, at the edge, so it stays where it is when there is no game before or after.
     actions: html`${steps(view)}${mayDecide && game.withdrawn_at === null ? decideForms(view) : null}`,
     body,
   };

@@ -21,7 +21,7 @@ const CHECKED = html` checked`;
 const roleBoxes = (checked: readonly Role[]): SafeHtml =>
   html`<div class="checks">${ROLES.map((role) => roleBox(role, checked.includes(role)))}</div>`;
 
-/** Making or enabling an officer or a reviewer is a request: the second person reads its reason. */
+/** Making or enabling an officer or a reviewer is a request, whose reason the second person reads. */
 const REASON = html`<label class="field"><span>Reason, if this makes or enables an officer or a reviewer</span>
 <input name="reason" maxlength="${REASON_MAX}" autocomplete="off"></label>`;
 

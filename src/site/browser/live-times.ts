@@ -26,7 +26,7 @@ const refresh = (): void => {
       each.title = `${time.toLocaleString()} (${each.dataset.utc})`;
     }
     const ms = Date.now() - time.getTime();
-    // Only the server says which times are past: the clock of this computer may be slow.
+    // Only the server says which times are past, because the clock of this computer may be slow.
     const isAhead = each.textContent.startsWith('in ');
     const due = ms >= 0 ? 'now' : `in ${formatDuration(-ms)}`;
     const text = isAhead ? due : `${formatDuration(ms)} ago`;

@@ -117,7 +117,7 @@ const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Forme
   else location.replace(url);
 };
 
-/** A browser refuses to keep more than 64 KiB alive, all requests together: such a decision ends with its page. */
+/** A browser refuses to keep more than 64 KiB alive, all requests together, so such a decision ends with its page. */
 const KEEPALIVE_MAX_BYTES = 60_000;
 
 /** Bytes of the body of a form; of any other, more than can be kept alive. */

@@ -110,7 +110,7 @@ customElements.define(
   class extends HTMLElement {
     #listening: AbortController | undefined;
 
-    /** In a page that took the place of another, a key counts once it was painted: it may be meant for the one before. */
+    /** In a page that took the place of another, a key counts once it was painted, because it may be meant for the one before. */
     connectedCallback(): void {
       if (this.hasAttribute('off'))
         for (const each of document.querySelectorAll('[aria-keyshortcuts]'))
