@@ -32,7 +32,7 @@ const LOGIN = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
 /**
  * The login of a new operator: the email address if the provider has verified it, else the name, else the subject.
  * @returns undefined if it is no login as it is, because another spelling could be another person; or if the name is an
- * address and the provider says that it has not verified one, because the address could be another person's
+ * address other than the verified one and the provider says what it verified, because it could be another person's
  */
 export const loginOf = ({
   email,
@@ -40,11 +40,12 @@ export const loginOf = ({
   preferred_username,
   sub,
 }: Record<string, unknown>): string | undefined => {
-  const named = [email_verified === true ? email : '', preferred_username, sub].find(
+  const verified = email_verified === true ? email : '';
+  const named = [verified, preferred_username, sub].find(
     (claim): claim is string => typeof claim === 'string' && claim !== '',
   );
   if (named === undefined || !LOGIN.test(named)) return undefined;
-  const isUnverified = String(email_verified) === 'false';
+  const isUnverified = email_verified !== undefined && named !== verified;
   return isUnverified && named.includes('@') ? undefined : named.toLowerCase();
 };
 
@@ -53,8 +54,10 @@ export const joinClaims = (
   userinfo: Record<string, unknown>,
   idToken: Record<string, unknown>,
 ): Record<string, unknown> => {
-  const { email_verified } = 'email' in idToken ? idToken : userinfo;
-  return { ...userinfo, ...idToken, email_verified };
+  const claims = { ...userinfo, ...idToken };
+  const saysNothing = claims.email_verified === undefined;
+  const { email_verified = saysNothing ? undefined : false } = 'email' in idToken ? idToken : userinfo;
+  return { ...claims, email_verified };
 };
 
 /** The name of an operator, without characters that control a text or its direction; the login if there is none. */

@@ -14,6 +14,15 @@ test('a name that is an address is no login if the provider says that it has ver
   expect(loginOf({ ...claims, email: 'eve@example.com', email_verified: false })).toBeUndefined();
   for (const email_verified of [false, 'false'])
     expect(loginOf({ ...claims, email_verified })).toBeUndefined();
+  // It verifies addresses, and this name is none that it has verified.
+  for (const email_verified of ['true', 1, null])
+    expect(loginOf({ ...claims, email: 'eve@example.com', email_verified })).toBeUndefined();
+  expect(loginOf({ ...claims, email_verified: true })).toBeUndefined();
+  const verified = { email: 'eve@example.com', email_verified: true };
+  expect(loginOf(joinClaims(verified, { ...claims, email: 'eve@example.com' }))).toBeUndefined();
+  expect(
+    loginOf(joinClaims({ email: 'eve@example.com' }, { ...claims, email_verified: true })),
+  ).toBeUndefined();
   // Entra ID says nothing of it, and gives such names itself.
   expect(loginOf(claims)).toBe('boss@example.com');
 });
