@@ -17,7 +17,7 @@ import { PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 export type Decoder = {
   /**
    * Decodes one picture after another. Never rejects.
-   * @param spend gets the milliseconds that the picture has cost: of CPU, or until its process ended
+   * @param spend gets the milliseconds that the picture has cost: of CPU, or the most that a process may take, of each that it ended
    */
   decode: (request: DecodeRequest, spend?: (ms: number) => void) => Promise<Decoded>;
   /**
@@ -163,21 +163,28 @@ export const createDecoder = ({
     return reply;
   };
 
-  const request = (picture: DecodeRequest, withinMs?: number): Promise<DecoderReply | undefined> => {
-    // A process that does not start, as when no descriptor is free, costs one picture: the next one starts another.
-    const result = turn.then(() => decodeNow(picture, withinMs)).catch(() => undefined);
+  /** @returns the reply, and what the picture has cost */
+  const request = (picture: DecodeRequest, withinMs?: number) => {
+    const result = turn
+      .then(async () => {
+        const before = lost;
+        const reply = await decodeNow(picture, withinMs);
+        return { reply, ms: reply?.ms ?? decodeMs * (lost - before) };
+      })
+      // A process that does not start, as when no descriptor is free, costs one picture: the next one starts another.
+      .catch(() => ({ reply: undefined, ms: decodeMs }));
     turn = result;
     return result;
   };
 
   return {
     decode: async (picture, spend) => {
-      const reply = await request(picture);
-      spend?.(reply?.ms ?? decodeMs);
+      const { reply, ms } = await request(picture);
+      spend?.(ms);
       return reply?.decoded ?? { outcome: 'undecodable' };
     },
     check: async () => {
-      const reply = await request(SAMPLE, CHECK_MS);
+      const { reply } = await request(SAMPLE, CHECK_MS);
       if (reply?.decoded.outcome === 'shown') return reply.unconfined;
       throw new CatalogueError(
         'The process that decodes pictures decodes none: is the package sharp complete?',

@@ -54,6 +54,20 @@ test('a decoder that a picture has taken over is killed for its memory between t
   await until('it is killed', () => decoder.pid() === undefined);
 });
 
+test('a picture that ends two processes costs as much as both may take', async () => {
+  const ways = ['a reply to the first picture alone', 'none'];
+  const decoder = createDecoder({
+    decodeMs: 30_000,
+    spawn: () => spawnDecoder(TAKEN_OVER, ways.splice(0, 1)),
+  });
+  onTestFinished(decoder.close);
+  expect(await decode(decoder)).toEqual({ outcome: 'broken' });
+  const costs: number[] = [];
+  const picture = { bytes: await aPicture(1), format: 'png' as const };
+  expect(await decoder.decode(picture, (ms) => void costs.push(ms))).toEqual({ outcome: 'undecodable' });
+  expect([decoder.lost(), costs]).toEqual([2, [60_000]]);
+});
+
 test('a process that does not start costs one picture', async () => {
   let started = 0;
   const spawn = () => {

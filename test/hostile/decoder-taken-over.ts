@@ -29,6 +29,9 @@ const endless = (first: Buffer): void => {
 const shown = { outcome: 'shown', width: 1, height: 1, frames: 1, dhash: '1', thumbnails: [1, 1, 1, 1] };
 const webps = Buffer.from('abcd');
 
+const header = Buffer.alloc(8);
+const broken = encodeReply({ decoded: { outcome: 'broken' }, ms: 0, unconfined: undefined });
+
 const WAYS: Record<string, () => void> = {
   'a message of the protocol of Node': () => write(withLength(serialize({ cmd: 'NODE_HANDLE_ACK' }))),
   'a reply without end': () => endless(Buffer.alloc(8, 0xff)),
@@ -38,11 +41,16 @@ const WAYS: Record<string, () => void> = {
   'a hash that is no number': () => write(forgeReply({ ...shown, dhash: '1e999999999' }, webps)),
   'thumbnails of other lengths': () => write(forgeReply({ ...shown, thumbnails: [1, 1, 1, 9_000] }, webps)),
   'a header that is no JSON': () => write(forge('[['.repeat(500))),
+  'a reply to the first picture alone': () => {
+    for (let left = header.readUInt32LE(0); left > 0; ) left -= readSync(0, Buffer.alloc(left));
+    write(broken);
+    readSync(0, Buffer.alloc(8));
+  },
   'memory between two pictures': () => {
-    write(encodeReply({ decoded: { outcome: 'broken' }, ms: 0, unconfined: undefined }));
+    write(broken);
     for (const kept: Buffer[] = []; ; ) kept.push(Buffer.alloc(10_000_000, 1));
   },
 };
 
-readSync(0, Buffer.alloc(8));
+readSync(0, header);
 WAYS[process.argv[2] ?? '']?.();
