@@ -2,7 +2,7 @@ import { type IncomingMessage, METHODS, type Server, type ServerResponse } from 
 import type { Socket } from 'node:net';
 import { JSON_UTF8 } from '#src/api/wire.ts';
 import { failureResponse, type PlatformFailure, statusOf } from '#src/contract/platform-codes.ts';
-import { answerSocket } from '#src/http/answer-socket.ts';
+import { answerSocket, DEFAULT_HEADERS } from '#src/http/answer-socket.ts';
 
 const answerFailure = (
   socket: Socket,
@@ -10,7 +10,7 @@ const answerFailure = (
   headers: Record<string, string> = {},
 ): void =>
   answerSocket(socket, statusOf(failure), JSON.stringify(failureResponse(failure)), {
-    'Content-Type': JSON_UTF8,
+    'content-type': JSON_UTF8,
     ...headers,
   });
 
@@ -38,6 +38,7 @@ export const answerUnroutedRequests = (server: Server): void => {
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
     const body = JSON.stringify(failureResponse('unmetExpectation'));
     response.writeHead(statusOf('unmetExpectation'), {
+      ...DEFAULT_HEADERS,
       'content-type': JSON_UTF8,
       'content-length': Buffer.byteLength(body),
       connection: 'close',

@@ -1,6 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Headers of every response, unless its server sets another, so that a browser neither guesses its type nor frames it. */
+export const DEFAULT_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'same-origin',
+} as const;
+
 /** After the reply, a connection is kept this long, so that the client can read it. */
 const LINGER_MS = 1_000;
 
@@ -18,9 +25,10 @@ export const answerSocket = (
   if (!socket.writable) return;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ ...DEFAULT_HEADERS, 'content-type': 'text/plain; charset=utf-8', ...headers }).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
     `Content-Length: ${Buffer.byteLength(body)}`,
-    'X-Content-Type-Options: nosniff',
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

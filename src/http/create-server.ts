@@ -7,7 +7,7 @@ import {
   fastify,
   LogController,
 } from 'fastify';
-import { answerSocket } from '#src/http/answer-socket.ts';
+import { answerSocket, DEFAULT_HEADERS } from '#src/http/answer-socket.ts';
 
 /** What a server spends on one client and on all of them. */
 export type ServerBounds = {
@@ -41,12 +41,6 @@ const CLIENT_ERRORS: Readonly<Record<string, number>> = {
 const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (error.code !== 'ECONNRESET') answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 400);
 };
-
-/** Headers of every response, unless its server sets another, so that a browser neither guesses its type nor frames it. */
-export const DEFAULT_HEADERS = {
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-} as const;
 
 /**
  * Handles the requests of a connection one after another, as HTTP/1.1 answers them, and cuts off a client that has too many

@@ -35,6 +35,8 @@ export const readSessionCookie = (request: FastifyRequest): string | undefined =
 export const setSessionCookie = (reply: FastifyReply, session: string): FastifyReply =>
   setCookie(reply, SESSION[reply.server.frame.site], session, { maxAge: SESSION_HOURS * 3_600 });
 
+const nextOf = ({ next }: { next?: unknown }): string => localPath(typeof next === 'string' ? next : '/');
+
 const FORM_FIELD_MAX = 1_024;
 const field = z.string().max(FORM_FIELD_MAX);
 const form = z
@@ -126,7 +128,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
   };
 
   app.get<{ Querystring: { next?: string; link?: string } }>('/sign-in', open, async (request, reply) => {
-    const next = localPath(String(request.query.next ?? '/'));
+    const next = nextOf(request.query);
     const secret = request.query.link;
     if (typeof secret === 'string') {
       const found = await readLink(sql, secret);
@@ -197,7 +199,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     '/sign-in/oidc',
     open,
     async (request, reply) => {
-      const next = localPath(String(request.query.next ?? '/'));
+      const next = nextOf(request.query);
       try {
         const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
         return setCookie(reply, FLOW[site], flow, { maxAge: 600 }).redirect(url, 303);

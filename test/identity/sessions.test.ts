@@ -196,3 +196,8 @@ test('a link to which a page of another origin leads signs in by a button: it ma
   const [entry] = await listAudit(database.sql, { limit: 1 });
   expect(entry).toMatchObject({ action: 'session.sign_in', details: { by: 'link', site: 'console' } });
 });
+
+test('a path that an address of the sign-in names twice counts as absent', async () => {
+  const form = await (await fetch(`${served.url}/sign-in?next=/one&next=/two`)).text();
+  expect(form).toMatch(/name="next" value="\/"/);
+});

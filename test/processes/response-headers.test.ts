@@ -29,6 +29,13 @@ const exchange = async (url: string, bytes: string): Promise<string> => {
   return text;
 };
 
+const REFUSED = [
+  /^x-content-type-options: nosniff/im,
+  /^content-type: \S+; charset=utf-8/im,
+  /^content-security-policy: .*frame-ancestors 'none'/im,
+  /^referrer-policy: same-origin/im,
+];
+
 describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
   const database = useTestDatabase();
   const served = useTestConsole(database);
@@ -72,6 +79,7 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
       const policy = headers.get('content-security-policy');
       expect(policy, url).toContain("default-src 'none'");
       expect(policy, url).toContain("frame-ancestors 'none'");
+      expect(headers.get('referrer-policy'), url).toBe('same-origin');
     }
     for (const url of [served.url, api.url]) {
       const trace = await exchange(
@@ -82,8 +90,10 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
       expect(trace).not.toContain('s3cret');
       const answer = await exchange(url, 'this is not HTTP\r\n\r\n');
       expect(answer).toMatch(/^HTTP\/1.1 400 /);
-      expect(answer).toMatch(/^x-content-type-options: nosniff/im);
+      for (const header of REFUSED) expect(answer).toMatch(header);
     }
+    const unmet = await exchange(api.url, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: it\r\n\r\n');
+    for (const header of REFUSED) expect(unmet).toMatch(header);
   });
 
   test('of the console are those of its pages at a path that does not decode, and repeat nothing of it', async () => {
