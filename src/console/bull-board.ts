@@ -104,7 +104,7 @@ const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
     if (job === undefined) return job;
     // By default BullMQ also removes every job that this one names as a child, in any queue.
     const remove = job.remove.bind(job, { removeChildren: false });
-    return Object.assign(shorten(job), { remove });
+    return Object.assign(shorten(job), { remove, removeUnprocessedChildren: undefined });
   };
   return adapter;
 };

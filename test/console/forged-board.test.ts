@@ -104,8 +104,9 @@ test.skipIf(inject('redisUrl') === null)(
     const headers = { cookie: await signIn(site.url, 'olga') };
     const ask = (path: string, method = 'GET') =>
       fetch(new URL(path, site.url), { method, headers, signal: AbortSignal.timeout(20_000) });
-    const { status } = await ask(`/queues/api/queues/${fetchPictures.name}/forged/clean`, 'PUT');
-    expect(status).toBe(204);
+    const act = async (name: string) =>
+      (await ask(`/queues/api/queues/${fetchPictures.name}/forged/${name}`, 'PUT')).status;
+    expect([await act('remove-unprocessed-children'), await act('clean')]).toEqual([400, 204]);
     expect(await media.exists(`${key}:forged`)).toBe(0);
     expect(await site.producer.queue(deliverEvent).getJobState(id ?? '')).toBe('waiting');
 
