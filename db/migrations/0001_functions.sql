@@ -1520,9 +1520,10 @@ begin
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
       and (keeper is null or role in (keeper, 'catalogue_operator'))
-      -- Of a sign-in: where. That of an application, at the portal, does not say it.
+      -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
-        case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
+        case when new.action <> 'access.refuse' and (new.action, new.actor_kind) <> ('session.sign_in', 'operator')
+          then role end) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.' or role = 'catalogue_operator'
         or role = any(case

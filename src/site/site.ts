@@ -129,7 +129,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     warn(request.log, 'right', seen, 'access refused');
     if (changesState(request.method)) {
       const subject = `page:${request.routeOptions.url}`;
-      const details = { address: request.ip };
+      const details = { site: frame.site, address: request.ip };
       const entry = { ...operatorActor(operator.login), action: 'access.refuse', subject, details } as const;
       await recordKnownRefusal(sql, entry);
     }

@@ -179,8 +179,10 @@ it.each(['console', 'operator_api'] as const)(
     expect(await attempt(role, entry('approval.use', 'operator:olga', officer))).toBe(own);
     expect(await attempt(role, entry('approval.approve', 'operator:olga', { kind: 'reviewer' }))).toBe(own);
     const signIn = (site: string) => entry('session.sign_in', 'operator:kim', { by: 'password', site });
-    await expectRefused(role, [signIn('kyc_desk')]);
-    expect(await attempt(role, signIn('console'))).toBe(own);
+    const refusal = (details = {}) => entry('access.refuse', 'page:/requests', details);
+    await expectRefused(role, [signIn('kyc_desk'), refusal(), refusal({ site: 'kyc_desk' })]);
+    for (const said of [signIn('console'), refusal({ site: 'console' })])
+      expect(await attempt(role, said)).toBe(own);
     expect(await attempt(role, entry('kyc.pull'))).toBe(1);
     expect(await attempt(role, entry('approval.request', 'run:1'))).toBe(1);
   },

@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"7a0928bf274d47af8fcca74dc471a77572fff668dda6a9871d7bec748cdd04ae","created_at":1795509822667}')
+  ('{"id":2,"hash":"b1162af03da18c1143c867e379896f49c9d1d40cd09861c11d660efdb930f6fc","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1435,9 +1435,10 @@ begin
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
       and new.action ~ '^[a-z_]+\.[a-z_]+$'
       and (keeper is null or role in (keeper, 'catalogue_operator'))
-      -- Of a sign-in: where. That of an application, at the portal, does not say it.
+      -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
-        case when (new.action, new.actor_kind) <> ('session.sign_in', 'operator') then role end) = role
+        case when new.action <> 'access.refuse' and (new.action, new.actor_kind) <> ('session.sign_in', 'operator')
+          then role end) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval\.' or role = 'catalogue_operator'
         or role = any(case
