@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readConfig } from '#src/config.ts';
+import { readCompose } from '#test/ops/compose.ts';
 
 const run = promisify(execFile);
 
@@ -53,6 +54,14 @@ test('the block for users of Redis writes an aclfile with each user and its pass
   ).toEqual(passwords.trim().split('\n').toSorted());
   expect(users).toHaveLength(8);
   expect(acl, 'somebody may empty Redis').toMatch(/^user admin on >[0-9a-f]{32} ~\* &\* \+@all$/m);
+});
+
+test('a Redis without a container is given the limits of docker-compose.yml, which keep large jobs away', async () => {
+  const page = await readFile('docs/run.md', 'utf8');
+  const { services } = await readCompose();
+  const args = services.redis?.command ?? [];
+  for (const name of ['proto-max-bulk-len', 'client-output-buffer-limit'])
+    expect(page).toContain(`\`${name} ${args[args.indexOf(`--${name}`) + 1]}\``);
 });
 
 type Manifest = {
