@@ -88,9 +88,13 @@ const UNREADABLE: Partial<JobJson> = {
   attemptsMade: 0,
 };
 
+/** Schedulers of a queue that are shown, those that are due next: each application has two. */
+const SCHEDULERS_MAX = 200;
+
 /** A queue on the board, whose jobs are read one after another. */
 const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
-  const adapter = new BullMQAdapter(queue, { readOnlyMode });
+  const getJobSchedulers = { value: () => queue.getJobSchedulers(0, SCHEDULERS_MAX - 1, true) };
+  const adapter = new BullMQAdapter(Object.create(queue, { getJobSchedulers }), { readOnlyMode });
   adapter.getJobs = async (statuses, start = 0, end = -1) => {
     const jobs: Job[] = [];
     for (const id of await queue.getRanges(statuses as JobType[], start, end)) {

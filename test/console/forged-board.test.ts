@@ -2,7 +2,7 @@ import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildConsole } from '#src/console/app.ts';
-import { deliverEvent, fetchPictures } from '#src/ingest/specs.ts';
+import { deliverEvent, fetchPictures, tick } from '#src/ingest/specs.ts';
 import { addTestOperator, signIn } from '#test/support/console.ts';
 import { startRedisWithUsers } from '#test/support/redis-users.ts';
 import { openAs } from '#test/support/roles.ts';
@@ -53,6 +53,18 @@ test('a page of jobs of a megabyte each has their names, and the data of those t
   expect(text.split('"forged"')).toHaveLength(21);
   expect(text).toContain('{"application_id":"acme"}');
   expect((await read(`/${deliverEvent.name}/${forged?.id}`)).length).toBeLessThan(10_000);
+});
+
+test('of many schedulers, as thousands of applications have, a viewer reads those that are due next', async () => {
+  const ticks = served.producer.queue(tick as never);
+  const every = 3_600_000;
+  const add = (n: number) =>
+    ticks.upsertJobScheduler(`games.${n}`, { every, startDate: Date.now() + (1_000 - n) * every });
+  for (let n = 0; n < 250; n += 1) await add(n);
+  const answer = await fetch(new URL('/queues/api/job-schedulers', served.url), { headers: { cookie } });
+  const { schedulers } = (await answer.json()) as { schedulers: { id: string }[] };
+  expect(schedulers).toHaveLength(200);
+  expect(schedulers[0]?.id).toBe('games.249');
 });
 
 test('jobs that are parents of each other are read once, and their children one level deep', async () => {
