@@ -10,7 +10,7 @@ const compare = async (sql: Queryable): Promise<{ unknown: number; missing: numb
 };
 
 /**
- * Refuses a database that a newer version migrated: migrations cannot be undone.
+ * Refuses a database that a newer version migrated, because migrations cannot be undone.
  * @throws CatalogueError that says what to do
  */
 export const refuseNewerSchema = async (sql: Queryable): Promise<void> => {

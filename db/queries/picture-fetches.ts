@@ -124,7 +124,7 @@ export const saveContent = async (sql: Queryable, content: NewContent): Promise<
 
 /**
  * Reads the result of the last request.
- * @returns undefined if a request is due or may be running, also because the store did not keep the bytes
+ * @returns undefined if a request may be running or is due, as it is if the store lacks the bytes
  */
 export const readFreshOutcome = async (
   sql: Queryable,

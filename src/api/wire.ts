@@ -23,8 +23,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 const EXCESS = `The body has more than ${MAX_JSON_VALUES} keys and values, or nests deeper than ${MAX_JSON_DEPTH} levels.`;
 
 /**
- * @throws ApiError wrongContentType if the charset is not UTF-8, invalidJson if the bytes are not JSON in UTF-8, invalidField
- *   if they have too many values: a schema that refuses millions of them takes half a minute
+ * @throws ApiError wrongContentType if the charset is not UTF-8, invalidJson if the bytes are not JSON in UTF-8,
+ * invalidField if they have too many values, because a schema that refuses millions of them takes half a minute
  */
 const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown => {
   const charset = CHARSET.exec(contentType ?? '')?.[1]?.toLowerCase();

@@ -42,7 +42,7 @@ export type CheckTarget = WebhookTarget & {
   concurrency: number;
 };
 
-/** The calls of one check. A call is made once: the same request returns the same result. */
+/** The calls of one check. Each call is made once, and the same request then returns the same result. */
 export type Session = {
   target: CheckTarget;
   call: (operation: Operation, body: object, credential?: Credential) => Promise<Call>;
@@ -59,7 +59,7 @@ export type Session = {
   close: () => void;
 };
 
-/** Addresses that are signed name the second of their signature. */
+/** Longer than a second, because a signed address names the second of its signature. */
 const REPEAT_MS = 1_100;
 
 /** Most MiB of the responses of a check, which keeps them all. An ordinary application needs less than 2. */
@@ -70,7 +70,7 @@ const RET_MSG_SHOWN = 200;
 
 export type SessionOptions = {
   signal: AbortSignal;
-  /** How long after the beginning a call may be repeated. */
+  /** How long after the beginning of the session a call is repeated at the earliest. */
   repeatMs?: number | undefined;
   /** The deadline of a call. Default: that of the workers. */
   callTimeoutMs?: number | undefined;

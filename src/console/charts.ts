@@ -41,7 +41,7 @@ export const barChart = (
     const parts = series.map(({ values, tone }) => {
       const value = values[index] ?? 0;
       if (value === 0) return null;
-      // A bar of one among thousands is visible.
+      // At least 2, so that a bar of one among thousands is visible.
       const height = Math.max(2, (value / max) * (HEIGHT - 4));
       top -= height;
       return rect(tone, { x: index * step + (step - width) / 2, y: Math.max(0, top), width, height });

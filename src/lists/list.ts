@@ -61,14 +61,14 @@ export type SortText<Sort extends string> = Sort | `-${Sort}`;
 
 type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort extends string> = {
   name: `${string}.${string}`;
-  /** What one row is, and several. */
+  /** What one row is called, and several rows. */
   nouns: readonly [one: string, many: string];
-  /** The key of the rows in a JSON document. Default: what several rows are. */
+  /** The key of the rows in a JSON document. Default: the noun of several rows. */
   plural?: string;
   right: Right;
   /** Each key is made by `src/lists/filters.ts`, so that every front has a control for it. */
   filter: Filter;
-  /** None: the order is fixed. */
+  /** If there are none, the order is fixed. */
   sorts: readonly Sort[];
   /** The default sort. */
   order: SortText<NoInfer<Sort>>;
@@ -82,7 +82,7 @@ type ListWith<AnyColumn, Row extends object, Filter extends z.ZodObject, Sort ex
   found?: number;
   /** The fields of a row that the operator API serves. */
   row: z.ZodObject;
-  /** Adds to a row those of these fields that were not read. Absent: the command line prints the row as it was read. */
+  /** Adds the fields of `row` that `read` did not return. Absent: the command line prints the row as it was read. */
   document?(row: Row): object;
   /** @param producer opens the queues */
   read(

@@ -19,7 +19,7 @@ import { areMostUnreachable } from '#src/rules/backoff.ts';
 /** Only the applications that lag most have separate series. */
 const LAGGING_MAX = 20;
 
-/** Maximum age of the other queries. */
+/** Maximum age of queries that read few rows. */
 const QUICK_MS = 30_000;
 /** Maximum age of queries that read whole tables. */
 const SLOW_MS = 60_000;
@@ -84,7 +84,7 @@ const VERDICT_GAUGES: Record<string, [help: string, value: (verdicts: Verdicts) 
 /**
  * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
  * with `max without (instance, process)`, because each series also has the name of its process. If the database does not
- * accept writes, `catalogue_database_up` is 0, and if it does not answer and the others are absent.
+ * accept writes, `catalogue_database_up` is 0. If it does not answer, the other metrics are absent too.
  */
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   const quick = cached(QUICK_MS, WAIT_MS, () =>

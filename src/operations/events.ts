@@ -66,7 +66,7 @@ const rotate = async (
       `The former secret signs until ${ends.toISOString()}, and would end now. Wait, or give this time as former_until (--former-until).`,
     );
   const expected = seen === undefined ? ends : seen;
-  // A secret opens for the address that it was sealed for alone.
+  // A secret opens only for the address that it was sealed for.
   if (prepared?.address.url !== url) throw new TransactionRestart();
   const { secret, sealed } = prepared;
   const former_until = await replaceEventSecret(tx, receiver, sealed, { expected, both_ms: BOTH_SECRETS_MS });
@@ -121,7 +121,7 @@ export const retryEvents = defineOperation({
   right: 'manage_applications',
   byApplication: true,
   input: oneApplication.extend({
-    /** These events. Absent, as `since`: every event since the first address was set that is not delivered. */
+    /** These events. Without them and without `since`, every event since the first address was set that is not delivered. */
     event_ids: z.array(z.guid().toLowerCase()).min(1).max(DELIVERIES_MAX).optional(),
     /** Every event since this time, delivered ones too; at most the oldest 10,000. */
     since: sinceTime.optional(),

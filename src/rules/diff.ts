@@ -29,7 +29,7 @@ const linesOf = (text: string): string[] => text.split(/(?<=\n)/);
 
 /** With this many changes, a comparison takes 30 ms, and it grows with their square. Beyond it, whole lines or texts are marked. */
 const CHANGES_MAX = 400;
-/** Texts of more characters together are not compared by words: splitting this many takes 25 ms. */
+/** Texts of more characters together are not compared by words, because splitting this many takes 25 ms. */
 const WORDS_TEXT_MAX = 32_768;
 /** This many characters around a change are compared with it, so that it does not begin or end within a word. */
 const CONTEXT = 64;

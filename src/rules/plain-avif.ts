@@ -13,7 +13,7 @@ const readBoxes = (bytes: Buffer): Box[] => {
   const boxes: Box[] = [];
   for (let at = 0; at < bytes.length; ) {
     const size = bytes.readUInt32BE(at);
-    // A box of size 0 reaches to the end. Size 1 means one of 64 bits, which no picture needs.
+    // A box of size 0 reaches to the end. A size of 1 means that a size of 64 bits follows, which no picture needs.
     const end = size === 0 ? bytes.length : at + size;
     if (end < at + 8 || end > bytes.length) throw new RangeError('a box of another length');
     boxes.push({ type: bytes.toString('latin1', at + 4, at + 8), data: bytes.subarray(at + 8, end) });

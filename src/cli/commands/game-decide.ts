@@ -32,7 +32,7 @@ const REST = /^\d+ .*, next: /;
 /** The header of `game list`. */
 const HEADER = /^game\s+application\s/;
 
-/** Longer than a game with its revision. */
+/** Most characters of a wrong word that an error shows. A game with its revision is shorter. */
 const WORD_SHOWN = 60;
 
 /** Reads games from lines: the first word of each is a game, as `game list` prints them. */

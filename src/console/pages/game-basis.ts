@@ -48,7 +48,7 @@ const rejectionOf = ({ timeline: { rejection } }: GameView): SafeHtml | null =>
   html`<strong dir="auto">${rejection.reason_label ?? 'No reason given'}.</strong>
 <span dir="auto">${rejection.text}</span>`;
 
-/** Tells what a decision was made on and what changed since. Null: nothing that the page does not say elsewhere. */
+/** Tells what a decision was made on and what changed since. Null if the page says all of it elsewhere. */
 const sinceDecision = (view: GameView, { revision }: DecisionEntry): SafeHtml | null => {
   const { from, to } = view.diff;
   const replaced = view.pictures.former.size;
