@@ -13,13 +13,13 @@ import { expireFormerRecords, expireRemovedRecords } from '#src/operations/kyc-r
 import { operateAsSystem } from '#src/operations/operate.ts';
 import { defineJob } from '#src/queue/job.ts';
 
-/** Runs and their pages stay this long; the newest runs of an application stay longer (db/queries/run-days.ts). */
+/** Runs and their pages are kept this long; the newest runs of an application are kept longer (db/queries/run-days.ts). */
 const KEEP_RUNS_MS = DAY_MS;
-/** The sums by day of deleted runs stay this many days. */
+/** The sums by day of deleted runs are kept this many days. */
 const KEEP_DAYS = 400;
-/** Failures stay this long after they last happened. */
+/** Failures are kept this long after they last happened. */
 const KEEP_FAILURES_MS = 90 * DAY_MS;
-/** Events stay this long. The developer's guide and the OpenAPI document name it. */
+/** Events are kept this long. The developer's guide and the OpenAPI document name it. */
 const KEEP_EVENTS_MS = 90 * DAY_MS;
 /** Rows a statement: locks stay short, and the job ends soon after an abort. */
 const BATCH = 5_000;

@@ -5,7 +5,7 @@ import { where } from '#db/where.ts';
 import { RUN_COUNTERS, type RunCounts, type RunOutcome } from '#src/contract/words.ts';
 import { COUNTED_MAX } from '#src/rules/budgets.ts';
 
-/** The number of newest runs of an application that stay at any age; the newest of each outcome stays too. */
+/** The number of newest runs of an application that are kept at any age. The newest of each outcome is kept too. */
 const RUNS_KEPT = 20;
 
 /** The place of a run in the order in which runs finished. The time is text, because a Date has no microseconds. */

@@ -1,4 +1,7 @@
-/** Decisions on games: pass, reject. The triggers of `games` write what follows a decision: counters, lanes, events. */
+/**
+ * Decisions on games: pass, reject. The triggers of `games` write what follows a pass or a rejection: counters, lanes,
+ * events (docs/architecture.md).
+ */
 
 import { randomUUIDv7 } from 'node:crypto';
 import { z } from 'zod';

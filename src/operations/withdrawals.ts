@@ -17,7 +17,7 @@ export const selectedGames = z
   .min(1, 'names no game: select at least one')
   .max(SELECTED_MAX, `must be at most ${SELECTED_MAX}`);
 
-/** @throws CatalogueError unless the run is suspect and the latest one: a later list is newer */
+/** @throws CatalogueError unless the run is suspect and the latest one, because a later run has read a newer list */
 const requireSuspect = async (tx: Queryable, run_id: string): Promise<string> => {
   const run = await lockSuspectRun(tx, run_id);
   if (run === undefined) throw new NotFoundError('run', run_id);
@@ -30,8 +30,8 @@ const requireSuspect = async (tx: Queryable, run_id: string): Promise<string> =>
 };
 
 /**
- * Withdraws games that a suspect run did not name (`listVanishingGamePage`). Games that a later call has fetched stay.
- * `run.start_accepting` reads the list again instead.
+ * Accepts withdrawals of a suspect run: withdraws games that it did not name (`listVanishingGamePage`). Games that a later
+ * call has fetched stay. `run.start_accepting` opens a new run instead, which reads the list again.
  */
 export const acceptWithdrawals = defineOperation({
   name: 'run.accept_withdrawals',
@@ -40,7 +40,7 @@ export const acceptWithdrawals = defineOperation({
   right: 'accept_withdrawals',
   input: z.object({
     run_id: z.guid().toLowerCase(),
-    /** Absent: all. With an approval, its games count. */
+    /** Absent: all. With an approval, the games that it names. */
     game_ids: selectedGames.optional(),
   }),
   subject: runSubject,
