@@ -1,60 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setDecisionRules } from '#db/queries/decision-rules.ts';
-import { findGame, upsertGames } from '#db/queries/games.ts';
-import { findKycRecord } from '#db/queries/kyc.ts';
 import { endExpiredVerdicts, findLastVerdict } from '#db/queries/verdicts.ts';
 import type { Verdict } from '#src/contract/words.ts';
-import { holdApplication, releaseApplication } from '#src/operations/holds.ts';
 import { approve } from '#src/operations/requests.ts';
 import { giveVerdict } from '#src/operations/verdicts.ts';
-import { useStolenLogins } from '#test/privilege/support.ts';
+import { acme, useGameOfDeveloper } from '#test/operations/game-of-developer.ts';
 import { addOperators, answerBy, askBy } from '#test/support/approvals.ts';
-import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { decideGames, KIM, operateAs, undoGameDecisions } from '#test/support/operate.ts';
 
-const { database, expectRefused } = useStolenLogins();
-const KEYS = ringOf(['k1']);
-const ALONE = { fourEyes: { kinds: [], onceTwo: false } } as const;
-const acme = { application_id: 'acme' };
-let game_id: string;
-
-const pull = (changes: object = {}) => store(database.sql, KEYS, 'acme', { ...PLANTED, ...changes });
-const recordId = async () => (await findKycRecord(database.sql, 'acme'))?.record_id ?? '';
-const verdictOn = async (record_id: string, verdict: Verdict = 'verified', more: object = {}) =>
-  operateAs(
-    database.sql,
-    KIM.actor,
-    giveVerdict,
-    { ...acme, record_id, verdict, reason: 'ticket', ...more },
-    ALONE,
-  );
-const standing = async () => (await findLastVerdict(database.sql, 'acme'))?.state;
-const pass = async () => {
-  const { games } = await decideGames(
-    database.sql,
-    [{ game_id, revision: 1 }],
-    { audit_status: 'passed' },
-    KIM.actor,
-  );
-  return games[0]?.result;
-};
-const statusOf = async () => (await findGame(database.sql, game_id))?.audit_status;
-const events = () =>
-  database.sql<
-    { type: string; why: string }[]
-  >`select type, data ->> 'why' as why from events order by event_number`;
-
-beforeEach(async () => {
-  const { sql } = database;
-  await sql`truncate applications, games, game_revisions, game_audits, events, operators, approvals, held_games cascade`;
-  await setDecisionRules(sql, { games_need_verdict: false });
-  await addApplication(sql, 'acme');
-  await pull();
-  const game = fetchedGame();
-  game_id = game.game_id;
-  await upsertGames(sql, 'acme', [game]);
-});
+const { database, expectRefused, pull, recordId, verdictOn, standing, pass, statusOf, events, gameId } =
+  useGameOfDeveloper();
 
 describe('a verdict', () => {
   it('is bound to the version that was seen', async () => {
@@ -174,7 +129,7 @@ describe('while games need a verdict', () => {
     await verdictOn(await recordId());
     await pass();
     const reject = { audit_status: 'rejected', reason: 'other' } as const;
-    await decideGames(sql, [{ game_id, revision: 1 }], reject, KIM.actor);
+    await decideGames(sql, [{ game_id: gameId(), revision: 1 }], reject, KIM.actor);
     const [rejection] = await sql<
       { audit_id: number }[]
     >`select max(audit_id)::int as audit_id from game_audits`;
@@ -196,49 +151,6 @@ describe('while games need a verdict', () => {
       'has no standing verdict',
     );
     expect(await statusOf()).toBe('pending');
-  });
-});
-
-describe('a hold', () => {
-  const hold = () => operateAs(database.sql, KIM.actor, holdApplication, { ...acme, reason: 'The rights.' });
-  const release = () => operateAs(database.sql, KIM.actor, releaseApplication, acme);
-
-  it('makes every passed game pending and refuses the next pass; a release makes them live again', async () => {
-    await pass();
-    expect(await hold()).toMatchObject({ games: 1 });
-    expect(await statusOf()).toBe('pending');
-    expect(await pass()).toBe('held');
-    await expect(hold()).rejects.toThrow('held already');
-    expect(await release()).toMatchObject({ games: 1 });
-    expect(await statusOf()).toBe('passed');
-    await expect(release()).rejects.toThrow('is not held');
-    expect((await events()).map(({ type, why }) => `${type} ${why}`)).toEqual([
-      'game.passed decided',
-      'game.pending held',
-      'game.passed released',
-    ]);
-  });
-
-  it('leaves a game pending whose content or decision changed meanwhile', async () => {
-    await pass();
-    await hold();
-    await decideGames(
-      database.sql,
-      [{ game_id, revision: 1 }],
-      { audit_status: 'rejected', reason: 'other' },
-      KIM.actor,
-    );
-    expect(await release()).toMatchObject({ games: 0 });
-    expect(await statusOf()).toBe('rejected');
-  });
-
-  it('is not released while games need a verdict that does not stand', async () => {
-    await pass();
-    await hold();
-    await setDecisionRules(database.sql, { games_need_verdict: true });
-    await expect(release()).rejects.toThrow('a KYC officer gives one first');
-    await verdictOn(await recordId());
-    expect(await release()).toMatchObject({ games: 1 });
   });
 });
 

@@ -1,104 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database } from '#db/client.ts';
+import { expect, test } from 'vitest';
 import { carryOver, takeCarryCandidates } from '#db/queries/carried-decisions.ts';
-import { upsertGames } from '#db/queries/games.ts';
 import { listPins, placesOf } from '#db/queries/picture-pins.ts';
-import { carryOverDecisionsJob } from '#jobs/carry-over-decisions.ts';
-import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createReopenGames } from '#src/operations/reopen-games.ts';
-import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
-import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
 import { readTimeline } from '#src/review/timeline.ts';
-import { addApplication, DEFAULT_RULE, fetchedGame, KIM } from '#test/support/factories.ts';
-import { oneGame } from '#test/support/landed.ts';
-import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
+import { type Changes, useCarryOver } from '#test/pictures/carried-games.ts';
+import { DEFAULT_RULE, KIM } from '#test/support/factories.ts';
+import { undoGameDecisions } from '#test/support/operate.ts';
+import { aPicture } from '#test/support/pictures.ts';
 import { until } from '#test/support/until.ts';
 
-const database = useTestDatabase();
-const signal = new AbortController().signal;
-let server: PictureServer;
-let decoder: Decoder;
-let pictures: Pictures;
-let media: Database;
-let worker: Database;
-let reviewer: Database;
-
-beforeAll(async () => {
-  server = await startPictureServer();
-  decoder = createDecoder();
-  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  media = database.as('media');
-  worker = database.as('worker');
-  reviewer = database.as('console');
-  const limits = { maxBytes: 200_000, recheckMs: 3_600_000 };
-  pictures = createPictures({
-    sql: media,
-    egress,
-    decoder,
-    ...limits,
-    reopenGames: createReopenGames(media),
-  });
-  await addApplication(database.sql, 'acme');
-});
-afterAll(async () => {
-  pictures.close();
-  decoder.close();
-  await server.close();
-});
-
-let minute = 0;
-type Changes = Partial<ApplicationGameDetail>;
-/** Lands a game with an icon and two pictures in a folder of the server. */
-const land = async (game_id: string, folder: string, changes: Changes = {}) => {
-  minute += 1;
-  const at = (name: string) => `${server.url}/${folder}/${name}.png`;
-  const detail = {
-    game_icon: [at('icon')],
-    game_store_pic: [at('1'), at('2')],
-    game_store_video: '',
-    ...changes,
-  };
-  const game = fetchedGame({ game_id, ...detail }, new Date(Date.UTC(2026, 0, 1, 0, minute)));
-  await upsertGames(worker, 'acme', [game]);
-};
-/** Puts the files of a game into a folder. */
-const serve = async (folder: string, seeds: readonly number[]) => {
-  for (const [index, name] of ['icon', '1', '2'].entries()) {
-    const seed = seeds[index];
-    if (seed === undefined) server.files.delete(`/${folder}/${name}.png`);
-    else server.files.set(`/${folder}/${name}.png`, { bytes: await aPicture(seed), etag: `"${seed}"` });
-  }
-};
-const gameOf = (id: string) => oneGame(database.sql, 'acme', id);
-const decide = async (id: string, audit_status: 'passed' | 'rejected' = 'passed') => {
-  const { game_id, revision, game_icon, game_store_pic } = await gameOf(id);
-  for (const url of [...game_icon, ...game_store_pic])
-    await pictures.refresh({ application_id: 'acme', url }, 'look', signal);
-  const details =
-    audit_status === 'rejected' ? { reason: 'rights', text: 'Whose logo is it?', note: 'hm' } : {};
-  const { games } = await decideGames(reviewer, [{ game_id, revision }], { audit_status, ...details }, KIM);
-  expect(games[0]?.result).toBe('decided');
-};
-const carry = async () => {
-  await database.sql`update changed_games set carry_at = now() where carry_at is not null`;
-  await database.sql`update pictures set fresh_until = now()`;
-  return carryOverDecisionsJob.handler({}, { deps: { sql: media, pictures }, signal } as never);
-};
-const auditsOf = async (id: string) => {
-  const { game_id } = await gameOf(id);
-  return database.sql<{ audit_id: number; decided_by: string; carried_over_from: number | null }[]>`
-    select audit_id::int, audit_status, revision, decided_by, reason, text, note, carried_over_from::int
-    from game_audits where game_id = ${game_id} order by audit_id`;
-};
-const carryAt = async (id: string) => {
-  const { game_id } = await gameOf(id);
-  const [row] = await database.sql<{ carry_at: Date | null }[]>`
-    select carry_at from changed_games where game_id = ${game_id}`;
-  return row?.carry_at;
-};
+const { database, signal, land, serve, gameOf, decide, carry, auditsOf, carryAt, world } = useCarryOver();
 
 test.each(['passed', 'rejected'] as const)(
   'a game that moved to another host with the same bytes gets its decision back: %s',
@@ -152,7 +62,7 @@ test('its pictures are watched as those of any decision', async () => {
   await serve('moved-passed-new', [1, 9, 3]);
   await database.sql`update pictures set fresh_until = now()`;
   const [url = ''] = (await gameOf('moved-passed')).game_store_pic;
-  expect(await pictures.refresh({ application_id: 'acme', url }, 'check', signal)).toMatchObject({
+  expect(await world().pictures.refresh({ application_id: 'acme', url }, 'check', signal)).toMatchObject({
     drifted: [game_id],
   });
 });
@@ -200,7 +110,7 @@ test('a game that changes again is looked at again, and a signed address of the 
 
 test('a decision that was carried over and undone stays undone', async () => {
   const last = (await auditsOf('again')).at(-1);
-  const undone = await undoGameDecisions(reviewer, [last?.audit_id ?? 0], KIM);
+  const undone = await undoGameDecisions(world().reviewer, [last?.audit_id ?? 0], KIM);
   expect(undone[0]?.result).toBe('undone');
   expect(await gameOf('again')).toMatchObject({ audit_status: 'pending' });
   expect(await carryAt('again')).toBeNull();
@@ -221,7 +131,7 @@ test('a decision that names no bytes of a picture is not carried over, and neith
   await serve('drift', [1, 2, 4]);
   await database.sql`update pictures set fresh_until = now()`;
   const [, url = ''] = (await gameOf('drift')).game_store_pic;
-  await pictures.refresh({ application_id: 'acme', url }, 'check', signal);
+  await world().pictures.refresh({ application_id: 'acme', url }, 'check', signal);
   await serve('drift', [1, 2, 3]);
   expect(await gameOf('drift')).toMatchObject({ audit_status: 'pending', revision: 1 });
   expect(await carryAt('drift')).toBeNull();
@@ -236,15 +146,17 @@ test('a media process that lies passes nothing whose texts, video, or number of 
     const places = placesOf({ ...game, audit_id }, DEFAULT_RULE);
     // It may write what it likes into the table of pictures.
     for (const { picture_id, place, is_icon } of places)
-      await media`
+      await world().media`
         update pictures set sha256 = p.sha256 from picture_pins p
         where pictures.picture_id = ${picture_id} and p.audit_id = ${audit_id} and p.is_icon = ${is_icon}
           and p.place = ${place}`;
-    expect(await carryOver(media, { game_id: game.game_id, revision: 2, audit_id }, places)).toBe(false);
+    expect(await carryOver(world().media, { game_id: game.game_id, revision: 2, audit_id }, places)).toBe(
+      false,
+    );
     expect(await gameOf(what)).toMatchObject({ audit_status: 'pending' });
   }
   await expect(
-    media`insert into game_audits (game_id, revision, audit_status, decided_by)
+    world().media`insert into game_audits (game_id, revision, audit_status, decided_by)
       values ((select game_id from games limit 1), 1, 'passed', 'kim')`,
   ).rejects.toThrow('permission denied');
 });
@@ -256,7 +168,7 @@ test('a hundred games that moved, half of them with one other byte: exactly the 
   for (const [n, name] of names.entries()) {
     for (const folder of ['old', 'new'])
       for (const file of ['icon', '1', '2'])
-        server.files.set(`/${name}-${folder}/${file}.png`, {
+        world().server.files.set(`/${name}-${folder}/${file}.png`, {
           bytes: folder === 'new' && n % 2 === 1 && file === '2' ? other : bytes,
         });
     await land(name, `${name}-old`);
@@ -275,5 +187,5 @@ test('a hundred games that moved, half of them with one other byte: exactly the 
       audit_status: n % 2 === 1 ? 'pending' : 'passed',
       revision: 2,
     });
-  expect(await takeCarryCandidates(media, 100, 1_000)).toEqual([]);
+  expect(await takeCarryCandidates(world().media, 100, 1_000)).toEqual([]);
 });
