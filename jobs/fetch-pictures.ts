@@ -3,7 +3,7 @@ import { fetchPictures } from '#src/ingest/specs.ts';
 import type { MediaContext } from '#src/pictures/dependencies.ts';
 import { defineJob } from '#src/queue/job.ts';
 
-/** Fetches the pictures of games that an operator is about to see: icons first, each address once an application. */
+/** Fetches the pictures of games that an operator is about to see: icons first, each address once for an application. */
 export const fetchPicturesJob = defineJob(
   fetchPictures,
   async ({ game_ids, icons_only }, { deps, signal, postpone }: MediaContext) => {

@@ -92,7 +92,7 @@ const isOfPassedGame = (sql: Queryable) => sql`g.audit_status = 'passed' and ${i
 /** If the game is not passed, the first bytes of a picture are requested until this long after the decision. */
 const FIRST_BYTES = '7 days';
 
-/** Gives the decisions that wait for the first bytes of a picture these bytes, and keeps them. */
+/** Binds the decisions that wait for the first bytes of a picture to these bytes, and marks the bytes to be kept. */
 export const fillPins = async (sql: Queryable, picture_id: string): Promise<void> => {
   await sql`
     with filled as (
@@ -119,8 +119,8 @@ export const listDriftedGames = (sql: Queryable, picture_id: string, limit: numb
   );
 
 /**
- * Returns those of these games to `pending` whose decision names other bytes of a picture than it has now, and records
- * why (`picture_changes`). The caller has locked the games.
+ * Returns to `pending` the games whose decision names other bytes of a picture than it has now, and records why
+ * (`picture_changes`). The caller has locked the games.
  * @returns the games, with the decision that no longer stands
  */
 export const returnDriftedGames = (tx: Queryable, picture_id: string, game_ids: readonly string[]) =>
@@ -208,7 +208,7 @@ export const listPins = async (sql: Queryable, game_id: string): Promise<Map<str
   return new Map(rows.map((row) => [row.picture_id, row.sha256]));
 };
 
-/** Reads the bytes of pictures in hex, and keeps them as they are until the transaction ends. */
+/** Reads the hashes of pictures in hex, and locks these pictures until the transaction ends. */
 export const lockPictures = async (
   tx: Queryable,
   picture_ids: readonly string[],

@@ -52,7 +52,7 @@ export const listFiguresPage = (
     id: sql`f.reviewer`,
   });
 
-/** Reads the median time that games waited which were decided since a time, 30 days by default; null if none of them waited. */
+/** Reads the median wait of games that were decided since a time, 30 days by default; null if none of them waited. */
 export const readMedianWait = async (sql: Queryable, since: Date | undefined): Promise<number | null> =>
   (await readValue(sql<{ median_ms: number | null }[]>`
     select ${waits(sql, 0.5)} as median_ms from game_audits d

@@ -24,7 +24,7 @@ export const listRunPage = (
 ) =>
   readListPage<RunItem>(sql, page, {
     columns: sql`r.*, ${applicationName(sql, 'r')}`,
-    // The array and the leading column: db/queries/api-games.ts explains both.
+    // db/queries/api-games.ts explains the array and the leading column.
     from: sql`sync_runs r ${where(sql, [
       application_id !== undefined && sql`application_id = any (array[${application_id}])`,
       outcome && (outcome === 'open' ? sql`finished_at is null` : sql`outcome = ${outcome}`),

@@ -22,7 +22,7 @@ export const healthColumns = () => ({
   /** Failed attempts in a row, and since when. */
   failures: integer().notNull().default(0),
   failing_since: moment('failing_since'),
-  /** No event is sent before. */
+  /** No event is sent before this time. */
   next_attempt_at: moment('next_attempt_at').notNull().defaultNow(),
   last_attempt_at: moment('last_attempt_at'),
   last_success_at: moment('last_success_at'),

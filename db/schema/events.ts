@@ -105,7 +105,7 @@ export const eventDeliveries = pgTable(
     attempts: integer().notNull().default(0),
     /** Attempts end 24 hours later. `event retry` sets it again. */
     requested_at: moment('requested_at').notNull().defaultNow(),
-    /** While a worker sends the event: when another worker may. */
+    /** While a worker sends the event, the time from which another worker may. */
     next_attempt_at: moment('next_attempt_at').notNull().defaultNow(),
     last_attempt_at: moment('last_attempt_at'),
     /** HTTP status of the last response; null without one. */

@@ -59,7 +59,7 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     return503OnClosing: false,
     clientErrorHandler: answerClientError,
     frameworkErrors: (error, request, reply) => {
-      // No hook ran before it.
+      // No hook has run before this handler.
       sendFailure(toApiError(error), request, reply.headers(DEFAULT_HEADERS));
     },
   });

@@ -19,7 +19,7 @@ export type FailedCall = { application_game_id: string; error: CallError; game?:
 /** A game with the bytes of its content as Postgres stores it, before compression. */
 export type FetchedDetail = FetchedGame & { bytes: number };
 
-/** The result of a detail call. `game` is null if its data is: not an error. */
+/** The result of a detail call. `game` is null if its data is null, which is no error. */
 export type DetailResult =
   | FailedCall
   | { application_game_id: string; error?: undefined; game: FetchedDetail | null };
@@ -28,13 +28,13 @@ export type DetailResult =
 export const bytesOf = (results: readonly DetailResult[]): number =>
   results.reduce((bytes, { game }) => bytes + (game?.bytes ?? 0), 0);
 
-/** A crash loses at most this many of a slow application's responses, and pages that began together write in turns. */
+/** A crash loses at most the responses of this time, and pages that began together write in turns. */
 const BATCH_MS = 1_000;
 
 /** At least three, because one or two broken games in a row do not mean that an application with a concurrency of 1 is down. */
 const STOP_AFTER_MIN = 3;
 
-/** A new order for each attempt: games that fail every time must not come before the others every time. */
+/** A new order for each attempt, because games that fail every time must not come before the others every time. */
 const shuffled = <Item>(items: readonly Item[]): Item[] =>
   items
     .map((item) => ({ item, place: Math.random() }))
@@ -62,15 +62,15 @@ const toFetchedGame = (
 
 /**
  * Calls the application-side game.queryDetail (section 4.5) for each game, at the application's pace, and yields the
- * results about every `batchMs` and at the end; a batch may be empty. The calls go on while the caller writes
- * a batch. A caller that leaves the loop stops them: calls in flight end first.
+ * results about every `batchMs` and at the end; a batch may be empty. The calls go on while the caller writes a batch. A
+ * caller that leaves the loop stops them, and waits for those in flight.
  *
- * No further call begins while too much is unwritten, once the application requests a delay (Retry-After), once the
- * pace's signal aborts, or after as many transport failures in a row as calls may be in flight (at least three). Games
- * without a call are in no batch. Throws when a turn cannot be taken, after the last batch.
+ * No further call begins while too much is unwritten, once the application requests a delay (Retry-After), once the pace's
+ * signal aborts, or after as many transport failures in a row as calls may be in flight (at least three). Games without a
+ * call are in no batch. Throws when a turn cannot be taken, after the last batch.
  *
  * @param unwritten counts the content that is read; the caller removes what it has written
- * @param clock the database's: details that different workers fetch are compared by the time of their request
+ * @param clock the database's, because details that different workers fetch are compared by the time of their request
  */
 export async function* fetchDetails(
   webhooks: Pick<WebhookClient, 'queryGameDetail'>,

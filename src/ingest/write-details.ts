@@ -29,7 +29,7 @@ export const NO_COUNTS: DetailCounts = {
   missing: 0,
 };
 
-/** No retry follows: the call succeeded, or a retry would fail in the same way. */
+/** Does no retry follow? Either the call succeeded, or a retry would fail in the same way. */
 const isFinal = ({ error }: DetailResult): boolean => error?.retryable !== true;
 
 const isFailedCall = (result: DetailResult): result is FailedCall => result.error !== undefined;
@@ -129,7 +129,7 @@ const findSurplus = async (
 
 /**
  * Writes games, and the failures of the others.
- * @param options.listHashes of the list entries, if the games were listed: a detail that is null is a failure then
+ * @param options.listHashes of the list entries, if the games were listed. A detail that is null is then a failure
  * @param options.room new games that the application may still have (null: no limit); further ones fail
  * @param options.keepsAges see `upsertGames`
  */

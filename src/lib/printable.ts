@@ -1,6 +1,6 @@
 // Applications choose texts that terminals show, so no text may control the terminal, or disguise what it shows.
 
-/** The C0 control characters. The strings of a JSON text contain none: `JSON.stringify` escapes them. */
+/** The C0 control characters. The strings of a JSON text contain none, because `JSON.stringify` escapes them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are replaced
 const C0_CONTROLS = /[\u0000-\u001f]/g;
 

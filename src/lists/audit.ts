@@ -36,7 +36,7 @@ const DETAILS_SHOWN = 400;
 /** Values of one list that an entry shows. */
 const VALUES_SHOWN = 3;
 
-/** Lists and objects in each other that an entry shows: ours have two. A stolen login may write thousands. */
+/** Levels of nested lists and objects that an entry shows. Ours have two; a stolen login may write thousands. */
 const LEVELS_SHOWN = 4;
 
 const formatValue = (value: unknown, levels = LEVELS_SHOWN): string => {

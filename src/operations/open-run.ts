@@ -7,8 +7,8 @@ import { TransactionRestart } from '#db/transact.ts';
 import { openRun } from '#src/ingest/steps.ts';
 
 /**
- * Closes the run of an application that its caller locked, before the application: what its calls in flight bring is not
- * stored.
+ * Closes the run of an application. The caller has locked the run, and then the application. Results of calls in flight are
+ * not stored.
  * @returns the run
  * @throws TransactionRestart if another run opened between the two locks
  */
@@ -24,8 +24,8 @@ export const closeOpenRun = async (
 };
 
 /**
- * Ends the open run of an application whose addresses change, and opens one like it if its schedule is active: a worker
- * adds its job. It accepts no withdrawals, because those of the former server were accepted.
+ * Ends the open run of an application whose addresses change, and opens one like it if its schedule is active; a worker
+ * adds the job. It accepts no withdrawals, because those of the former server were accepted.
  */
 export const moveRun = async (
   tx: Queryable,

@@ -17,9 +17,9 @@ import { placePicturesOf } from '#src/operations/place-pictures.ts';
  * closed, its games withdrawn, its failures and requests deleted, its API tokens revoked. A trigger ends its verdict, and
  * deletes its imports that wait for a first pull. Games, revisions and decisions stay readable.
  *
- * The transaction locks run, application and games in this order, as every other one. A run that opens between the locks
- * on the run and on the application is not locked in this order, so the transaction starts again: afterwards no run can
- * open. Each statement reads what was committed while the one before it waited for a lock.
+ * The transaction locks run, application and games in this order, as every other transaction does. A run that opens between
+ * the locks on the run and on the application is not locked in this order, so the transaction starts again: afterwards no
+ * run can open. Each statement reads what was committed while the one before it waited for a lock.
  */
 export const removeApplication = defineOperation({
   name: 'application.remove',

@@ -17,7 +17,7 @@ const compareClock = async (sql: Database, logger: Logger): Promise<void> => {
   else logger.warn(offset, fault);
 };
 
-/** Logs the rules of this environment that differ from the database's: `migrate` ran without them, or before they were set. */
+/** Logs the rules of this environment that differ from the database's, because `migrate` ran without them, or before they were set. */
 const compareRules = async (
   sql: Database,
   { games_need_verdict, review_target_ms }: Config['decisionRules'],

@@ -16,7 +16,7 @@ const form = z.discriminatedUnion('act', [
   z.object({
     act: z.literal('set'),
     url: z.string().trim(),
-    /** An empty box is an absent one. */
+    /** An empty box counts as absent. */
     api_token: z
       .string()
       .trim()
@@ -108,7 +108,7 @@ export const changeAddress = async (
   return { secret, undelivered };
 };
 
-/** Tells where to send events again that no further attempt sends. Empty if there are none. */
+/** Says where the developer can send events again that no further attempt sends. Empty if there are none. */
 const sendAgain = (undelivered: number, where: string): string =>
   undelivered > 0
     ? ` Events that were not delivered: ${number(undelivered)}. Send them again on ${where}.`

@@ -8,7 +8,7 @@ import {
 import type { CallErrorCode } from '#src/egress/errors.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
 
-/** What a call did wrong, and what its results may lack. */
+/** The kinds of failures that an application causes. */
 type ApplicationKind =
   | Exclude<CallErrorCode, 'aborted' | 'proxy_failed' | 'no_socket'>
   | 'invalid_item'

@@ -23,7 +23,7 @@ import type { SiteOptions } from '#src/site/options.ts';
 import { changesState, isForged } from '#src/site/origin.ts';
 import { addSignIn, readSessionCookie } from '#src/site/sign-in.ts';
 
-/** Anyone may send a body of this size, because a sign-in needs a few hundred bytes. */
+/** Small, because anyone may send a body of this size. A sign-in needs a few hundred bytes. */
 const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };
 
 /** Sessions, links and counts of attempts that have expired are deleted this often. */
@@ -40,7 +40,7 @@ class FormError extends Error {
   }
 }
 
-/** Forms: a name that appears more than once becomes an array. */
+/** Parses a form. A name that appears more than once becomes an array. */
 const parseForm = (body: string): Record<string, string | string[]> => {
   const form: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(body)) {
@@ -53,7 +53,7 @@ const parseForm = (body: string): Record<string, string | string[]> => {
   return form;
 };
 
-/** Requests that a page makes by itself: they do not keep a session open. */
+/** Did a page make this request by itself? Such requests do not keep a session open. */
 export const isPolling = (request: FastifyRequest): boolean =>
   request.method === 'GET' &&
   (request.url.startsWith('/queues/api/') ||
@@ -66,7 +66,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     trustProxy: trustedProxies.length === 0 ? false : trustedProxies,
     // BullMQ waits for an unreachable backend without limit.
     handlerTimeout: 30_000,
-    // No hook ran before it.
+    // No hook has run before this handler.
     frameworkErrors: ({ statusCode = 400 }, _request, reply) => {
       reply.headers(SECURITY_HEADERS);
       const message = 'There is no page at this address.';

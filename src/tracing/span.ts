@@ -1,7 +1,7 @@
 import { type Attributes, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { coerceError, safeMessage } from '#src/errors.ts';
 
-/** May be created before the SDK starts: it delegates to the tracer that is registered later. */
+/** May be created before the SDK starts, because it delegates to the tracer that is registered later. */
 const tracer = trace.getTracer('game-catalogue');
 
 /**

@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 /** Time limit for sending the rest at shutdown. What is not sent by then is dropped. */
 const FLUSH_MS = 2_000;
 
-/** Between two lines of the log that say that nothing is sent. */
+/** The shortest time between two lines of the log that say that nothing is sent. */
 const LOG_MS = 10 * 60_000;
 
 /** Logs the errors of OpenTelemetry, which otherwise says nothing of a collector that does not answer. */

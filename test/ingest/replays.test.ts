@@ -1,100 +1,23 @@
-import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ApplicationRow } from '#db/queries/applications.ts';
-import type { Failure } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { findPage } from '#db/queries/run-pages.ts';
-import { findRun, type RunFence, raiseFence } from '#db/queries/runs.ts';
-import { CallError, type CallErrorCode } from '#src/egress/errors.ts';
-import type { DetailResult, FailedCall } from '#src/ingest/fetch-details.ts';
-import { failRun, finishRun } from '#src/ingest/finish-run.ts';
-import { writePageDetails } from '#src/ingest/write-details.ts';
+import { findRun } from '#db/queries/runs.ts';
+import { finishRun } from '#src/ingest/finish-run.ts';
 import {
-  aDetail,
-  addApplication,
-  anOpenRun,
-  fetchedDetail,
-  fetchedGame,
-  summaryOf,
-} from '#test/support/factories.ts';
+  type Batch,
+  batchOf,
+  GAMES,
+  type Outcome,
+  page,
+  useRecordedRuns,
+} from '#test/ingest/recorded-runs.ts';
+import { anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { everyRow } from '#test/support/stored.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
-const database = useTestDatabase();
-/** An application that no other test has. */
-const ownApplication = () => addApplication(database.sql, `app-${randomUUID()}`);
-
-const GAMES = ['g-1', 'g-2', 'g-3', 'g-4', 'g-5', 'g-6', 'g-7', 'g-8'];
-const page = (ids: readonly string[]) => ({
-  total: ids.length,
-  list: ids.map((game_id) => summaryOf(aDetail({ game_id }))),
-});
-
-/** A run of a new application whose first page is recorded, with every detail open. */
-const aRecordedRun = async (ids = GAMES) => {
-  const application = await ownApplication();
-  const run = await anOpenRun(database.sql, application.application_id);
-  await recordPage(database.sql, { application, run, previous: undefined }, page(ids), 10);
-  return { application, run };
-};
-
-/** Its second page is empty: the listing has ended, the details of the first may still come. */
-const endListing = async ({ application, run }: Awaited<ReturnType<typeof aRecordedRun>>) => {
-  const now = await findRun(database.sql, run.run_id);
-  if (now === undefined) throw new Error('the run does not exist');
-  const previous = await findPage(database.sql, run.run_id, 1);
-  await recordPage(database.sql, { application, run: now, previous }, { total: now.row_count, list: [] }, 10);
-};
-
-type Outcome = 'fetched' | 'missing' | 'invalid' | 'not retried' | 'retried';
-type Batch = { batch: DetailResult[]; notRetried: Failure[] };
-
-const failure = (application_game_id: string, kind: string): Failure => ({
-  application_game_id,
-  kind,
-  reasons: [{ path: '', code: kind }],
-});
-
-const failedCalls = (ids: readonly string[], code: CallErrorCode): FailedCall[] =>
-  ids.map((application_game_id) => ({ application_game_id, error: new CallError(code, code) }));
-
-/** What one job fetched of these games. */
-const batchOf = (outcomes: ReadonlyMap<string, Outcome>): Batch => {
-  const ids = (outcome: Outcome) => [...outcomes].filter(([, own]) => own === outcome).map(([id]) => id);
-  return {
-    batch: [
-      ...ids('fetched').map((id) => ({ application_game_id: id, game: fetchedDetail({ game_id: id }) })),
-      ...ids('missing').map((application_game_id) => ({ application_game_id, game: null })),
-      ...failedCalls(ids('invalid'), 'invalid_data'),
-      ...failedCalls(ids('retried'), 'timeout'),
-    ],
-    notRetried: ids('not retried').map((id) => failure(id, 'timeout')),
-  };
-};
-
-const openGames = async (run_id: string) =>
-  Object.keys((await findPage(database.sql, run_id, 1))?.open_games ?? {});
-
-const write = (fence: RunFence, { batch, notRetried }: Batch) =>
-  writePageDetails(database.sql, fence, 1, batch, notRetried);
-
-/** Everything that a replay could change, without the ids and moments that differ from run to run. */
-const outcomeOf = async ({ application_id }: ApplicationRow, run_id: string) => ({
-  page: await database.sql`
-    select open_games, answered, listed, inserted, updated, unchanged, invalid, failed, missing
-    from sync_run_pages where run_id = ${run_id}`,
-  games: await database.sql`
-    select g.application_game_id, g.revision, g.content_hash, g.fetched_at, g.audit_status,
-           (select count(*)::int from game_revisions r where r.game_id = g.game_id) as revisions
-    from games g where application_id = ${application_id} order by application_game_id`,
-  failures: await database.sql`
-    select operation, application_game_id, kind, reasons, count from ingest_failures
-    where application_id = ${application_id} order by application_game_id`,
-});
+const { database, ownApplication, aRecordedRun, endListing, openGames, write, outcomeOf } = useRecordedRuns();
 
 describe('writePageDetails', () => {
   it('leaves the same rows and counters however often and in any order batches are replayed', async () => {
@@ -192,52 +115,6 @@ describe('recordPage', () => {
       ),
     );
     expect(await findRun(database.sql, run.run_id)).toMatchObject({ next_page: 2, total_max: 8 });
-  });
-});
-
-describe('A job with a stale fence', () => {
-  const batch = batchOf(
-    new Map<string, Outcome>([
-      ['g-1', 'fetched'],
-      ['g-2', 'missing'],
-      ['g-3', 'invalid'],
-      ['g-4', 'not retried'],
-    ]),
-  );
-
-  it.for<[how: string, lose: (fence: RunFence) => Promise<unknown>]>([
-    ['because the fence was raised', (fence) => raiseFence(database.sql, { ...fence, next_page: 2 })],
-    ['because the run was closed', (fence) => failRun(runEndings(database.sql), fence, 'down', 'none')],
-  ])('writes nothing anywhere: %s', async ([, lose]) => {
-    const { run, application } = await aRecordedRun();
-    await lose(run);
-    const before = await everyRow(database.sql);
-    const moved = { ...run, next_page: 2 };
-    expect(
-      await recordPage(database.sql, { application, run: moved, previous: undefined }, page(['x-1']), 10),
-    ).toBeUndefined();
-    expect(await write(run, batch)).toBeUndefined();
-    expect(await finishRun(runEndings(database.sql), run)).toBeUndefined();
-    expect(await failRun(runEndings(database.sql), run, 'late', 'application')).toBeUndefined();
-    expect(await everyRow(database.sql)).toEqual(before);
-  });
-
-  it('writes nothing either when the fence is raised while it waits for the lock', async () => {
-    const { run } = await aRecordedRun();
-    const before = await everyRow(database.sql);
-    const { late } = await database.sql.begin(async (tx) => {
-      await raiseFence(tx, { ...run, next_page: 2 });
-      const waiting = write(run, batch);
-      await until('the job waits for the run', async () => {
-        const blocked = await database.sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return blocked.length > 0;
-      });
-      return { late: waiting };
-    });
-    expect(await late).toBeUndefined();
-    const after = await everyRow(database.sql);
-    expect({ ...after, sync_runs: [] }).toEqual({ ...before, sync_runs: [] });
   });
 });
 

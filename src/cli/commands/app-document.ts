@@ -6,7 +6,10 @@ import { toApplicationDocument } from '#src/lists/applications.ts';
 import { readStanding } from '#src/review/standing.ts';
 import { explainShortAddresses, formatLifetime } from '#src/rules/address-lifetime.ts';
 
-/** An application as commands print it, with what is known of its addresses, and the address of its events and its health. */
+/**
+ * An application as commands print it: also how long its addresses last, and where its events are sent, with the health of
+ * that address.
+ */
 export const readApplicationDocument = async (sql: Database, row: ApplicationRow) => {
   const [webhook, lastMs, { hold, verdict, obstacle }] = await Promise.all([
     findEventWebhook(sql, row.application_id),

@@ -43,7 +43,7 @@ const RECENT_RUNS = 5;
 const runChart = (runs: readonly RunRow[]): SafeHtml => {
   const ended = runs.filter((run) => run.outcome !== null).toReversed();
   if (ended.length === 0) return html`<div class="empty"><p>No run has ended yet.</p></div>`;
-  // A run that listed nothing is visible too.
+  // At least 1, so that a run that listed nothing is visible too.
   const series = outcomeSeries((outcome) =>
     ended.map((run) => (run.outcome === outcome ? Math.max(1, run.listed) : 0)),
   );

@@ -129,7 +129,7 @@ Pass <kbd aria-hidden="true">p</kbd></button>`
 ${note === '' ? null : html`<p class="soft" id="pass-note">${note}</p>`}</div>`;
 };
 
-/** Sends the pictures that a list shows with a decision: a list that is fetched again replaces what it sends. */
+/** Fields by which a decision sends the pictures that a list shows. A list that is fetched again replaces its fields. */
 const seenPictures = (shown: readonly (PictureView | undefined)[]): SafeHtml[] =>
   Object.values(DECISION_FORMS).map(
     (form) =>
@@ -141,7 +141,7 @@ const ALTS: Partial<Record<ListDiff['field'], string>> = { game_icon: 'Icon', ga
 const DIGITS = 9;
 /** A gallery with more pictures scrolls (pictures.css). */
 const UNSCROLLED_MAX = 21;
-/** A page requests pictures that are being fetched every 0.8 s for 20 s, then every 15 s for ten minutes. */
+/** Every 0.8 s for 20 s, then every 15 s for ten minutes, a page requests pictures that are being fetched. */
 const POLLS_MAX = 65;
 const QUICK_POLLS = 25;
 
@@ -202,8 +202,8 @@ export const pictureList = (
 };
 
 /**
- * The pictures of some fields in one grid, below why they are late. No later answer replaces the reason, so nothing moves; a
- * style hides it once no list waits.
+ * The pictures of some fields in one grid, below the reason why they are late. No later answer replaces the reason, so
+ * nothing moves; a style hides it once no list waits.
  */
 export const gallery = (
   game: GameRow,
@@ -222,8 +222,8 @@ export const gallery = (
 };
 
 /**
- * The button that passes a game, for a page that shows it already. Once it is enabled, the other list comes with it: that
- * one may say that its pictures are being fetched, and a decision names what the lists show.
+ * The button that passes a game, for a page that shows it already. Once the button is enabled, the other list comes with
+ * it, because that list may still say that its pictures are being fetched, and a decision names what the lists show.
  */
 export const latePass = (
   game: GameRow,

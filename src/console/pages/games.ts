@@ -18,7 +18,7 @@ import { timelineCard } from '#src/site/timeline.ts';
 
 const PAGE = 50;
 
-/** The timeline of an application's id for which the list finds no game, for example because it is withdrawn; null if empty. */
+/** The timeline of a game that the list does not find, for example because the game is withdrawn; null if it is empty. */
 const findTimeline = async (
   sql: Database,
   application_id: string,

@@ -16,5 +16,5 @@ export const requestedGames = z
   .transform((ids) => ids.split(' ').filter(isUuid))
   .catch([]);
 
-/** Ends the requests of an element. htmx keeps one that nothing replaces, so an empty one takes its place. */
+/** Ends the requests of an element. htmx keeps an element that nothing replaces, so an empty element takes its place. */
 export const END = html`<div hidden></div>`;

@@ -87,7 +87,7 @@ const requestOfEntry = z.object({
   verdict: z.enum(VERDICTS).optional(),
 });
 
-/** Why something was done. Of a request and an approval, also for what. */
+/** Why something was done. For a request and an approval, also what was requested. */
 const whyCell = ({ action, subject, reason, details }: AuditRow): SafeHtml => {
   const request = action.startsWith('approval.') ? requestOfEntry.safeParse(details).data : undefined;
   const what = request && describeRequest({ ...request, subject, requested: request });
@@ -138,7 +138,7 @@ export const addDeveloper = (app: FastifyInstance, options: DeskOptions): void =
           ? []
           : [{ kind, form: actForm({ kind, version, need }, application_id, view) }],
       );
-      // A new cp_id stops every pull of the record until it is decided on.
+      // The form of a new cp_id comes first, because every pull of the record waits for that decision.
       const others = forms
         .filter(({ kind }) => kind !== 'verdict')
         .toSorted((a, b) => Number(b.kind === 'cp-id') - Number(a.kind === 'cp-id'))
