@@ -176,10 +176,10 @@ const grantRights = (sql: Database): Promise<string[]> =>
   });
 
 /**
- * Creates the roles of the processes and grants them their rights on this database. Repeatable. A role whose URL is
- * given may log in with the password of that URL.
+ * Creates the roles of the processes and grants them their rights on this database. Repeatable. A role whose URL is given
+ * may log in with the password of that URL.
  * @param sql the owner of the tables; the queue's schema exists already if it is in Postgres
- * @returns what the administrator must do, in sentences: the processes can use one role until then
+ * @returns what the administrator must do, in sentences; until that is done, all processes can use one role
  */
 export const grantRoles = async (sql: Database, urls: RoleUrls): Promise<string[]> => {
   const missing = await createRoles(sql);

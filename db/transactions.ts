@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type postgres from 'postgres';
 
 /**
- * postgres.js keeps the Error of the first call of each statement. V8 keeps the functions of its frames, and what they close
- * over, such as the first KYC record of a process, until the stack is read as a text.
+ * Reads the stack of the Error that postgres.js keeps of the first call of each statement, because V8 keeps the functions
+ * of its frames, and what they close over, such as the first KYC record of a process, until the stack is read as a text.
  */
 const releaseFrames = (statement: object): object => {
   if ('origin' in statement) void statement.origin;

@@ -11,9 +11,9 @@ import { defineJob } from '#src/queue/job.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 
 /**
- * Pulls the KYC record of one application (cp.queryKYC, section 4.3): fetch, validate, seal, store. The request of the
- * pull is deleted in the transaction that writes the result. A request that came after the pull began stays: it is the
- * next job's (src/ingest/urgent-jobs.ts).
+ * Pulls the KYC record of one application (cp.queryKYC, section 4.3): fetch, validate, seal, store. The request of the pull
+ * is deleted in the transaction that writes the result. A request that came after the pull began stays for the next job
+ * (src/ingest/urgent-jobs.ts).
  */
 export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, context: JobContext) => {
   const { deps, signal, log, postpone } = context;
@@ -29,7 +29,7 @@ export const queryCpKycJob = defineJob(queryCpKyc, async ({ application_id }, co
     return { skipped: 'erased' };
   }
   try {
-    // No key, no KYC: without its key the process does not call the application.
+    // Opened before the call, because a record that cannot be sealed is not requested.
     const fingerprintKey = await openFingerprintKey(deps.sql, deps.keys);
     const record = await deps.webhooks.queryCpKyc(await deps.openTarget(application), signal);
     const state = await storeKycRecord(deps.sql, { keys: deps.keys, fingerprintKey }, pull, record);

@@ -69,8 +69,9 @@ export const isAsSeen = (sql: Queryable, seen: SealedTarget) => sql`
   and access_token is not distinct from ${seen.access_token}`;
 
 /**
- * Changes the given settings. An application that backs off runs at its next tick. A new age of details applies at once: a
- * run that began before says nothing about it, so `updated_at` is the time after the wait for the lock.
+ * Changes the given settings. An application that backs off runs at its next tick. A new age of details clears
+ * `details_due_at`. `updated_at` is the time after the wait for the lock, because a run that began before it does not set
+ * `details_due_at` again.
  */
 export const updateApplication = async (
   tx: Queryable,
@@ -130,7 +131,7 @@ export const lockActiveApplication = (tx: Queryable, application_id: string): Pr
  * Locks an application like `lockActiveApplication`, for a write of what its server responded.
  * @param called the application as it was called: a removed application may have been registered again since
  * @returns false when it is removed
- * @throws CatalogueError when its webhooks or its token have changed since: retry the call
+ * @throws CatalogueError when its webhooks or its token have changed since; the call is then to be retried
  */
 export const lockCalledApplication = async (
   tx: Queryable,
@@ -168,7 +169,7 @@ export const listSchedules = (sql: Queryable, after: string, limit: number): Pro
     select application_id, status, every_ms, kyc_every_ms from applications where application_id > ${after}
     order by application_id limit ${limit}`;
 
-/** Is the application active, and was it since this moment neither changed nor pulled for this schedule? */
+/** Is the application active, and neither changed nor pulled for this schedule since this moment? */
 export const isUnpulledSince = (
   sql: Queryable,
   application_id: string,

@@ -4,7 +4,7 @@ import type { RunOutcome } from '#src/contract/words.ts';
 /** One of the last 24 hours. */
 export type HourRow = { hour: Date; landed: number } & Record<RunOutcome, number>;
 
-/** Counts new games and runs by outcome, for each of the last `hours` hours, oldest first: 25 ms an hour at 40,000 runs. */
+/** Counts new games and runs by outcome, for each of the last `hours` hours, oldest first: 25 ms for each hour of 40,000 runs. */
 export const readRunHours = (sql: Queryable, hours: number): Promise<HourRow[]> =>
   sql<HourRow[]>`
     with hours as (

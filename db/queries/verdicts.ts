@@ -110,7 +110,7 @@ export const countVerdicts = (sql: Queryable) =>
     >`select * from count_verdicts()`,
   );
 
-/** Verdicts whose waits are figured. */
+/** The median wait is that of the verdicts of these last days. */
 export const WAITS_OF_DAYS = 30;
 
 /**

@@ -119,7 +119,7 @@ const routeError = (allowed: Set<string> | undefined): ApiError =>
     ? new ApiError('noSuchPath')
     : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
 
-/** Refusals of a valid token: each is logged, at most one line a second and kind. */
+/** The refusals of valid tokens that are logged, at most one line a second for each kind. */
 const LOGGED: ReadonlySet<PlatformFailure> = new Set(['forbidden', 'tooManyRequests']);
 
 const createFailureSender = () => {

@@ -4,7 +4,7 @@ import type { Reason } from '#src/contract/text.ts';
 import { NO_ALLOWED_ADDRESS } from '#src/egress/egress.ts';
 import { CallError, isCallError } from '#src/egress/errors.ts';
 
-/** The code of an error of Node, got or undici; of a name with several addresses, that of the first. Never its text. */
+/** Returns the code of an error of Node, got or undici, never its text. For a name with several addresses it is the code of the first. */
 const codeOf = (error: unknown): string => {
   const { code } = error as NodeJS.ErrnoException;
   return /^[A-Z][A-Z0-9_]{2,63}$/.test(code ?? '') ? String(code) : 'unknown';
@@ -15,8 +15,8 @@ const reasonsOf = (code: string): Reason[] =>
   code === 'unknown' || code === 'UND_ERR_SOCKET' ? [] : [{ path: '', code: code.toLowerCase() }];
 
 /**
- * An error of the handshake is none of the others: those of the look-up and the connection, which name a system call, of
- * undici and of the tunnel.
+ * Is this an error of the handshake? Those of the look-up and of the connection name a system call, and those of undici and
+ * of the tunnel have codes of their own.
  */
 const isHandshakeError = (error: Error, code: string): boolean =>
   !code.startsWith('UND_ERR_') &&
@@ -27,7 +27,7 @@ const isHandshakeError = (error: Error, code: string): boolean =>
 /** Limits of this process or machine: open files, memory, local ports. */
 const LOCAL_LIMIT = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL)$/;
 
-/** The limit with which this process opens no file. A look-up does not name this limit, but reports that no name was found. */
+/** Returns the limit that keeps this process from opening a file. A look-up that meets it reports only that no name was found. */
 const reachedLimit = (): string | undefined => {
   try {
     closeSync(openSync('/dev/null', 'r'));
@@ -110,7 +110,7 @@ export const exchangeError = (
       `the connection closed in the response, before its end (${code}): is Content-Length the number of bytes that are sent?`,
       { reasons: [{ path: '', code: 'incomplete' }] },
     );
-  // The codes of undici and of Node's parser: headers over 16 KiB, a body whose length is not Content-Length.
+  // Codes of undici and of Node's parser, as for headers over 16 KiB or a body whose length is not Content-Length.
   return isResponding || /^(?:HTTP_PARSER|HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/.test(code)
     ? new CallError('connection_lost', `the connection broke in the response, or it is not HTTP (${code})`, {
         reasons,

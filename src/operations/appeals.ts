@@ -14,7 +14,7 @@ import { gameOfCaller, refuseInWords, writtenText } from '#src/operations/thread
 
 const appealed = z.object({
   game_id: z.guid().toLowerCase(),
-  /** What is wrong with the rejection; of the decision, why. */
+  /** Of an appeal, what is wrong with the rejection; of a decision on it, the reason. */
   text: writtenText,
 });
 

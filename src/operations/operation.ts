@@ -39,13 +39,14 @@ export type Platform = {
   keys: () => Promise<KeyRing>;
   /** Stops a long run between two of its steps. */
   signal?: AbortSignal | undefined;
-  /** Follows a long run. */
+  /** Called after each step of a long run. */
   onProgress?: ((done: number, total: number) => void) | undefined;
 };
 
 /**
- * What an operation is given beside its input. Within the transaction, a second connection of the same pool could wait for
- * the first one for ever, and a slow key service would keep locks and a connection: `prepare` and `after` have both.
+ * What an operation is given beside its input. It has no `sql`, because a second connection of the same pool could wait for
+ * that of the transaction for ever, and no `keys`, because a slow key service would keep locks and a connection. `prepare`
+ * and `after` are given both.
  */
 export type Context = Omit<Platform, 'sql' | 'keys'> & {
   caller: Caller;
@@ -72,7 +73,7 @@ export type Operation<Schema extends z.ZodType, Result, Final, Prepared = unknow
   /** Who may do it. `own`: each operator, for the own sign-in. `system`: the processes of the platform alone.
    * `application`: its developer alone. */
   right: Right | 'own' | 'system' | 'application' | RightOf<z.infer<Schema>>;
-  /** Its developer may do it too, for the application that is the subject. */
+  /** The developer of the application that is the subject may do it too. */
   byApplication?: true;
   /**
    * How the caller must be known. Absent: a name that the command line claims is enough. `operator`: an operator, by a
@@ -87,7 +88,7 @@ export type Operation<Schema extends z.ZodType, Result, Final, Prepared = unknow
   /** Takes two persons if FOUR_EYES says so. Callers then give `approval_id` beside the input. */
   secondPerson?: {
     kind: ApprovalKind;
-    /** If the input decides on the kind. Called after `lockVersion`. */
+    /** Present if the kind depends on the input. Called after `lockVersion`. */
     kindOf?(tx: Queryable, input: z.infer<Schema>): Promise<ApprovalKind | null>;
     /** Locks what is approved and reads its version. Null: there is nothing to do, and so nothing to approve. */
     lockVersion(tx: Queryable, input: z.infer<Schema>, caller: Caller): Promise<string | null>;

@@ -64,7 +64,10 @@ export type Pictures = {
    * @throws the reason of the signal; errors of the database
    */
   refresh: (picture: PictureAddress, purpose: Purpose, signal: AbortSignal) => Promise<Refreshed>;
-  /** Compares a picture that was not requested: another look may have seen other bytes. @returns the games that have drifted */
+  /**
+   * Compares a picture that was not requested, because another request may have brought other bytes. @returns the games
+   * that have drifted
+   */
   compare: (picture_id: string) => Promise<string[]>;
   close: () => void;
 };

@@ -1,8 +1,8 @@
 import { safeMessage } from '#src/errors.ts';
 
 /**
- * Remembers the commands of queues that Redis refuses, as where somebody gave a key another type. A worker repeats them each
- * second, and its server answers all others.
+ * Remembers the commands of queues that Redis refuses, such as those on a key that somebody gave another type. A worker
+ * repeats them each second, while Redis answers all others.
  * @param lastingMs a refusal counts once it has been repeated for this time
  */
 export const createRefusals = (lastingMs: number) => {

@@ -63,7 +63,7 @@ export type NewEventSecret<Address extends EventAddress> = {
 };
 
 /**
- * Creates a secret, under a new data key. Where it follows another one, the trigger `keep_former_secret` keeps that.
+ * Creates a secret, under a new data key. If it replaces another secret, the trigger `keep_former_secret` keeps that one.
  * @throws KeyError `no_key` or `key_service`
  */
 export const sealNewEventSecret = async <Address extends EventAddress>(

@@ -44,7 +44,7 @@ export const createCounter = <Counts>(none: Counts, read: () => Promise<Counts>)
   };
 };
 
-/** Reads the counts before the first page, and after each change, while the browser requests the page that it leads to. */
+/** Reads the counts before the first page, and after each change, while the browser requests the page that the change leads to. */
 export const keepFresh = (app: FastifyInstance, { refresh }: Pick<Counter<unknown>, 'refresh'>): void => {
   app.addHook('onListen', async () => refresh());
   app.addHook('onSend', async ({ method, operator }) => {

@@ -26,7 +26,7 @@ import { unverifiedList } from '#src/lists/kyc.ts';
 const NEW_ID = 'a short id that you choose: a-z, 0-9 and "-"';
 const EVENTS_WEBHOOK = ['--events-webhook <url>', 'URL that its events are sent to', String] as const;
 
-/** Not loaded for --help. */
+/** Imported when a command runs, because --help does without. */
 const loadOperations = () => import('#src/operations/applications.ts');
 
 const setStatus = async (

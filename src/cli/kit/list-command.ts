@@ -34,7 +34,7 @@ const toOption = ({ kind, name, description, values }: Control): Option => {
   return kind === 'choice' && values !== undefined ? option.choices(values) : option;
 };
 
-/** A column of the terminal: times are ages, as a page shows them. */
+/** Converts a column for the terminal. A column of kind `age` shows ages, as a page does. */
 const toTableColumn = <Row>(column: Column<Row>): TableColumn<Row> => [
   column.key,
   (row) => {
@@ -44,7 +44,7 @@ const toTableColumn = <Row>(column: Column<Row>): TableColumn<Row> => [
   },
 ];
 
-/** Returns the columns that a terminal shows of a list. @param keys those of other columns than by default */
+/** Returns the columns that a terminal shows of a list. @param keys the columns to show; by default those of the list */
 export const terminalColumns = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   { columns }: List<Row, Filter, Sort>,
   keys?: readonly string[],

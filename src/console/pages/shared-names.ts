@@ -1,7 +1,7 @@
 /**
  * `/review/names`: which games of a lane have a name that another application has too. Their cards request it once they are
  * shown, because to look for sixty names takes longer than the page. Each mark shortens the name of the application before
- * it: nothing moves.
+ * it, so that nothing moves.
  */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
