@@ -1,4 +1,4 @@
-/** The SQLSTATE codes that this code handles. */
+/** The SQLSTATE codes that the catalogue handles. */
 export const UNDEFINED_TABLE = '42P01';
 export const DEADLOCK_DETECTED = '40P01';
 export const INTERNAL_ERROR = 'XX000';

@@ -194,7 +194,7 @@ const replyCode = (error: Error): string | undefined => {
 
 /** Finds what is wrong with Postgres or Redis. @returns undefined for other errors, and for errors that have no words */
 export const findServerFault = (error: Error): ServerFault | undefined => {
-  // Redis discarded a transaction: ioredis keeps the replies that say why.
+  // If Redis discarded a transaction, ioredis keeps the replies that say why.
   const [cause] = (error as { previousErrors?: Error[] }).previousErrors ?? [];
   if (cause !== undefined) return findServerFault(cause);
   const code = replyCode(error);

@@ -37,7 +37,7 @@ type ApplicationFilter = {
 /** At most this many of the latest suspect runs are read. */
 const SUSPECT_MAX = 5_000;
 
-/** The applications whose last run is suspect. It begins with suspect runs, because they are few. */
+/** The applications whose last run is suspect. The query begins with the suspect runs, because they are few. */
 const suspectApplications = (sql: Queryable) => sql`(
   with last_suspect as materialized (
     select distinct on (application_id) application_id, run_id, run_number from (

@@ -194,7 +194,7 @@ export const postponeRefreshes = async (
     on conflict (application_id) do update set next_at = excluded.next_at, idle_turns = excluded.idle_turns`;
 };
 
-/** Adds the bytes that a pull outside a run has stored, within 24 hours. */
+/** Adds the bytes that a pull outside a run has stored to those of these 24 hours. */
 export const addPulledBytes = async (tx: Queryable, application_id: string, stored_bytes: number) => {
   await tx`
     insert into refresh_turns as t (application_id, next_at, stored_bytes)

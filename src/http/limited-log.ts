@@ -3,8 +3,8 @@ import type { FastifyBaseLogger } from 'fastify';
 const EVERY_MS = 1_000;
 
 /**
- * Creates a log of refused requests: at most one line a second and kind, with the number of those between. A client that
- * repeats a request must not fill the log.
+ * Creates a log of refused requests: at most one line a second for each kind, with the number of requests that it left out.
+ * A client that repeats a request must not fill the log.
  * @returns a function; its `kind` is one of a few words
  */
 export const createLimitedLog = () => {

@@ -89,7 +89,7 @@ export const changedFields = (
 
 /** HMAC-SHA-256 over the tax id, the same for every application; null for an empty one. */
 export const taxIdFingerprint = (key: Uint8Array, tax_id: string): Uint8Array | null => {
-  // Letters and digits alone: "DE 123-456" and "de123456" are one company.
+  // Letters and digits alone, because "DE 123-456" and "de123456" are one company.
   const normalized = tax_id
     .normalize('NFKC')
     .toUpperCase()

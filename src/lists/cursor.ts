@@ -51,7 +51,7 @@ export const toListPage = <Sort extends string>(
   return { ...page, after: continued.after };
 };
 
-/** The cursor of the next page: its order, the id and the sort value of the last row, which applications may have chosen. */
+/** The cursor of the next page holds its order, and the id and the sort value of the last row. Applications may have chosen these two. */
 export const nextCursor = (
   order: Pick<ListPage, 'sort' | 'descending'>,
   after: ListPage['after'],

@@ -20,7 +20,7 @@ type Failed = {
   reasons: Parameters<typeof formatReasons>[0];
 };
 
-/** What failed and why. Pages say it in words, under one head. */
+/** What failed and why. Pages say it in words, in one column. */
 const WHAT = [
   column<Failed>({ key: 'operation', kind: 'id', on: 'terminal' }),
   column<Failed>({ key: 'kind', kind: 'id', on: 'terminal' }),

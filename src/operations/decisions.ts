@@ -82,7 +82,7 @@ export const outcome = <const Results extends readonly [string, ...string[]]>(re
 /** The subject of the audit entry: the game if it is only one, else every game. */
 const gamesSubject = ({ games }: Decided): string => `game:${games.length === 1 ? games[0]?.game_id : '*'}`;
 
-/** The games of which a picture has other bytes than were on the screen. Their pictures stay as they are until the end. */
+/** Finds the games of which a picture has other bytes than were on the screen. The pictures stay locked until the transaction ends. */
 const findMovedPictures = async (tx: Queryable, seen: readonly SeenRevision[]): Promise<Set<string>> => {
   const ids = seen.flatMap(({ seen_pictures = {} }) => Object.keys(seen_pictures));
   const now = ids.length === 0 ? new Map() : await lockPictures(tx, ids);

@@ -9,15 +9,15 @@ const RETRY_MS = 5_000;
 const RELEASE_MS = 2_000;
 
 const OTHER_DATABASE = [
-  'Processes of another database take jobs from this queue, as beside a copy of the database: each would lose jobs to the other.',
+  'Processes of another database take jobs from this queue, as when one database is a copy of the other. Each would lose jobs to the other.',
   'Give each database a QUEUE_PREFIX or a Redis of its own.',
   'A process starts once those of the other database have been silent for a minute.',
 ].join(' ');
 
 /**
  * Waits until no other database has the queue.
- * @returns `keep`: keeps the claim, to be called more often than once a minute, and returns the name of the queue; it warns
- *   if another database has it. `release`: ends the claim if no process takes jobs, so that another database need not wait
+ * @returns `keep` keeps the claim, and returns the name of the queue; call it more often than once a minute. It warns if
+ * another database has the queue. `release` ends the claim if no process takes jobs, so that another database need not wait
  */
 export const claimQueue = async (
   { sql, backend }: Pick<Foundation, 'sql' | 'backend'>,

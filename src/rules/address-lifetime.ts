@@ -1,9 +1,9 @@
 import { formatDuration, MINUTE_MS } from '#src/lib/duration.ts';
 
-/** The next run reads a game this many intervals later at most, because it may begin late, and takes its time. */
+/** The next run reads a game this many intervals later at most, because it may begin late, and takes some time. */
 const NEXT_RUN = 1.25;
 
-/** Until when the next run has read a game, in milliseconds from now. @param everyMs the interval of the schedule */
+/** Returns the time within which the next run has read a game, in milliseconds. @param everyMs the interval of the schedule */
 export const nextRunMs = (everyMs: number): number => everyMs * NEXT_RUN;
 
 /** Describes how long addresses last, rounded, because a signature names a second and a response takes a moment. */

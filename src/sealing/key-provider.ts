@@ -8,9 +8,9 @@ import { nameRecord, openValue, type SealedRecord, sealValue } from '#src/sealin
 export type KeyProvider = {
   /** Stored beside every data key that this key wraps. */
   readonly key_id: string;
-  /** Wrap a data key (32 bytes) for one record. @throws KeyError `key_service` */
+  /** Wraps a data key (32 bytes) for one record. @throws KeyError `key_service` */
   wrap: (dataKey: Uint8Array, record: SealedRecord) => Promise<Uint8Array>;
-  /** Unwrap a data key that was wrapped for this record. @throws KeyError `does_not_open`, `unknown_version` or `key_service` */
+  /** Unwraps a data key that was wrapped for this record. @throws KeyError `does_not_open`, `unknown_version` or `key_service` */
   unwrap: (wrapped: Uint8Array, record: SealedRecord) => Promise<Uint8Array>;
 };
 

@@ -28,7 +28,7 @@ export const verdictFacts = (
   ]);
 };
 
-/** The verdict itself. None is chosen until the officer chooses it. */
+/** The verdict itself. None is chosen until the officer chooses one. */
 export const VERDICT_FIELD = select(
   'verdict',
   'Verdict',
