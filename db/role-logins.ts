@@ -35,7 +35,7 @@ const refusesPassword = async (url: string): Promise<boolean> => {
   }
 };
 
-/** A role whose URL has its own name as the user. */
+/** A role whose URL names the role as its user. */
 type Login = { role: DatabaseRole; url: string; password: string };
 
 const findLogins = (urls: RoleUrls): Login[] =>

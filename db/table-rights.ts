@@ -30,7 +30,7 @@ const APPROVAL = 'approved_by, approved_at, expires_at, used_at, closed_at, clos
 /** The columns of a game that workers write. The platform's own columns are not among them. */
 const INGEST = `${CONTENT_COLUMNS.join(', ')}, content_hash, addresses_end_at, list_hash, fetched_at, search`;
 const SITE_APPROVAL = `select, insert (${REQUEST}), update (${APPROVAL})`;
-// Without ids that order rows, which come from sequences: a row with the largest id would be the latest for ever.
+// Without ids that order rows, which come from sequences, because a row with the largest id would be the latest for ever.
 const VERDICT =
   'select, insert (application_id, record_id, verdict, reason, text, decided_by, expires_at), update (ended_at, ended_as)';
 const DECIDE =

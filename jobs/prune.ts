@@ -21,10 +21,10 @@ const KEEP_DAYS = 400;
 const KEEP_FAILURES_MS = 90 * DAY_MS;
 /** Events are kept this long. The developer's guide and the OpenAPI document name it. */
 const KEEP_EVENTS_MS = 90 * DAY_MS;
-/** Rows a statement: locks stay short, and the job ends soon after an abort. */
+/** Rows of one statement, so that locks stay short, and the job ends soon after an abort. */
 const BATCH = 5_000;
 
-/** Pictures a statement, because each has up to 0.3 MB of thumbnails. */
+/** Pictures of one statement, because each has up to 0.3 MB of thumbnails. */
 const PICTURES_BATCH = 500;
 
 /** Repeats a statement that reads rows from `first` on and returns the last row that it read. @returns how many were deleted */

@@ -32,7 +32,7 @@ import { postponeMs, WAITING } from '#src/rules/waiting.ts';
 
 const NO_APPLICATION = { skipped: 'no such application' };
 
-/** Calls of one job last about this long: then other applications have their turn. */
+/** Calls of one job last about this long; then other applications have their turn. */
 const SLICE_S = 5;
 /** Wait before the next turn of an application whose token does not open here. */
 const NO_TOKEN_MS = 60_000;

@@ -27,8 +27,8 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   };
   const check = async ({ picture_id, lease, ...picture }: DuePicture): Promise<void> => {
     const result = await pictures.refresh(picture, 'check', signal);
-    // If no request was made, the bytes may still differ from those of the decision: an earlier request may have stored
-    // them.
+    // If no request was made, the bytes may still differ from those of the decision, because an earlier request may have
+    // stored them.
     const games = result.outcome === undefined ? await pictures.compare(picture_id) : result.drifted;
     // The stored outcome decides, because another process may have made the last request, and it may have failed.
     const outcome = await readFreshOutcome(sql, picture_id);

@@ -23,7 +23,7 @@ export const tickJob = defineJob(tick, async ({ application_id, schedule }, cont
     if (run !== undefined) return { run_id: run.run_id };
   }
   const application = await findApplication(deps.sql, application_id);
-  // The reconciler reads the applications: it does not know a scheduler without one.
+  // The reconciler reads the applications, so it does not know a scheduler without one.
   if (application === undefined)
     await deps.producer.queue(tick).removeJobScheduler(schedulerId(schedule, application_id));
   if (application?.status !== 'active' || schedule === 'kyc') return { skipped: 'not active' };

@@ -16,7 +16,7 @@ import type { Role } from '#src/contract/roles.ts';
 
 export type ApprovalRow = InferSelectModel<typeof approvals> & { state: ApprovalState };
 
-/** `application_name`: of a request about an application. */
+/** `application_name` is null unless the request is about an application. */
 export type ListedApproval = ApprovalRow & { application_name: string | null };
 
 /** The columns of a request, and its present state. */

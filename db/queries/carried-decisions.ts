@@ -14,9 +14,9 @@ export type CarryCandidate = {
   decided: GameContent;
   pins: { is_icon: boolean; place: number; sha256: string | null }[];
   now: GameContent;
-  /** Since it entered the lane. */
+  /** Milliseconds since it entered the lane. */
   waited_ms: number;
-  /** Until when no other process takes it. A change since then has another time. */
+  /** Until this time no other process takes it. Once it was taken or changed again, it has another time. */
   lease: string;
 };
 

@@ -38,9 +38,9 @@ const NOTHING: ComparedGames = {
 
 /**
  * Compares the games of a page with what is stored. A detail is wanted of a game that is new, whose list entry changed,
- * whose detail is older than its application allows or failed, whose addresses end before the next run; with `full` of
- * each. A detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry has changed; the
- * other runs count it as before.
+ * whose detail is older than its application allows or failed, or whose addresses end before the next run; with `full`, a
+ * detail of every game. A detail that keeps failing is fetched by the first, second, fourth … run, unless its list entry
+ * has changed; the other runs count it as before.
  *
  * Each row is looked up separately (`lateral` with a limit), because for a join, Postgres may read all games of the
  * application, 330 ms a page at 200,000 games.

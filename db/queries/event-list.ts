@@ -5,7 +5,7 @@ import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow } from '#db/rows.ts';
 import { where } from '#db/where.ts';
 
-/** An event with its delivery; without one, every field of it is null: the event is only pulled. */
+/** An event with its delivery. If it has none, because it is only pulled, every field of the delivery is null. */
 export type EventItem = Pick<
   EventRow,
   'event_id' | 'application_id' | 'type' | 'game_id' | 'data' | 'created_at'

@@ -30,8 +30,8 @@ export const listEventsAfter = (sql: Queryable, application_id: string, position
     where application_id = ${application_id} and position > ${position} order by position limit ${limit}`;
 
 /**
- * Deletes events older than `keepMs` of the applications from `after` on, each in the order of its events: a place that is
- * still there misses no event. The last of them stays: a reader who stopped there has missed nothing.
+ * Deletes events older than `keepMs` of the applications from `after` on, the oldest first, so that a reader whose last
+ * event still exists misses none. The last old event stays, because a reader who stopped there has missed nothing.
  *
  * The time of an event is in its id. So one call reads about twice `limit` rows, by the indexes of an application's ids and
  * positions, and successive calls read every old event once.
@@ -69,7 +69,8 @@ export const pruneEvents = async (
     select (select count(*)::int from deleted) as deleted,
            (select max(application_id) from batch having count(*) = ${limit}) as last`);
   if (deleted > 0 || last !== after) return { deleted, last: last ?? undefined };
-  // Its first event is not old, because the clock of Postgres was set back: it keeps all until that one is.
+  // If the first event of an application is not old, as after the clock of Postgres was set back, all its events stay until
+  // that one is old.
   const next = await onlyValue(sql<{ next: string | null }[]>`
     select min(application_id) as next from applications where application_id > ${after}`);
   return { deleted, last: next ?? undefined };

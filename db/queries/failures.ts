@@ -126,7 +126,7 @@ export const listFailuresOfRun = (sql: Queryable, run_id: string, limit: number)
       and f.last_at >= r.started_at and f.first_at <= coalesce(r.finished_at, 'infinity')
     order by f.application_game_id, f.operation limit ${limit}`;
 
-/** More kinds than there are. A stolen worker may store as many as it has rows. */
+/** More than there are kinds. A stolen worker may store another kind in each row. */
 const KINDS_MAX = 200;
 
 /**

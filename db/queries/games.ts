@@ -215,7 +215,7 @@ export const findGame = (sql: Queryable, game_id: string) =>
 export const listRevisions = (sql: Queryable, game_id: string): Promise<GameRevisionRow[]> =>
   sql<GameRevisionRow[]>`select * from game_revisions where game_id = ${game_id} order by revision desc`;
 
-/** The numbers of a game's revisions, latest first. All revisions of a game may have 50 MiB. */
+/** The numbers of a game's revisions, latest first. Together, the revisions of a game may take 50 MiB. */
 export const listRevisionNumbers = (sql: Queryable, game_id: string) =>
   readColumn(sql<Pick<GameRevisionRow, 'revision'>[]>`
     select revision from game_revisions where game_id = ${game_id} order by revision desc`);

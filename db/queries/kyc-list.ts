@@ -60,8 +60,8 @@ export const findDeveloper = (sql: Queryable, application_id: string): Promise<D
 
 export const DEVELOPER_SORTS = ['application_id', 'received_at', 'pulled_at'] as const;
 /**
- * `waiting`: the record of the current cp_id is stored, and no verdict on it stands. `changed`: because a change of it ended
- * the last one.
+ * `waiting`: the record of the current cp_id is stored, and no verdict on it stands. `changed`: such a record, if its
+ * change ended the last verdict.
  */
 export const VERDICT_CONDITIONS = ['waiting', 'changed', ...VERDICTS] as const;
 type VerdictCondition = (typeof VERDICT_CONDITIONS)[number];

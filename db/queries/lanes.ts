@@ -61,7 +61,7 @@ const readStreams = async (sql: Queryable, application_id: string | undefined) =
   };
 };
 
-/** The games of one lane: how its tables give them in the order in which they are due, after a place. */
+/** How the tables of one lane give its games in the order in which they are due, after a place. */
 type Scan = {
   /** The games of the application `s.application_id`, which are due after `s.target_ms`. */
   ofOne: Fragment;

@@ -2,7 +2,7 @@ import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { onlyValue } from '#db/rows.ts';
 
-/** A list counts its rows up to this many: counting all would read every index entry of a large table. */
+/** A list counts its rows up to this many, because counting all would read every index entry of a large table. */
 export const COUNT_MAX = 10_000;
 
 /** The rows of a sorted list that are requested. */

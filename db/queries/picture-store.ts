@@ -16,13 +16,13 @@ export type Content = {
   is_old: boolean;
 };
 
-/** The decision `a` is the last one that stands on its game. */
+/** Is the decision `a` the last one that stands on its game? */
 export const isLast = (sql: Queryable) => sql`
   a.undone_at is null and not exists (
     select from game_audits later
     where later.game_id = a.game_id and later.audit_id > a.audit_id and later.undone_at is null)`;
 
-/** The game `g` is in the catalogue. */
+/** Is the game `g` in the catalogue? */
 export const isLive = (sql: Queryable) => sql`g.audit_status = 'passed' and g.withdrawn_at is null`;
 
 /** The columns of `Content` of `picture_contents c`. */

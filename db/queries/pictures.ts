@@ -48,8 +48,8 @@ export const addressesOf = (game: {
   }));
 
 /**
- * The last result of the picture `p` is fresh, or it is requested now. A time further ahead was written before the clock of
- * Postgres was set back.
+ * Is the last result of the picture `p` fresh, or is the picture requested now? A time further ahead was written before the
+ * clock of Postgres was set back.
  */
 export const isFresh = (sql: Queryable) => sql`
   coalesce(p.fresh_until between now() and now() + interval '1 minute' + ${FRESH_MS} * interval '1 millisecond', false)`;

@@ -29,7 +29,7 @@ export const listReasonPage = (
     id: sql`code`,
   });
 
-/** Adds a reason at the end, or changes the words of one and brings it back. */
+/** Adds a reason at the end, or changes the words of one, which is no longer retired then. */
 export const saveReason = (
   sql: Queryable,
   { code, label, text }: Pick<ReasonRow, 'code' | 'label' | 'text'>,

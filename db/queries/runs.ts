@@ -63,7 +63,7 @@ export const hasPages = (sql: Queryable) => sql`
     select from sync_run_pages p where p.run_id = r.run_id and p.page_num = r.next_page - 1))`;
 
 /**
- * Locks the run until the transaction ends: closing it and raising its fence wait.
+ * Locks the run until the transaction ends, so that closing it and raising its fence wait.
  * @param of `removed`: also a run of a removed application, and one that lost its pages
  * @returns undefined if the fence is stale
  */
@@ -88,7 +88,7 @@ export const listIdleRuns = (sql: Queryable, idleMs: number, limit: number, afte
     order by run_id limit ${limit}`;
 
 /**
- * Raises the fence of a run that is still at this page: jobs of the former fence write nothing from now on.
+ * Raises the fence of a run that is still at this page, so that jobs of the former fence write nothing from now on.
  * @returns undefined when the fence is stale or the run has moved on
  */
 export const raiseFence = (

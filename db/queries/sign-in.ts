@@ -21,7 +21,7 @@ export const isSessionOpen = (sql: Queryable) => sql`
   s.started_at > now() - ${SESSION_HOURS} * interval '1 hour'
   and s.seen_at > now() - ${IDLE_MINUTES} * interval '1 minute'`;
 
-/** @param session.confirmed the provider requested the credentials just now */
+/** @param session.confirmed whether the provider requested the credentials just now */
 export const insertSession = async (
   sql: Queryable,
   session_hash: Buffer,
@@ -66,7 +66,7 @@ export const findSession = (sql: Queryable, session_hash: Buffer, site: Site, to
     )
     select login, name, roles, started_at, single_keys from session`);
 
-/** Locks a session: a statement that ends it waits until this transaction ends. */
+/** Locks a session, so that a statement that ends it waits until this transaction ends. */
 export const lockSession = async (tx: Queryable, session_hash: Buffer): Promise<void> => {
   await tx`select from operator_sessions where session_hash = ${session_hash} for update`;
 };
@@ -117,7 +117,7 @@ export const deleteOtherSessions = (sql: Queryable, login: string, session_hash:
       returning started_at, seen_at
     ) select count(*)::int as ended from s where ${isSessionOpen(sql)}`);
 
-/** Gives a session a new secret: copies of its cookie open nothing. @param former of the present secret */
+/** Gives a session a new secret, so that copies of its cookie open nothing. @param former of the present secret */
 export const replaceSessionHash = async (sql: Queryable, former: Buffer, session_hash: Buffer) => {
   await sql`update operator_sessions set session_hash = ${session_hash} where session_hash = ${former}`;
 };

@@ -79,7 +79,7 @@ export const findStreamEnds = (sql: Queryable) =>
     from stream_events`);
 
 /**
- * Deletes rows older than `keepMs`. The last of them stays: a reader who stopped there has missed nothing.
+ * Deletes rows older than `keepMs`. The last of them stays, because a reader who stopped there has missed nothing.
  * @returns how many were deleted
  */
 export const pruneStream = (sql: Queryable, keepMs: number, limit: number) =>

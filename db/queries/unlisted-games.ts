@@ -91,7 +91,7 @@ const unlistedGames = (sql: Queryable, run_id: string, application_id: string) =
 
 /**
  * Adds pages of unlisted games to a run whose listing is complete, and moves the run past the first of them.
- * @param isComplete without the games that an earlier complete listing did not name either
+ * @param isComplete whether to leave out games that an earlier complete listing did not name either
  * @returns the run; undefined when there is no such game
  */
 export const insertUnlistedPages = (

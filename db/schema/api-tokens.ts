@@ -10,7 +10,7 @@ export const apiTokens = pgTable(
   'api_tokens',
   {
     token_id: uuid().primaryKey(),
-    /** SHA-256 of the SHA-256 of the token: 256 random bits need no slow hash. The token is not stored. */
+    /** SHA-256 of the SHA-256 of the token, because 256 random bits need no slow hash. The token is not stored. */
     token_hash: bytea().notNull().unique(),
     /** Whose games it reads; null for an operator's. */
     application_id: text().references(() => applications.application_id, { onDelete: 'cascade' }),

@@ -47,7 +47,7 @@ export const applications = pgTable(
     pause_reason: text(),
     /** When a run last succeeded, completely or partly. */
     last_success_at: moment('last_success_at'),
-    /** When the last complete run began: by then it fetched each detail that had become too old (db/queries/detail-ages.ts). */
+    /** When the last complete run began, which fetched each detail that had become too old by then (db/queries/detail-ages.ts). */
     details_due_at: moment('details_due_at'),
     /** When the last complete run that fetched every detail began. */
     details_full_at: moment('details_full_at'),

@@ -33,8 +33,8 @@ export const approvals = pgTable(
     /** `application:<id>`, `run:<id>` or `operator:<login>`, as in the audit log. */
     subject: text().notNull(),
     /**
-     * What the requester saw: id of the record (also of a verdict), the refused cp_id, the number of vanishing games, or
-     * the roles of the operator.
+     * What the requester saw: the id of the record (for a verdict too), the refused cp_id, the number of vanishing games,
+     * or the roles of the operator.
      */
     version: text().notNull(),
     requested: jsonb().$type<RequestedGames>().notNull().default({}),

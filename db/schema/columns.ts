@@ -28,7 +28,7 @@ const SHORT_BYTES = 20_000;
 
 /**
  * Bytes as readers get them. `pg_column_size` tells less, because a JSON number of ten stored bytes has up to 131,072
- * digits, and a list that another table keeps compressed has a hundredth. Custom: bytes.
+ * digits, and a list that another table keeps compressed has a hundredth. Columns of a custom type hold bytes.
  */
 const sizeOf = (column: AnyPgColumn) =>
   ['string', 'custom'].includes(column.dataType)
@@ -36,13 +36,13 @@ const sizeOf = (column: AnyPgColumn) =>
     : sql`octet_length(${column}::text)`;
 
 /**
- * At most `maxBytes` each; the longest text of ours takes 16,000. Readers keep a thousand rows in memory, so a stolen
- * login would end them by a few.
+ * At most `maxBytes` each; the longest text of ours takes 16,000. Readers keep a thousand rows in memory, so a stolen login
+ * could end them with a few longer ones.
  */
 export const areShort = (name: string, columns: readonly AnyPgColumn[], maxBytes = SHORT_BYTES) =>
   check(name, sql`greatest(${sql.join(columns.map(sizeOf), sql`, `)}) <= ${sql.raw(String(maxBytes))}`);
 
-/** Texts in keys of indexes have at most the characters of the longest id or name, because an index refuses a text that is too long. */
+/** Texts in keys of indexes have at most as many characters as the longest id or name, because an index refuses a text that is too long. */
 export const areInKeys = (name: string, ...columns: AnyPgColumn[]) =>
   areShort(name, columns, 4 * Math.max(IDENTIFIER_MAX, NAME_MAX));
 

@@ -146,7 +146,7 @@ export const kycStates = pgTable(
   ],
 );
 
-/** Who revealed or erased a record, when and why: written first, and never with a value. */
+/** Who revealed or erased a record, when and why. Written before the act, and never with a value. */
 export const kycAccessLog = pgTable(
   'kyc_access_log',
   {

@@ -17,12 +17,12 @@ import { CONTENT_OUTCOMES, PICTURE_OUTCOMES, STORE_AREAS } from '#src/contract/p
 import { URLS_MAX } from '#src/contract/text.ts';
 import { IMAGE_FORMATS } from '#src/rules/pictures.ts';
 
-// Pictures of games. No foreign keys to `games`, and between these tables none: nothing that the ingest writes knows of
-// pictures, and `prune` deletes content while addresses stay. A pin alone names a decision that there is.
+// Pictures of games. These tables have no foreign keys to `games` or to each other, because nothing that the ingest writes
+// knows of pictures, and `prune` deletes content while addresses stay. Only a pin has one, to its decision.
 
 /**
- * One row an identity of an address of an application. `sha256` columns of these tables have 32 bytes, except: one byte
- * if the server sent more than PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
+ * One row for each identity of an address of an application. `sha256` columns of these tables have 32 bytes, except: one
+ * byte if the server sent more than PICTURE_MAX_BYTES, and none in `picture_pins` if the game was decided without bytes.
  */
 export const pictures = pgTable(
   'pictures',
@@ -119,7 +119,7 @@ export const pictureThumbnails = pgTable(
 export const picturePins = pgTable(
   'picture_pins',
   {
-    // A stolen console would bind the decisions of others to bytes before they are made.
+    // Without the reference, a stolen console could bind decisions of others to bytes before they are made.
     audit_id: bigint({ mode: 'number' })
       .notNull()
       .references(() => gameAudits.audit_id),
@@ -135,7 +135,7 @@ export const picturePins = pgTable(
     index('picture_pins_picture').on(table.picture_id),
     index('picture_pins_sha256').on(table.sha256),
     areCounts('picture_pins_counts', table.audit_id),
-    // The media process reads the pins of a thousand decisions at once.
+    // Bounded, because the media process reads the pins of a thousand decisions at once.
     check('picture_pins_place', sql`${table.place} between 0 and ${sql.raw(String(URLS_MAX - 1))}`),
     areShort('picture_pins_sizes', [table.sha256]),
   ],

@@ -64,7 +64,7 @@ export const refreshTurns = pgTable(
 
 /**
  * Until when the detail calls of an application are taken by the jobs that have reserved them. Unlogged, because a crash of
- * Postgres may lose it: then the calls of at most one turn follow too soon.
+ * Postgres may lose it; then the calls of at most one turn follow too soon.
  */
 export const detailTurns = pgTable(
   'detail_turns',

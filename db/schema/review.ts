@@ -88,7 +88,7 @@ export const vanishingGames = pgTable(
   (table) => [primaryKey({ columns: [table.run_id, table.game_id] })],
 );
 
-/** Who reviews a game now: other reviewers are led past it. A lease is no lock; the revision guards the decision. */
+/** Who reviews a game now, so that other reviewers are led past it. A lease is no lock; the revision guards the decision. */
 export const gameLeases = pgTable(
   'game_leases',
   {

@@ -36,7 +36,7 @@ const OPERATOR_DOCUMENT = 'openapi-operator.json';
 
 type DocumentPage = { title: string; token: string; path: string; body: object; document: string };
 
-/** Swagger UI with a document, below a first request. */
+/** Swagger UI with a document. An example of a first request stands above it. */
 const documentPage = ({ title, token, path, body, document }: DocumentPage): string =>
   htmlPage(
     title,
@@ -112,7 +112,7 @@ const readAsset = (name: string): Buffer =>
 
 /**
  * `GET /`, `GET /openapi.json`, and `GET /docs`: the document in Swagger UI. None needs a token.
- * @param hasOperatorApi adds the same of the operator API
+ * @param hasOperatorApi adds the same for the operator API
  */
 export const addDocumentRoutes = (app: FastifyInstance, hasOperatorApi: boolean): void => {
   const serve = (path: string, contentType: string, content: string | Buffer): void => {

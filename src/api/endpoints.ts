@@ -164,7 +164,7 @@ const toListEndpoint = (list: AnyList): Endpoint => {
 
 const STREAM_TITLE = "Read the platform's stream of events";
 
-/** The platform's stream. Its pages have no filter and no sort: a reader continues at `next` for ever. */
+/** The platform's stream. Its pages have no filter and no sort, because a reader continues at `next` for ever. */
 const streamEndpoint: Endpoint = {
   name: 'event.list',
   path: pathOf('event.list'),

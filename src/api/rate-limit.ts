@@ -11,7 +11,7 @@ export type RateLimit = {
   timeWindowMs: number;
 };
 
-/** 20 calls a second on average, with bursts: 100,000 games are listed within a minute, in 1,000 pages. */
+/** 20 calls a second on average, with bursts, so that 100,000 games are listed within a minute, in 1,000 pages. */
 export const RATE_LIMIT_DEFAULT: RateLimit = { max: 1_200, timeWindowMs: 60_000 };
 
 /** Longest wait for Redis; then this process counts the call. */

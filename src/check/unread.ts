@@ -44,7 +44,10 @@ const countReadable = (bytes: Buffer): number => {
   return count;
 };
 
-/** Describes a body. A KYC response may contain values of the record, so it says only whether that is HTML, compressed or cut. */
+/**
+ * Describes a body. A KYC response may contain values of the record, so its description says only whether it is HTML,
+ * compressed or cut.
+ */
 export const describeBody = async (
   operation: Operation,
   reply: PostResponse,

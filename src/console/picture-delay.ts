@@ -16,7 +16,7 @@ export type PictureDelay =
   | { cause: 'not_taken' | 'behind' | 'not_finished'; since: Date };
 
 /**
- * Reads the oldest job of a state: that is the last one, because newer ones may come before it meanwhile. By "ascending"
+ * Reads the oldest job of a state, which is the last one, because newer ones may come before it meanwhile. By "ascending"
  * BullMQ gives the newest one if the queue is in PostgreSQL.
  */
 const readOldest = async (queue: Queue, state: 'waiting' | 'active'): Promise<Job | undefined> => {

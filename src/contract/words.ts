@@ -14,7 +14,7 @@ export type Decision = (typeof DECISIONS)[number];
 export const LANES = ['new', 'changed'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** How soon the games of an application are due: after a quarter of REVIEW_TARGET, after it, after four times of it. */
+/** How soon the games of an application are due: after a quarter of REVIEW_TARGET, after it, or after four times it. */
 export const REVIEW_PRIORITIES = ['high', 'normal', 'low'] as const;
 
 /** What is written in the thread of a game: by operators for operators, for its developer, and by its developer. */

@@ -24,8 +24,9 @@ const createPool = (origin: string | URL, options: Pool.Options): Pool =>
   new Pool(origin, { ...options, factory: (url, own: Client.Options) => new SenderClient(url, own) });
 
 /**
- * The connections of a sender: where `egress` allows, through its proxy if it has one, and each with a bounded number of
- * bytes for a call. @param connectTimeoutMs deadline of name look-up, connection and TLS handshake together
+ * Creates the connections of a sender: only to where `egress` allows, through its proxy if it has one, and each with a
+ * bounded number of bytes for a call. @param connectTimeoutMs deadline of name look-up, connection and TLS handshake
+ * together
  */
 export const createAgent = (egress: EgressPolicy, connectTimeoutMs: number): SenderAgent => {
   const options = {

@@ -20,10 +20,9 @@ export type SenderRequest = Dispatcher.DispatchOptions & {
 };
 
 /**
- * Counts the bytes of a connection, and destroys it if it receives more than `maxBytes` or `WIRE.sessionTickets` for
- * one call. The reader of a body counts its bytes; only this counts those around it (extensions of chunks, headers,
- * trailers).
- * @param arrival the event with which the client reads: a listener of `readable` stops the flow of `data`
+ * Counts the bytes of a connection, and destroys it if it receives more than `maxBytes` or `WIRE.sessionTickets` for one
+ * call. The reader of a body counts its bytes; only this counts those around it (extensions of chunks, headers, trailers).
+ * @param arrival the event with which the client reads, because a listener of `readable` stops the flow of `data`
  */
 export const watchConnection = (
   socket: Socket,
@@ -63,8 +62,7 @@ export const wrapConnector =
     // undici returns the socket, which its types do not say.
     const connecting: unknown = connect(options, (...result) => {
       const [error, socket] = result;
-      // For a tunnel, undici returns no socket: then the deadline that passed is the one of the TLS handshake in the
-      // tunnel.
+      // For a tunnel, undici returns no socket; the deadline that passed is then that of the TLS handshake in the tunnel.
       isConnected ||= !(connecting instanceof Socket) && error instanceof errors.ConnectTimeoutError;
       if (error !== null) return callback(nameError(error, options.protocol === 'https:', isConnected), null);
       prepare(socket);

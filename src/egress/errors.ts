@@ -22,7 +22,7 @@ const CODES = {
   timeout: { transport: true, retryable: true },
   /** The connection broke in the middle of the response, or the response is not HTTP. */
   connection_lost: { transport: true, retryable: true },
-  /** The response is a redirect: it is not followed, because the token would travel. */
+  /** The response is a redirect, which is not followed, because the token would travel. */
   redirect: { transport: true, retryable: false },
   /** No envelope, and a status of 400 or more. */
   http_status: { transport: true, retryable: false },
@@ -58,7 +58,7 @@ export type CallErrorDetails = {
   status?: number | undefined;
   /** The application's own code, for `ret_code`. */
   retCode?: number | undefined;
-  /** Its message, cut to 200 characters; never for KYC: it could quote a value. */
+  /** Its message, cut to 200 characters; never for KYC, because it could quote a value. */
   retMsg?: string | undefined;
   /** Field paths and codes, for `invalid_data` and `not_envelope`; codes of what the whole response did wrong. */
   reasons?: Reason[] | undefined;

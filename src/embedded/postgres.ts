@@ -24,7 +24,7 @@ const instanceFile = (home: string): string => join(home, 'instance.json');
 
 /**
  * Starts the Postgres of one home, and creates it at the first start: on 127.0.0.1, a free port and with a random password.
- * Stops the Postgres of a process killed with SIGKILL. Registers no signal handler: the caller stops it.
+ * Stops the Postgres of a process killed with SIGKILL. Registers no signal handler, so the caller stops it.
  *
  * @param options.home the directory of this instance (CATALOGUE_HOME)
  * @param options.settings Postgres settings that override the defaults, which are durable

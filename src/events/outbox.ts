@@ -37,12 +37,12 @@ export type Outbox = {
   findAddress: () => Promise<SendingAddress | undefined>;
   /**
    * Takes the next events, at most `limit`.
-   * @returns the document of each, which may be none while more events follow; undefined at the end
+   * @returns their documents, perhaps none of them while more events follow; undefined at the end
    */
   claim: (limit: number) => Promise<{ event_id: string; document: object }[] | undefined>;
   /** Releases claimed events whose attempt was cancelled. */
   release: (event_ids: readonly string[]) => Promise<void>;
-  /** Records attempts of claimed events. @returns false if the address failed: the next attempt is delayed */
+  /** Records attempts of claimed events. @returns false if the address failed, so that the next attempt is delayed */
   record: (tx: Queryable, attempts: readonly Attempt[]) => Promise<boolean>;
   /** The operations after a failure of the address, and after it was switched off. */
   onFailure: (tx: Queryable, error: string) => Promise<void>;

@@ -5,7 +5,7 @@ import { type EventLog, hasUnplacedEvents, insertPositions } from '#db/queries/e
 const PLACED_AT_ONCE = 10_000;
 
 /**
- * Gives every committed event its position: of applications, or of the platform's stream. One transaction at a time assigns
+ * Gives every committed event of applications, or of the platform's stream, its position. One transaction at a time assigns
  * positions, in its own commit, so a reader who sees a position sees all smaller ones that ever appear. An event whose
  * transaction commits later gets a later position.
  */

@@ -122,7 +122,7 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
   const configure = createDiscovery(settings);
   return {
     /**
-     * @param again the provider requests the credentials even if the person is signed in there
+     * @param again whether the provider requests the credentials even if the person is signed in there
      * @returns the provider's address, and the secret of the flow for a cookie
      * @throws TooManySignInsError if too many begin at this address, CatalogueError if the provider does not answer
      */

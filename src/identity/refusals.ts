@@ -22,7 +22,7 @@ export const recordKnownRefusal = async (sql: Queryable, entry: AuditEntry): Pro
 
 /**
  * Writes a refused sign-in to the audit log.
- * @param login null if it is unknown: a typed login may be a password, so it is not logged
+ * @param login null if it is unknown, because a typed login may be a password, and is then not logged
  */
 export const recordRefusedSignIn = async (
   sql: Queryable,

@@ -57,7 +57,7 @@ export const recordOperator = (
 
 /**
  * Opens a session in this transaction.
- * @param signIn.confirmed the OIDC provider has just checked the credentials
+ * @param signIn.confirmed whether the OIDC provider has just checked the credentials
  * @returns the secret of the session, for the cookie
  */
 export const openSession = async (
@@ -210,7 +210,8 @@ export const signInByLink = async (
   if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
-    // Everything that ends sessions and links of an operator locks the operator first: another order could deadlock.
+    // Everything that ends sessions and links of an operator locks the operator first, because another order could
+    // deadlock.
     await lockOperator(tx, link.login);
     const taken = await takeLink(tx, hashSecret(secret));
     if (taken === undefined) return undefined;

@@ -30,8 +30,8 @@ import { isComplete, judgeRun, planUnlisted, type VerifiedGames } from '#src/rul
 import { explainOverrun } from '#src/rules/run-budget.ts';
 
 /**
- * What the end of a run needs. It may pause or resume the application: operations do that, with their entries in the
- * audit log, as the last statements of the transaction that ends the run.
+ * What the end of a run needs. A run that ends may pause or resume its application. Operations do that, and write their
+ * entries in the audit log, as the last statements of the transaction that ends the run.
  */
 export type RunEndings = {
   sql: Database;

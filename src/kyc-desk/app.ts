@@ -1,4 +1,4 @@
-/** The KYC desk: the only web process with keys, and its only page that opens a record in clear. */
+/** The KYC desk: the only web process with keys. One of its pages shows a record in clear (pages/reveal.ts). */
 import type { FastifyInstance } from 'fastify';
 import { listApprovals } from '#db/queries/approvals.ts';
 import { countDevelopers } from '#db/queries/kyc-list.ts';

@@ -37,7 +37,7 @@ export type KycPull = {
 /** Result of storing a pull. `overtaken`: nothing was written. */
 export type KycOutcome = 'sealed' | 'unchanged' | 'not_provided' | 'cp_id_changed' | 'overtaken';
 
-/** The stored record or the fingerprint key changed during the seal. Nothing was written: retry. */
+/** The stored record or the fingerprint key changed during the seal. Nothing was written, and a retry may succeed. */
 export class KycConflictError extends CatalogueError {
   override readonly name = 'KycConflictError';
 
@@ -175,7 +175,7 @@ const compareFields = (
 
 /**
  * Records that a pull failed and is not retried. The stored record stays.
- * @returns false when the pull was overtaken: nothing was written
+ * @returns false when the pull was overtaken, and nothing was written
  * @throws CatalogueError when the webhooks or the token have changed since the call
  */
 export const recordKycFailure = (

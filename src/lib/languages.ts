@@ -1,6 +1,6 @@
 /** The language of a text, by its script. */
 
-/** A language for each script: browsers choose a font by it. Han is Chinese unless kana stand beside it. */
+/** A language for each script, because browsers choose a font by it. Han is Chinese unless kana stand beside it. */
 const LANGUAGES: readonly (readonly [script: RegExp, lang: string])[] = [
   [/[\p{Script=Hiragana}\p{Script=Katakana}]/gu, 'ja'],
   [/\p{Script=Hangul}/gu, 'ko'],

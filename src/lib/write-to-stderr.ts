@@ -37,8 +37,9 @@ process.once('exit', () => {
 });
 
 /**
- * Writes to stderr, and waits for no reader. What cannot be written, as to a full disk, is lost, and stops nothing:
- * SonicBoom, the default of pino, throws such an error where no code catches it, and at the exit it tries for ever.
+ * Writes to stderr, and waits for no reader. What cannot be written, as to a full disk, is lost, and stops nothing.
+ * SonicBoom, the default of pino, is not used, because it throws such an error where no code catches it, and at the exit it
+ * tries for ever.
  */
 export const writeToStderr = (text: string): void => {
   if (waiting.length < WAITING_MAX) waiting += text;

@@ -1,4 +1,4 @@
-/** What waits for a second person, or was approved: one list a reader, because the kinds have readers of their own. */
+/** What waits for a second person, or was approved: one list for each reader, because each kind has readers of its own. */
 
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
@@ -80,7 +80,7 @@ const COMMON = {
   }),
 } as const;
 
-/** The filter of these kinds, and how they are read: open requests whose subject has changed end before. */
+/** The filter of these kinds, and how they are read: first, open requests whose subject has changed are ended. */
 const requestsOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]]>(kinds: Kinds) => ({
   filter: z.object({
     kind: choice(kinds, { name: 'kind', title: 'Kind', description: 'only this kind' }),

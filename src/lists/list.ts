@@ -1,6 +1,6 @@
 /**
  * Lists: everything that people and machines see in rows. A list defines once its filter, sorts, columns and query; the
- * command line, the pages, the portal and the operator API render it. `index.ts` names every list.
+ * fronts (the command line, the pages, the portal and the operator API) render it. `index.ts` names every list.
  */
 import type { z } from 'zod';
 import type { Database } from '#db/client.ts';

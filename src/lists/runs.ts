@@ -78,7 +78,7 @@ const formatCounts = (run: RunRow): string =>
 export const whyOf = ({ reason, finished_at, note }: RunRow): string | null =>
   reason ?? (finished_at === null ? note : null);
 
-/** Says how far an open run has come: runs whose pages grow are long, the others are stuck. */
+/** Says how far an open run has come. A run whose number of pages grows is long; any other is stuck. */
 const progressOf = ({ finished_at, next_page, total_last, progress_at }: RunRow): string | null => {
   if (finished_at !== null) return null;
   const total = total_last === null ? '' : ` of ${total_last} games`;

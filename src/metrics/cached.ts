@@ -2,8 +2,8 @@ import pTimeout from 'p-timeout';
 
 /**
  * Caches the result of `read` for `maxAgeMs`. Concurrent callers share one read.
- * @returns a function that resolves to undefined if the read fails or takes longer than `timeoutMs`: a missing metric
- * is better than an outdated one
+ * @returns a function that resolves to undefined if the read fails or takes longer than `timeoutMs`, because a missing
+ * metric is better than an outdated one
  */
 export const cached = <Facts>(
   maxAgeMs: number,

@@ -13,7 +13,7 @@ import { NotFoundError } from '#src/errors.ts';
 import { operateAsSystem } from '#src/operations/operate.ts';
 import { type AuditNote, defineOperation } from '#src/operations/operation.ts';
 
-/** One request. A site names the kinds that it handles: there, others do not exist. */
+/** One request. A site names the kinds that it handles; requests of others do not exist there. */
 const oneRequest = z.object({ approval_id: z.guid().toLowerCase(), kind: z.enum(APPROVAL_KINDS) });
 export type OneRequest = z.infer<typeof oneRequest>;
 

@@ -52,7 +52,7 @@ const prepareSecret = async (
 
 /**
  * Replaces the secret of an address. The new one is shown only now; the former one signs too until `former_until`.
- * @param seen `former_until` as the caller has read it: the secret that signs until then ends now
+ * @param seen `former_until` as the caller has read it; the secret that signs until then ends now
  */
 const rotate = async (
   tx: Queryable,

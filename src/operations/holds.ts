@@ -53,7 +53,7 @@ export const releaseApplication = defineOperation({
   right: 'hold_applications',
   answer,
   input: oneApplication.extend({
-    /** The beginning of the hold that the operator saw: refused if it is another one. Absent: any. */
+    /** The beginning of the hold that the operator saw. If it is another one, the release is refused. Absent: any. */
     held_at: z.iso.datetime({ offset: true }).optional(),
   }),
   subject: applicationSubject,

@@ -39,7 +39,7 @@ export const requireReason = (input: WithReason, { approval }: Context): string 
   throw new UsageError('Give a reason: the audit log needs it.');
 };
 
-/** The state of an application, also of a removed one: its record stays until it is erased. @throws NotFoundError */
+/** The state of an application, also of a removed one, because its record stays until it is erased. @throws NotFoundError */
 const requireState = async (tx: Queryable, application_id: string) => {
   const state = await findKycState(tx, application_id);
   if (state !== undefined) return state;

@@ -157,7 +157,7 @@ export const KEY_CALLS = 16;
 export type Planned = { operation: AnyOperation; given: object };
 
 /**
- * Runs operations in one transaction: all of them, or none. None of them takes two persons, or has something to follow.
+ * Runs operations in one transaction: all of them, or none. None of them takes two persons, or has an `after`.
  * @throws what `operate` throws
  */
 export const operateAll = async (

@@ -19,7 +19,7 @@ const GIVE_TOKEN = 'give the token for the new address with --access-token-file 
 
 /**
  * The token that an application keeps when its webhooks change, sealed again if it is sent to fewer origins.
- * @throws UsageError when there is a new origin: its token is sent only where it was given for
+ * @throws UsageError when there is a new origin, because a token is sent only to the origins that it was given for
  */
 const resealKeptToken = async (before: ApplicationRow, after: AddressedApplication, { keys }: Outside) => {
   const [had, has] = [originsOf(before), originsOf(after)];

@@ -64,12 +64,12 @@ const requestOf = <const Kinds extends readonly [ApprovalKind, ...ApprovalKind[]
       .string()
       .regex(form, 'has not the form <kind>:<id>, or is of another kind than the request')
       .toLowerCase(),
-    /** The version that the page showed: refused if it has changed since. Absent: the present version. */
+    /** The version that the page showed. If it has changed since, the request is refused. Absent: the present version. */
     seen: z.string().optional(),
     reason: reasonText('the second person and the audit log need it'),
   });
 
-/** @throws ForbiddenError by a token, unless the request is about withdrawals: a person makes and ends the others */
+/** @throws ForbiddenError by a token, unless the request is about withdrawals, because a person makes and ends the others */
 const requirePerson = ({ token_id }: Caller, kind: ApprovalKind): void => {
   if (token_id !== undefined && kind !== 'withdrawals')
     throw new ForbiddenError('By a token, an operator requests withdrawals alone, and ends such requests.');

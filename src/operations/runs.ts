@@ -79,7 +79,7 @@ export const runSubject = ({ run_id }: z.infer<typeof oneRun>): string => `run:$
 const removeJob = async (producer: Producer, spec: AnySpec, id: string): Promise<void> => {
   const job = await producer.queue(spec).getJob(id);
   if (job === undefined || (await job.isActive())) return;
-  // BullMQ refuses to remove a job that a worker has just taken: that one ends at its fence.
+  // BullMQ refuses to remove a job that a worker has just taken, which then ends at its fence.
   await job.remove().catch(() => {});
 };
 

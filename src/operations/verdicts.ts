@@ -50,7 +50,7 @@ export const giveVerdict = defineOperation({
     ...verdictTerms.shape,
     /** The version of the record that the officer saw. */
     record_id: z.guid().toLowerCase(),
-    /** The version that the page showed, as a request has it: it names the verdict before too. Absent: any verdict. */
+    /** The version that the page showed, as a request has it, which names the verdict before too. Absent: any verdict. */
     seen: z.string().optional(),
   }),
   subject: applicationSubject,

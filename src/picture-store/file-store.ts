@@ -18,7 +18,7 @@ const CODES: Record<string, StoreErrorCode> = {
 
 const isNotThere = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** A file that is being written: a crash leaves it, and it is no picture. */
+/** A file that is being written. A crash leaves it, and it is no picture. */
 const TEMPORARY = /^\.[0-9a-f-]{36}\.tmp$/;
 
 /** The path of a picture: `ab/ab12….png`. A directory has a few thousand files at a million pictures. */
@@ -52,8 +52,8 @@ export const createFileStore = async (directory: string): Promise<void> => {
 };
 
 /**
- * A store in a directory, which processes share. Without its areas it is `not_there`: its volume is not mounted. An empty
- * directory in its place would read as the loss of every picture.
+ * A store in a directory, which processes share. Without its areas it is `not_there`, because its volume is not mounted. An
+ * empty directory in its place would read as the loss of every picture.
  */
 export const openFileStore = (directory: string): PictureStore => {
   const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {

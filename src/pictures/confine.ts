@@ -156,7 +156,7 @@ let isIoUringRefused = false;
 
 /**
  * Processes that this thread starts from now on have no io_uring, through which a confined process could open files and
- * sockets: libuv makes a ring for its event loop. Without seccomp, `confine` throws there.
+ * sockets, because libuv makes a ring for its event loop. Without seccomp, `confine` throws there.
  */
 export const refuseIoUring = (): void => {
   if (isIoUringRefused || process.platform !== 'linux') return;

@@ -33,11 +33,11 @@ export type Decoder = {
   close: () => void;
 };
 
-/** A process that has grown beyond this is replaced: libvips and malloc keep memory. */
+/** A process that has grown beyond this is replaced, because libvips and malloc keep memory. */
 const RSS_MAX_BYTES = 192 * 1024 * 1024;
 /**
- * A process that grows beyond this while it decodes is killed: headers may lie about what decoding needs. Read from /proc,
- * so it applies on Linux.
+ * A process that grows beyond this while it decodes is killed, because headers may lie about what decoding needs. Read from
+ * /proc, so it applies on Linux.
  */
 const DECODING_MAX_BYTES = 300 * 1024 * 1024;
 const WATCH_MS = 20;
@@ -155,7 +155,8 @@ export const createDecoder = ({
     if (reply === undefined) {
       if (!closed) lost += 1;
       if (child === current) end();
-      // A process keeps memory of earlier pictures, so its end says nothing of this one: a new process decodes it once more.
+      // A process keeps memory of earlier pictures, so its end says nothing of this picture, which a new process decodes
+      // once more.
       return isUsed ? decodeNow(request) : undefined;
     }
     if ((await readRss(current)) > RSS_MAX_BYTES) end();
@@ -171,7 +172,7 @@ export const createDecoder = ({
         const reply = await decodeNow(picture, withinMs);
         return { reply, ms: reply?.ms ?? decodeMs * (lost - before) };
       })
-      // A process that does not start, as when no descriptor is free, costs one picture: the next one starts another.
+      // A process that does not start, as when no descriptor is free, costs one picture; the next picture starts another.
       .catch(() => ({ reply: undefined, ms: decodeMs }));
     turn = result;
     return result;

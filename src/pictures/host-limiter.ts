@@ -34,7 +34,7 @@ export const BACKOFF_MS = { first: 60_000, max: 15 * 60_000 };
 const SLOW_MS = 2_000;
 const SLOW_PAUSE = 9;
 const PAUSE: RequestFailure = { outcome: 'busy', http_status: null, isPause: true };
-/** Requests that may wait for one host. It keeps up if so many times its last response time fit in the patience. */
+/** Requests that may wait for one host. The host keeps up if this many of its last response times fit in the patience. */
 const CROWD = 200;
 /** After a turn that was given up, the next attempt is not before this time. */
 const AGAIN_MIN_MS = 1_000;
@@ -70,9 +70,9 @@ export type Patience = { waitMs: number; againMs: number };
 
 /**
  * Limits requests: one at a time to a host, three at a time in all, shared by the applications, and none to a host that is
- * busy, or for an application in backoff. Failures at a host count for the application of the picture: on a CDN, broken
- * addresses of one application would hide the pictures of others. A request whose turn does not come in time gives it up;
- * from then on, a request that would wait as long does not wait at all, until the host answers quickly.
+ * busy, or for an application in backoff. Failures at a host count for the application of the picture, because on a CDN,
+ * broken addresses of one application would otherwise hide the pictures of others. A request whose turn does not come in
+ * time gives it up; from then on, a request that would wait as long does not wait at all, until the host answers quickly.
  */
 export type HostLimiter = {
   /**

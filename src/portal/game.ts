@@ -38,7 +38,7 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { timelineCard } from '#src/site/timeline.ts';
 
-/** An id is taken as it is sent: spaces may be a part of it. */
+/** An id is taken as it is sent, because spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 
 /** Describes how soon the platform sees a change. */

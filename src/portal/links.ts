@@ -1,7 +1,7 @@
 import { link } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list-table.ts';
 
-/** The page of a game. The id is a parameter: as a part of the path, "." and ".." would disappear. */
+/** The page of a game. The id is a parameter, because as a part of the path, "." and ".." would disappear. */
 export const gameUrl = (application_game_id: string): string =>
   link('/portal/game', { id: application_game_id });
 

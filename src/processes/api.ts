@@ -18,7 +18,7 @@ const OPERATOR_CONNECTIONS = 10;
 
 /**
  * The keys that seal the tokens of applications. No key of this process opens a KYC record.
- * @throws KeyError `no_key` in a fleet without ENCRYPTION_KEYS: workers would lack the key of this machine
+ * @throws KeyError `no_key` in a fleet without ENCRYPTION_KEYS, because workers would lack the key of this machine
  */
 const sealingKeys =
   ({ encryptionKeys, home, databaseUrl }: Config) =>

@@ -213,7 +213,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
       try {
         await client.query('set statement_timeout = 0');
         await runMigrations(client, QUEUE_SCHEMA);
-        // BullMQ creates a sequence at the first job of a queue: a process that only adds jobs may not.
+        // BullMQ creates a sequence at the first job of a queue, which a process that only adds jobs may not do.
         await client.query(CREATE_SEQUENCES, [queues]);
         await client.query(LIMIT_ROW_SIZES);
       } finally {

@@ -61,8 +61,8 @@ const isReadable = ([opts, parent, progress, started, scheduler]: (string | null
 };
 
 /**
- * Empties a stalled job that is larger than any of ours, or that BullMQ cannot read: its next attempt then fails, because it
- * has no payload.
+ * Empties a stalled job that is larger than any of ours, or that BullMQ cannot read, so that its next attempt fails,
+ * because it has no payload.
  * @returns whether it was emptied; false on PostgreSQL, which stores no such job
  */
 export const emptyForgedJob = async (

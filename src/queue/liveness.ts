@@ -65,8 +65,8 @@ export const startLiveness = (options: Options): Liveness => {
     if (clock.fault() !== undefined) return [];
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
     awaited = 'Postgres';
-    // Last: a worker whose user of Redis lacks the keys of a queue takes no job, so it is not alive. A check that a silent
-    // server delayed may come here after the stop.
+    // Last, because a worker whose user of Redis lacks the keys of a queue takes no job, so it is not alive. A check that a
+    // silent server delayed may come here after the stop.
     if (!stopped.signal.aborted) await recordHeartbeat();
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };

@@ -19,9 +19,9 @@ const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
 /**
  * Delays jobs again that a process delayed while its clock was ahead. They are known by a time that is later than any delay
  * explains. Each waits for its own delay once more, from now on.
- * @param ticks the queue of ticks is left alone: a tick is due at its moment, by any clock
+ * @param ticks the queue of ticks is left alone, because a tick is due at its moment, by any clock
  * @param now by the clock of Postgres, in milliseconds since 1970
- * @param logger gets a line for a queue whose keys somebody gave another type: the others are read
+ * @param logger gets a line for a queue whose keys somebody gave another type; the others are read
  * @returns the number of jobs
  */
 export const redateDelayedJobs = async (

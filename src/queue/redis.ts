@@ -37,7 +37,7 @@ const CLAIM_S = 60;
 const CLAIM = /^(\S+) ([0-9a-f]{8})$/;
 /** During a failover of a cluster, a command is repeated this often: a producer's 16 times, a worker's until it succeeds. */
 const FAILOVER_RETRY_MS = 200;
-/** The nodes of a cluster are read again this often: commands that wait for a node that hangs then go to its replica. */
+/** The nodes of a cluster are read again this often, so that commands that wait for a node that hangs go to its replica. */
 const SLOTS_REFRESH_MS = 5_000;
 
 /**
@@ -77,7 +77,7 @@ export const openRedis = (
   const retryStrategy = (times: number) => Math.min(100 * 2 ** Math.min(times, 6), 3_000);
   const options: RedisOptions = {
     ...target.options,
-    // BullMQ requires null for workers: their commands wait until Redis is back.
+    // BullMQ requires null for workers, whose commands wait until Redis is back.
     maxRetriesPerRequest: worker ? null : PRODUCER_RETRIES,
     ...(worker ? {} : { commandTimeout: PRODUCER_COMMAND_MS }),
     ...(target.kind === 'sentinel' && { socketTimeout: SENTINEL_SILENT_MS }),

@@ -17,7 +17,8 @@ export type KeepOptions = Pick<JobsOptions, 'removeOnComplete' | 'removeOnFail'>
 
 /**
  * Returns how a queue keeps its finished jobs. On PostgreSQL it keeps them by age alone, because with a number BullMQ reads
- * every kept job whenever a job ends: two thirds of Postgres's time in a backlog. `deleteSurplus` bounds their number there.
+ * every kept job whenever a job ends, which takes two thirds of Postgres's time in a backlog. `deleteSurplus` bounds their
+ * number there.
  */
 export const keepOptions = ({ kind }: Pick<QueueBackend, 'kind'>): KeepOptions => {
   const { completed, failed } = KEPT;

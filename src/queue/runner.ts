@@ -84,7 +84,7 @@ export const startRunner = <Deps>(
   const loads: Load[] = [];
   let isStopped = false;
   // BullMQ's workers report errors of the shared pool even after they are closed. The pool ends after them, and without
-  // waiting for its sockets: an embedded Postgres that then stops ends these sessions (57P01).
+  // waiting for its sockets, so an embedded Postgres that then stops ends these sessions (57P01).
   const report = (error: Error): void => {
     if (!isStopped) onError(error);
   };

@@ -13,7 +13,7 @@ export const parseSchedulerJobId = (id: string): { scheduler_id: string; planned
   return scheduler_id === undefined ? undefined : { scheduler_id, plannedAt: Number(plannedAt) };
 };
 
-/** @throws UnrecoverableError if the scheduler of a job is none of ours: it would add jobs for ever */
+/** @throws UnrecoverableError if the scheduler of a job is none of ours, because it would add jobs for ever */
 export const removeForgedScheduler = async (
   { payload, scheduler }: AnySpec,
   { data, repeatJobKey }: Job,

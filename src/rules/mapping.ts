@@ -66,8 +66,8 @@ export const addressesEndAt = (content: GameContent): Date | null =>
 
 /**
  * Hashes a content. A fetched detail with the stored hash changes nothing. Addresses count by their identities. A hash of
- * content with a query in an address ends with the tag of the rule: hashes under different rules differ, although the
- * content may be the same.
+ * content with a query in an address ends with the tag of the rule, so that hashes under different rules differ, although
+ * the content may be the same.
  */
 export const contentHash = (content: GameContent, rule: IdentityRule): string => {
   if (!addressesOf(content).some(hasQuery)) return hash(valuesOf(content));

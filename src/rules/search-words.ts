@@ -41,7 +41,7 @@ export const wordsOf = (text: string): string[] => {
   return [...words];
 };
 
-/** The letters of a word can be corrected: `search_words` has every such word. */
+/** Can letters of this word be corrected? `search_words` has every such word. */
 const isCorrected = (word: string): boolean =>
   word.length >= CORRECTED.min &&
   word.length <= CORRECTED.max &&
@@ -84,7 +84,7 @@ export const gameLexemes = (
 
 const quote = (lexeme: string): string => `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
-/** Letters from which on the beginning of a word is looked up: fewer begin too many words. */
+/** The beginning of a word is looked up from this many letters on, because fewer begin too many words. */
 const BEGINNING_MIN = 3;
 
 const beginsWith = (piece: string): string => {

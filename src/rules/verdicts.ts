@@ -19,9 +19,9 @@ type FoundGame = {
  * - `content_moved`: its content is at another revision than the reviewer saw.
  * - `picture_moved`: a picture has other bytes than the reviewer saw.
  * - `decided_before`: another decision has taken it out of the status that the reviewer saw.
- * - `fetching`: a picture is still being fetched, or stored: it cannot be passed yet.
- * - `held`: an operator holds its application: it cannot be passed.
- * - `needs_verdict`: its developer has no standing verdict, and GAMES_NEED_VERDICT is on: it cannot be passed.
+ * - `fetching`: a picture is still being fetched, or stored, so the game cannot be passed yet.
+ * - `held`: an operator holds its application, so it cannot be passed.
+ * - `needs_verdict`: its developer has no standing verdict, and GAMES_NEED_VERDICT is on, so it cannot be passed.
  * - `appealed`: its rejection is appealed, and only the appeal decides on it.
  * - `unchanged`: it has this decision already.
  * - `withdrawn`: its application no longer lists it. It waits again when a listing names it.

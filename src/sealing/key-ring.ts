@@ -13,7 +13,7 @@ export type KeyEntry =
 
 const AWS_KMS = 'aws-kms';
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** 32 bytes in canonical base64: `Buffer.from` accepts any text. */
+/** 32 bytes in canonical base64, because `Buffer.from` accepts any text. */
 const KEY_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 const KMS_ARN = /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:(key|alias)\/[A-Za-z0-9/_-]+$/;
 
@@ -24,7 +24,7 @@ const parseEntry = (entry: string, position: number): KeyEntry => {
   const colon = entry.indexOf(':');
   const id = colon === -1 ? '' : entry.slice(0, colon);
   const rest = entry.slice(colon + 1);
-  // A malformed entry may be key material: messages give its position alone.
+  // A malformed entry may be key material, so messages give its position alone.
   const refuse = (problem: string) => new UsageError(`ENCRYPTION_KEYS: ${problem}`);
   if (id === AWS_KMS) {
     if (KMS_ARN.test(rest)) return { kind: 'aws-kms', key_id: entry, arn: rest };

@@ -17,7 +17,7 @@ const formatOf = ({ boundTo }: SealedPlace): number => (boundTo === undefined ? 
 export const nameRecord = ({ table, record_id }: SealedRecord): string => `row ${record_id} of ${table}`;
 const namePlace = ({ table, column, record_id }: SealedPlace): string => `${table}.${column} ${record_id}`;
 
-/** Each part after its length (4 bytes, big-endian): different lists of parts give different bytes. */
+/** Each part after its length (4 bytes, big-endian), so that different lists of parts give different bytes. */
 export const lengthPrefixed = (...parts: readonly (string | Uint8Array)[]): Uint8Array =>
   Buffer.concat(
     parts.flatMap((part) => {

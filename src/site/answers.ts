@@ -58,7 +58,7 @@ export const operatorOf = (request: FastifyRequest): SignedIn => {
 
 const NOTICE = 'catalogue_notice';
 const NOTICE_MAX = 600;
-/** Percent-encoded, as a cookie has it: browsers drop a cookie of more than 4,096 bytes. */
+/** Percent-encoded, as a cookie has it. Bounded, because browsers drop a cookie of more than 4,096 bytes. */
 const NOTICE_MAX_BYTES = 3_600;
 const TONES = ['good', 'info', 'bad', 'undo'] as const satisfies Notice['tone'][];
 

@@ -35,7 +35,7 @@ export const readCookie = (request: FastifyRequest, name: string): string | unde
   request.cookies[fullName(request, name)];
 
 /**
- * Sets a cookie that scripts cannot read. Lax, so that a link to a game opens from a chat: changes are limited to this
+ * Sets a cookie that scripts cannot read. Lax, so that a link to a game opens from a chat; changes are limited to this
  * origin (origin.ts).
  */
 export const setCookie = (

@@ -20,7 +20,7 @@ const delivery = (event: EventItem): SafeHtml => {
   if (state === null) return html`${badge('not sent', 'plain')} <br><small>No active address.</small>`;
   if (state === 'delivered')
     return html`${badge('delivered', 'good')} <br><small>${ago(delivered_at)}</small>`;
-  // Without an attempt: why the delivery ended.
+  // Without an attempt, the result is why the delivery ended.
   const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
   if (state === 'failed') return html`${badge('failed')} <br><small>${made}</small>`;

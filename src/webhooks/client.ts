@@ -26,7 +26,7 @@ export type WebhookTarget = Record<`${Operation}_webhook`, string> & {
 
 /** The three webhooks of the interface document (group B). A query throws CallError and nothing else. */
 export type WebhookClient = {
-  /** Section 4.4. The elements of `list` are not validated: one invalid row must not fail the page. */
+  /** Section 4.4. The elements of `list` are not validated, because one invalid row must not fail the page. */
   queryGameList(
     target: WebhookTarget,
     request: QueryGameListRequest,
@@ -107,8 +107,8 @@ export const createWebhookClient = (
       const data = await readEnvelope(response, { maxBytes, accessToken, keepRetMsg, meter });
       return watch.time(() => readData(schema, data));
     } catch (error) {
-      // The connection exceeded a limit of `WIRE`. Not all that it received is in `traffic` (session tickets are not):
-      // charge the most that a call may receive.
+      // The connection exceeded a limit of `WIRE`. Not all that it received is in `traffic` (session tickets are not), so
+      // the most that a call may receive is charged.
       if (bytes === 0 && isCallError(error) && error.code === 'body_too_large') bytes = WIRE.bytes;
       if (isCallError(error) && error.handshakeFailed) handshakeMs = WIRE.handshakeMs;
       throw error;

@@ -78,7 +78,7 @@ const readCpuMs = (): number => {
   return (user + system) / 1_000;
 };
 
-/** The CPU time of a moment that is at most `SHORT_MS` ago: two readings for each work would cost 1 % of a game. */
+/** The CPU time of a moment that is at most `SHORT_MS` ago, because two readings for each work would cost 1 % of a game. */
 let recent = { at: Number.NEGATIVE_INFINITY, cpuMs: 0 };
 
 export const createStopwatch = (): Stopwatch => {

@@ -71,7 +71,7 @@ export const createContext = (
   });
   const openQueues = once(async () => {
     const foundation = resources.use(await openProducer(config, await findDatabase(), name));
-    // BullMQ's errors do not name the cause of a failed connection: these do.
+    // BullMQ's errors do not name the cause of a failed connection; those of these two calls do.
     await foundation.sql`select 1`;
     await foundation.backend.ping();
     return foundation;

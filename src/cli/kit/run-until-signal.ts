@@ -18,8 +18,8 @@ export type Running = {
 
 /**
  * Starts a process, runs it until SIGINT or SIGTERM, then stops it. After a signal during the start, the start has 10 s to
- * end, or none with `exitsWhileStarting`: at the exit the embedded Postgres stops. A second signal exits at once. A process
- * that cannot continue stops too, and its supervisor restarts it.
+ * end, or none with `exitsWhileStarting`, because the embedded Postgres stops at the exit. A second signal exits at once. A
+ * process that cannot continue stops too, and its supervisor restarts it.
  * @returns `failed` when the process could not continue
  */
 export const runUntilSignal = async (

@@ -3,7 +3,7 @@ import type { Queryable } from '#db/client.ts';
 import { findIdsByPrefix, type IdTable } from '#db/queries/short-ids.ts';
 import { type NamedThing, NotFoundError, UsageError } from '#src/errors.ts';
 
-/** What an id is of. */
+/** What the ids of each table name. */
 const NOUNS: Record<IdTable, NamedThing> = {
   games: 'game',
   sync_runs: 'run',

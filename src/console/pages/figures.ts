@@ -14,7 +14,7 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 100;
 
-/** Other pages show its first rows: their heads and *Next* lead here. */
+/** Other pages show the first of these rows; their heads and *Next* lead here. */
 export const REJECTIONS = '/figures/rejections';
 
 type Figures = Pick<ShownList<FiguresRow, object>, 'rows' | 'pager'>;

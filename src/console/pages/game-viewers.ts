@@ -12,7 +12,7 @@ import { type ById, revisionNumber, toId } from '#src/site/query.ts';
 /** A game, and the content of it that a page shows. */
 type ShownGame = { game_id: string; revision: number };
 
-/** Shows who looks at the game now, and who has its lease. A page that was fetched ahead shows it once it is opened. */
+/** Shows who looks at the game now, and who has its lease. A page that was fetched ahead shows them once it is opened. */
 export const viewersLine = ({ game_id, revision }: ShownGame, text: string, isAhead = false): SafeHtml => {
   const when = isAhead ? 'load, every 20s' : 'every 20s';
   return html`<span class="viewers" hx-get="/games/${game_id}/viewers?revision=${revision}" hx-trigger="${when}"

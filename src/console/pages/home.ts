@@ -62,7 +62,7 @@ const startButton = (lanes: LaneSummary, { roles }: SignedIn): SafeHtml | undefi
     : html`<a class="button primary" href="${link('/review/next', { lane: first.lane })}">Start reviewing</a>`;
 };
 
-/** @param isFirstDay there is no application at all */
+/** @param isFirstDay whether there is no application yet */
 const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: boolean): SafeHtml =>
   section(
     'Applications in trouble',

@@ -131,7 +131,7 @@ const CHANGE_TONES: Partial<Record<string, string>> = { added: 'good', removed: 
 type PlaceOptions = {
   alt: string;
   digit?: number | undefined;
-  /** How it differs from the compared revision; "" if there is none. */
+  /** How it differs from the compared revision; "" if none is compared. */
   change?: string;
   /** Nothing fetches it now. */
   isLate?: boolean;

@@ -29,7 +29,7 @@ const gameBoxes = (form: HTMLFormElement): HTMLInputElement[] => [
   ...form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]'),
 ];
 
-// A selection that is empty is not sent: what was typed beside it would be lost.
+// A selection that is empty is not sent, because what was typed beside it would be lost.
 document.addEventListener('submit', (event) => {
   const form = event.target as HTMLFormElement;
   const output = form.querySelector('[data-selected]');

@@ -22,8 +22,8 @@ export class ToastStack extends HTMLElement {
   }
 
   /**
-   * Reads why a request failed from the page that answers it. If the session has ended, a link follows: it opens the sign-in
-   * in a tab, so that what was typed stays.
+   * Reads why a request failed from the page that answers it. If the session has ended, a link follows, which opens the
+   * sign-in in a tab, so that what was typed stays.
    */
   explain(status: number, answer: string): [reason: string, ...more: Node[]] {
     const page = new DOMParser().parseFromString(answer, 'text/html');
