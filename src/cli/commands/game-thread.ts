@@ -64,7 +64,8 @@ export const registerThread = (game: CommandUnknownOpts): void => {
 
   defineCommand(game, 'uphold', {
     summary: 'uphold a rejection that was appealed',
-    details: 'Another operator than the one who rejected does it. The game stays rejected; the same rejection is not appealed again.',
+    details:
+      'Another operator than the one who rejected does it. The game stays rejected; the same rejection is not appealed again.',
     examples: ['game uphold 019a… --text "The icon is still that of another game." --by lee'],
     parameters: (command) =>
       command
@@ -79,7 +80,8 @@ export const registerThread = (game: CommandUnknownOpts): void => {
 
   defineCommand(game, 'overturn', {
     summary: 'overturn a rejection that was appealed: the game is passed',
-    details: 'Another operator than the one who rejected does it. The revision is the one that you saw: review appeals prints it.',
+    details:
+      'Another operator than the one who rejected does it. The revision is the one that you saw: review appeals prints it.',
     examples: ['game overturn 019a…@2 --text "The icon is yours." --by lee'],
     parameters: (command) =>
       command
