@@ -57,15 +57,15 @@ const withoutSearchPath = (databaseUrl: string): string => {
 };
 
 /**
- * Opens a pool. It connects at the first statement; a statement that cannot reach the server within ten seconds
- * rejects. Queries are SQL through postgres.js. Drizzle defines the schema, its types and the migrations; no process
- * loads it.
+ * Opens a pool. It connects at the first statement; a statement that cannot reach the server within ten seconds rejects.
+ * Queries are SQL through postgres.js. Drizzle defines the schema, its types and the migrations; no process loads it.
  *
  * @param options.planOnce plans a statement once per connection, for any parameters, and with indexes: for frequent
  * statements that find rows by a key, whose planning costs more than their execution
- * @param options.giveUpS for probes: a statement that cannot reach the server rejects after this time in seconds, and the next
- * one connects at once. Otherwise the driver waits ever longer between attempts, up to 20 s, and says nothing meanwhile
- * @param options.keepOpen never closes an idle connection: for a session that has a lock
+ * @param options.giveUpS for probes: a statement that cannot reach the server rejects after this time in seconds, and the
+ * next one connects at once. Otherwise the driver waits ever longer between attempts, up to 20 s, and says nothing
+ * meanwhile
+ * @param options.keepOpen never closes an idle connection, for a session that has a lock
  * @param options.statementMs one of `STATEMENT_MS`
  */
 export const openDatabase = (

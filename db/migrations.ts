@@ -50,8 +50,8 @@ const DROP_CONCURRENTLY = /^(\s|--.*\n)*drop\s+index\s+concurrently\b/i;
  * for a short time and rarely deadlocks with writers. One that meets a lock or a deadlock is repeated for up to ten
  * minutes. After an interruption it continues with the first statement that is not recorded.
  *
- * Indexes of large tables are created and dropped CONCURRENTLY, which runs outside a transaction: such a statement waits
- * for its locks without a limit, and its deadlock fails the migration. A DROP INDEX CONCURRENTLY is not recorded: it is
+ * Indexes of large tables are created and dropped CONCURRENTLY, which runs outside a transaction. Such a statement waits
+ * for its locks without a limit, and its deadlock fails the migration. A DROP INDEX CONCURRENTLY is not recorded, so it is
  * repeated with the CREATE that follows it, and removes what an interrupted CREATE left.
  *
  * `__drizzle_migrations` is drizzle's table, with the rows that drizzle would write. Drizzle's `migrate` is not used,

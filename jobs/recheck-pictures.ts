@@ -12,7 +12,7 @@ import { nextCheckMs } from '#src/rules/pictures.ts';
 /** Pictures at once. */
 const PICTURES = 200;
 
-/** Looks again at the pictures of decided games that are due: bytes that changed return a passed game to review. */
+/** Looks again at the pictures of decided games that are due. Bytes that changed return a passed game to review. */
 export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, context: MediaContext) => {
   const { deps, signal } = context;
   const { sql, pictures, keeper, recheckMs } = deps;

@@ -31,7 +31,8 @@ export const applicationName = (sql: Queryable, from: string) =>
 
 /**
  * Registers an application.
- * @param again whether a removed one may have the id: its games with their decisions, its events and its records return
+ * @param again whether a removed one may have the id; its games with their decisions, its events and its records then
+ * return
  * @returns false when the id is taken
  */
 export const insertApplication = (
@@ -129,7 +130,7 @@ export const lockActiveApplication = (tx: Queryable, application_id: string): Pr
 
 /**
  * Locks an application like `lockActiveApplication`, for a write of what its server responded.
- * @param called the application as it was called: a removed application may have been registered again since
+ * @param called the application as it was called, because a removed application may have been registered again since
  * @returns false when it is removed
  * @throws CatalogueError when its webhooks or its token have changed since; the call is then to be retried
  */

@@ -40,7 +40,7 @@ const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`
 
 /**
  * Are there two operators, one who may request and another who may approve? Disabled operators, roles that were taken away
- * and past requests count too: once the rule has begun, only the setting ends it.
+ * and past requests count too, because once the rule has begun, only the setting ends it.
  */
 export const couldTwoOperators = (
   sql: Queryable,
@@ -192,7 +192,7 @@ export const listApprovalPage = (sql: Queryable, filter: ApprovalFilter, page: L
 
 /**
  * The open requests to withdraw games of runs that are still the latest of their applications. Whether their games have
- * changed since is not read: counting them takes seconds for a large run (`findVersion`).
+ * changed since is not read, because counting them takes seconds for a large run (`findVersion`).
  */
 export const openWithdrawalRequests = (sql: Queryable) => sql`
   (with requests as materialized (

@@ -21,9 +21,9 @@ export type Failure = {
 
 /**
  * Records failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
- * `STORAGE.failures` rows of an operation: further games get no row, only the counters of their run include them. Two
- * calls at a time do not see each other's rows and may exceed this; `pruneFailures` deletes the excess. Rows are written
- * in the order of their game ids, so that two calls that share games do not deadlock.
+ * `STORAGE.failures` rows of an operation; further games get no row, only the counters of their run include them. Two calls
+ * at a time do not see each other's rows and may exceed this; `pruneFailures` deletes the excess. Rows are written in the
+ * order of their game ids, so that two calls that share games do not deadlock.
  */
 export const recordFailures = async (
   sql: Queryable,

@@ -5,8 +5,8 @@ import { onlyRow, readColumn } from '#db/rows.ts';
 const LEASE_S = 60;
 
 /**
- * Whether a lease is held. One that ends later than a lease from now is not: a stolen console may have stored it. Compares
- * with `clock_timestamp()`, because `now()` may be earlier than the start of the lease.
+ * Whether a lease is held. One that ends later than a lease from now is not, because a stolen console may have stored it.
+ * Compares with `clock_timestamp()`, because `now()` may be earlier than the start of the lease.
  */
 const isHeld = (sql: Queryable) =>
   sql`game_leases.leased_until between now() and clock_timestamp() + ${LEASE_S} * interval '1 second'`;

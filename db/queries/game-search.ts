@@ -47,7 +47,7 @@ export type FoundGame = Candidate & { score: number };
 
 /**
  * Reads games that match a tsquery, in no order. `unsafe` does not prepare the statement, so Postgres plans each query by
- * itself: if nearly every game has the word, it reads the table, which is faster than the index.
+ * itself. If nearly every game has the word, it reads the table, which is faster than the index.
  */
 const readMatches = (
   sql: Queryable,

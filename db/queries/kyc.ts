@@ -87,7 +87,7 @@ export const requestKycPull = (
  * Records that a pull found the sealed record unchanged. The state tells whether it is the record that the pull compared,
  * because each statement that replaces a record or its provider also writes the state.
  * @param seen the state with which the record was compared
- * @returns false when the state, the webhooks or the token have changed since: then nothing was written
+ * @returns false when the state, the webhooks or the token have changed since, and nothing was written
  */
 export const refreshSealed = (
   sql: Queryable,

@@ -70,8 +70,8 @@ type Scan = {
 };
 
 /**
- * The games of the new lane, which wait for their first decision, in the order in which they were first seen. The index
- * of `game.listByAuditStatus` has them: its array comparison is explained there (db/queries/api-games.ts).
+ * The games of the new lane, which wait for their first decision, in the order in which they were first seen. The index of
+ * `game.listByAuditStatus` has them. Its array comparison is explained in db/queries/api-games.ts.
  */
 const scanNew = (sql: Queryable, { after, descending }: LanePage): Scan => {
   const direction = descending ? sql`desc` : sql`asc`;
@@ -128,7 +128,7 @@ const scanChanged = (sql: Queryable, { after, descending }: LanePage): Scan => {
 /**
  * Reads one page of a lane. With a text, a page may end before it is full.
  *
- * Most applications have the usual target: their games are one stream in the order of an index. Each other application
+ * Most applications have the usual target, so their games are one stream in the order of an index. Each other application
  * is a stream of its own. The first games of all streams together are among those of the streams that begin first.
  */
 export const listLanePage = async (

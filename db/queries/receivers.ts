@@ -62,7 +62,7 @@ export const NOT_SIGNED = 'not_signed';
 
 /**
  * Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted.
- * @param options.secret the one that does not open: an address that has another one since is due
+ * @param options.secret the one that does not open; an address that has another one since is due
  */
 export const postponeNextAttempt = async (
   sql: Queryable,

@@ -75,10 +75,10 @@ export const insertUnreadPage = (
     returning *`);
 
 /**
- * Records pages that follow each other, in one statement under the run's fence, and moves the run past them. The run
- * stays locked until the transaction ends.
+ * Records pages that follow each other, in one statement under the run's fence, and moves the run past them. The run stays
+ * locked until the transaction ends.
  * @returns the run; undefined when the fence is stale, or another job has recorded the first of them, or the pages before
- *   it are lost: then nothing was written
+ * it are lost; nothing was then written
  */
 export const insertPages = (
   sql: Queryable,

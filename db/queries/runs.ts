@@ -170,7 +170,7 @@ export type UnchangedListing = Pick<RunRow, 'next_page' | 'listed' | 'largest_pa
  * Closes a run as succeeded whose only job listed the whole catalogue and found nothing changed: as many games as are
  * stored, all of them with the hashes that are stored. No page is recorded.
  * @returns the run; undefined when the fence is stale or a page is recorded, when other games, failures or games of a
- *   suspect run of the application are stored, or when it is not active: then nothing was written
+ * suspect run of the application are stored, or when it is not active; nothing was then written
  */
 export const closeUnchanged = (
   sql: Queryable,

@@ -41,8 +41,8 @@ export const listSimilarIcons = (sql: Queryable, game_id: string, limit: number)
 const SAME_MAX = 100;
 
 /**
- * Finds those of some games whose icon another application has too. Only equal hashes are found: to compare nearly equal
- * ones, as `listSimilarIcons` does, takes too long for a page of 60 games.
+ * Finds those of some games whose icon another application has too. Only equal hashes are found, because to compare nearly
+ * equal ones, as `listSimilarIcons` does, takes too long for a page of 60 games.
  */
 export const listSharedIcons = async (sql: Queryable, game_ids: readonly string[]): Promise<Set<string>> =>
   new Set(

@@ -34,7 +34,7 @@ export type StreamPage = {
 };
 
 /**
- * Reads events after a position. With types, one read compares a bounded number of rows: `list` may then be shorter than
+ * Reads events after a position. With types, one read compares a bounded number of rows, so `list` may be shorter than
  * `limit`, or empty, while `next` moves on.
  */
 export const readStream = async (

@@ -21,7 +21,7 @@ export type ListingSums = Omit<FinishedListing, 'end' | 'acceptWithdrawals'> & {
  * Sums up a listing for its verdict.
  *
  * Games that suspect runs inserted since the last success are not established, and games that this run inserted are not
- * present: neither raises the number of withdrawals that is allowed. A game that two pages named, because it moved while
+ * present, so neither raises the number of withdrawals that is allowed. A game that two pages named, because it moved while
  * the list was read, counts once. Grouped by id, as in `unlistedGames`.
  */
 export const summariseListing = (sql: Queryable, run_id: string, application_id: string) =>

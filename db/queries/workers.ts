@@ -73,9 +73,9 @@ export const deleteSilentWorkers = async (sql: Queryable): Promise<void> => {
 };
 
 /**
- * Ends our own sessions in which Postgres has waited for the rest of a statement for more than `silentMs`: their process
- * was stopped between two messages, and they may lock the rows of a run. No timeout of Postgres before 17 ends them:
- * idle_in_transaction_session_timeout counts them as active.
+ * Ends our own sessions in which Postgres has waited for the rest of a statement for more than `silentMs`, because their
+ * process was stopped between two messages, and they may lock the rows of a run. No timeout of Postgres before 17 ends
+ * them, because idle_in_transaction_session_timeout counts them as active.
  * @returns the number of ended sessions
  */
 export const endSilentSessions = (sql: Queryable, silentMs: number) =>

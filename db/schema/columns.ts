@@ -66,7 +66,7 @@ export const areOf = (name: string, column: AnyPgColumn, words: readonly string[
 
 const isFlat = (column: AnyPgColumn) => sql`array_ndims(${column}) = 1 and array_lower(${column}, 1) = 1`;
 
-/** Arrays of one dimension from 1 on, without nulls. Pages show every item: the longest of ours are addresses of pictures. */
+/** Arrays of one dimension from 1 on, without nulls. Pages show every item. The longest lists of ours are addresses of pictures. */
 export const areLists = (name: string, columns: readonly AnyPgColumn[], most = URLS_MAX) =>
   check(
     name,

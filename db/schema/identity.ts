@@ -10,7 +10,7 @@ export const operators = pgTable(
     login: text().primaryKey(),
     name: text().notNull(),
     roles: text().array().$type<Role[]>().notNull(),
-    /** Every role that the operator has or had: the trigger `operators_count` writes it. */
+    /** Every role that the operator has or had. The trigger `operators_count` writes it. */
     held_roles: text().array().$type<Role[]>().notNull().default(sql`'{}'`),
     status: text({ enum: OPERATOR_STATUSES }).notNull().default('active'),
     /** argon2id in PHC format. Null: none is set, or the operator signs in by OIDC. */
@@ -45,7 +45,7 @@ const login = () =>
     .notNull()
     .references(() => operators.login, { onDelete: 'cascade' });
 
-/** The site of the database role that writes the row: the trigger `bind_to_site` refuses another one. */
+/** The site of the database role that writes the row. The trigger `bind_to_site` refuses another one. */
 const site = () => text({ enum: SITES }).notNull();
 const isKnownSite = (name: string, column: AnyPgColumn) => isOneOf(name, column, SITES);
 

@@ -6,7 +6,7 @@ import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
 /**
- * Games that were imported without content: their id and their decision wait for the first pull, whose content becomes the
+ * Games that were imported without content. Their id and their decision wait for the first pull, whose content becomes the
  * decided revision. The trigger `game_revisions_waiting` applies the row and deletes it.
  */
 export const importedGames = pgTable(

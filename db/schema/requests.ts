@@ -53,7 +53,7 @@ export const refreshTurns = pgTable(
   {
     application_id: text().primaryKey(),
     next_at: moment('next_at').notNull(),
-    /** Turns in a row in which no call had a final result: each doubles the wait. */
+    /** Turns in a row in which no call had a final result. Each doubles the wait. */
     idle_turns: smallint().notNull().default(0),
     /** Content that pulls outside runs have stored since `day_started_at`, at most 24 hours ago. */
     stored_bytes: bigint({ mode: 'number' }).notNull().default(0),

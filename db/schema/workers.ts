@@ -1,7 +1,7 @@
 import { index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { areCounts, areShort, moment } from '#db/schema/columns.ts';
 
-/** Heartbeats of worker processes: the command line warns when no worker runs, or if they take jobs from different queues. */
+/** Heartbeats of worker processes, by which the command line warns when no worker runs, or if they take jobs from different queues. */
 export const workers = pgTable(
   'workers',
   {

@@ -93,7 +93,7 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Operations whose entries have the action of another one: to a reader of the log, the same happened. */
+/** Operations whose entries have the action of another one, because to a reader of the log, the same happened. */
 const SHARED_ACTIONS = {
   'application.pause_failing': 'application.pause',
   'application.resume_failing': 'application.resume',
@@ -113,7 +113,7 @@ export const actionOf = (name: OperationName): AuditAction => (isShared(name) ? 
 /** The most ids that the details of one entry name. */
 export const LOGGED_IDS_MAX = 100;
 
-/** What an entry is about: its subject is `<kind>:<id>`. */
+/** The kinds of what an entry is about. Its subject is `<kind>:<id>`. */
 export const AUDIT_SUBJECTS = [
   'application',
   'game',

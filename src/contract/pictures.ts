@@ -50,7 +50,7 @@ const REASONS = { ...CONTENT, ...FAILURES };
 export type PictureOutcome = keyof typeof REASONS;
 export const PICTURE_OUTCOMES = Object.keys(REASONS) as [PictureOutcome, ...PictureOutcome[]];
 
-/** Failures that may pass: the next request may succeed. */
+/** Failures that may pass, so that the next request may succeed. */
 const PASSING: ReadonlySet<PictureOutcome> = new Set([
   'http_error',
   'busy',

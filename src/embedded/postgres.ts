@@ -79,8 +79,8 @@ const locks = new Set<DatabaseSync>();
 const SQLITE_BUSY = 5;
 
 /**
- * Locks `directory` for this process until it calls the returned function or ends. The lock is SQLite's, on an
- * empty database file: the kernel takes it atomically and releases it with the process. `owner.pid` is for messages.
+ * Locks `directory` for this process until it calls the returned function or ends. The lock is SQLite's, on an empty
+ * database file, because the kernel takes it atomically and releases it with the process. `owner.pid` is for messages.
  *
  * @throws CatalogueError with exit code 4 when this or another process has the lock.
  */

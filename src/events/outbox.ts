@@ -16,7 +16,7 @@ import { type FormatAuditTime, toEventDocument, toStreamDocument } from '#src/ev
 import { DELIVERY, nextDeliveryMs } from '#src/rules/deliveries.ts';
 import type { EventAddress, SealedEventSecrets } from '#src/sealing/event-secret.ts';
 
-/** Longer than a call may take: afterwards another worker sends the event. */
+/** Longer than a call may take. Afterwards another worker sends the event. */
 const LEASE_MS = 60_000;
 
 /** One attempt to send an event. `error` is null if it was delivered. */

@@ -80,8 +80,8 @@ export const createServer = (
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { connectionsCheckingInterval: TIMEOUT_CHECK_MS, ...options.http },
   });
-  // Set because Node's default is longer than `requestTimeout`, and Node then exchanges the two: a body would have a
-  // minute.
+  // Set because Node's default is longer than `requestTimeout`, and Node then exchanges the two, so that a body would have
+  // a minute.
   app.server.headersTimeout = REQUEST_TIMEOUT_MS;
   app.server.maxConnections = connectionsMax;
   handleInTurn(app);

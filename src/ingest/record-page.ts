@@ -88,7 +88,7 @@ const readRows = async (
 };
 
 /**
- * Validates a page of a run, and compares its games with what is stored. It writes nothing: `recordPages` does.
+ * Validates a page of a run, and compares its games with what is stored. It writes nothing; `recordPages` does.
  * @returns the cursor after the page
  */
 export const comparePage = async (
@@ -170,7 +170,7 @@ export const comparePage = async (
 /**
  * Records the pages of a run that were compared: the games they named, the details that are wanted, where the listing
  * stands. In the transaction of the caller, under the run's fence; recording a page twice changes nothing.
- * @returns the run; undefined when the fence is stale or another job has recorded the first page: then nothing was written
+ * @returns the run; undefined when the fence is stale or another job has recorded the first page; nothing was then written
  */
 export const recordPages = async (
   tx: Queryable,
@@ -215,7 +215,7 @@ export const findUnchanged = ({ run, unrecorded }: Unrecorded): UnchangedListing
   const isWhole =
     unrecorded[0]?.page_num === 1 && unrecorded.slice(0, -1).every((page) => page.row_count > 0);
   if (listing_end !== 'complete' || !isWhole || !unrecorded.every(isUnchanged)) return undefined;
-  // A game that moved may be on two pages that do not follow each other: another one is then missing.
+  // A game that moved may be on two pages that do not follow each other, and another one is then missing.
   if (new Set(unrecorded.flatMap((page) => page.application_game_ids)).size < listed) return undefined;
   return { listed, next_page, largest_page, listed_bytes };
 };

@@ -213,7 +213,7 @@ const reconcileScheduler = async (
  * Finds out why a scheduler would not tick in time. Each tick adds the next one.
  * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
  * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
- *   Ticks that were taken too early wait for their time (src/queue/scheduled-jobs.ts): while one waits, the schedule is in
+ *   Ticks that were taken too early wait for their time (src/queue/scheduled-jobs.ts). While one waits, the schedule is in
  *   time.
  */
 const findScheduleFault = async (

@@ -9,8 +9,8 @@ import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
 import type { Placement, Producer } from '#src/queue/producer.ts';
 
 /**
- * Pages without wanted details follow each other in one job, because such a page costs less than a job: at most this
- * many, as long as each begins within this time. Other applications wait no longer than for one slow page.
+ * Pages without wanted details follow each other in one job, because such a page costs less than a job. One job has at most
+ * this many, as long as each begins within this time. Other applications wait no longer than for one slow page.
  */
 export const PAGES_A_JOB = 32;
 export const CONTINUE_MS = 500;

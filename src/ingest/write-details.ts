@@ -190,7 +190,7 @@ export const writeGames = async (
  * still open on the page count, so a replay leaves the same rows and the same counters. The details of an unlisted page
  * only show which games are gone. Those are withdrawn.
  * @param notRetried failures of games that stay without a detail
- * @returns undefined when the fence is stale, or the run has stored as much as it may: then nothing was written
+ * @returns undefined when the fence is stale, or the run has stored as much as it may; nothing was then written
  */
 export const writePageDetails = (
   sql: Database,

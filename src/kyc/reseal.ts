@@ -66,7 +66,7 @@ const rewrap = async (keys: KeyRing, table: WrappedTable, row: WrappedRow): Prom
 /**
  * Plans a reseal.
  * @throws KeyError `no_key`, or `key_service` when the key service is down; `unknown_key` or `does_not_open` when the
- *   fingerprint key does not open: the keys are then those of another installation
+ * fingerprint key does not open, because the keys are those of another installation
  */
 export const planReseal = async (sql: Queryable, keys: KeyRing): Promise<ResealPlan> => {
   const key_id = keys.records[0]?.key_id;
@@ -82,7 +82,7 @@ export const planReseal = async (sql: Queryable, keys: KeyRing): Promise<ResealP
 /**
  * Wraps every data key of the installation by the ring's first key; sealed values do not change. The fingerprint key is
  * first. After it, a process without the new key seals nothing. A reseal that is killed loses nothing and can run again.
- * Workers may write during it: passes repeat until one finds nothing to do.
+ * Workers may write during it, so passes repeat until one finds nothing to do.
  */
 export const reseal = async (
   sql: Database,

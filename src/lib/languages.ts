@@ -14,7 +14,7 @@ const LANGUAGES: readonly (readonly [script: RegExp, lang: string])[] = [
   [/\p{Script=Latin}/gu, 'und-Latn'],
 ];
 
-/** Characters that are read: scripts do not change late in a text. */
+/** Characters that are read, because scripts do not change late in a text. */
 const READ_MAX = 2_000;
 
 /** The language of the most frequent script: kana make a text Japanese, however few they are beside Han. */

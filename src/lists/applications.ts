@@ -65,7 +65,7 @@ export const conditionOf = ({
   return status === 'active' && failing_since !== null ? 'failing' : status;
 };
 
-/** Explains why the application is paused, if it is: a worker gives a reason, an operator does not. */
+/** Explains why the application is paused, if it is. A worker gives a reason, an operator does not. */
 const explainPause = ({ status, pause_reason }: Pick<ApplicationItem, 'status' | 'pause_reason'>) =>
   pause_reason ?? (status === 'paused' ? 'an operator paused it' : null);
 

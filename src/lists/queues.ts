@@ -158,8 +158,8 @@ const OTHER_QUEUE = [
 ].join(' ');
 
 /**
- * Explains why a queue without ticks is not the queue of the workers: they keep a tick of each active application in
- * theirs, and have them again two minutes after it was emptied.
+ * Explains why a queue without ticks is not the queue of the workers, because they keep a tick of each active application
+ * in theirs, and have them again two minutes after it was emptied.
  * @returns what is wrong if this process uses another queue than the workers, or they use different ones
  */
 export const explainOtherQueue = async (

@@ -109,7 +109,7 @@ export const batchList = defineList({
 export const cursorAfter = (game: Parameters<typeof placeInLane>[0]): string =>
   nextCursor({ sort: 'due', descending: false }, placeInLane(game)) ?? '';
 
-/** The games that follow a place in a lane: none behind a cursor that the lane did not make. */
+/** The games that follow a place in a lane. None follow a cursor that the lane did not make. */
 export const readUpcoming = async (
   sources: Sources,
   filter: z.infer<typeof laneList.filter>,

@@ -194,7 +194,10 @@ export const operateAll = async (
 const needsNothing = (): Promise<never> =>
   Promise.reject(new Error('this operation uses the database alone'));
 
-/** The platform of an operation that uses only the database. `fourEyes` is the strictest rule: the operation has no second person. */
+/**
+ * The platform of an operation that uses only the database. `fourEyes` is the strictest rule, because the operation has no
+ * second person.
+ */
 const DATABASE_ALONE = {
   fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,

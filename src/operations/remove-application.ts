@@ -18,8 +18,8 @@ import { placePicturesOf } from '#src/operations/place-pictures.ts';
  * deletes its imports that wait for a first pull. Games, revisions and decisions stay readable.
  *
  * The transaction locks run, application and games in this order, as every other transaction does. A run that opens between
- * the locks on the run and on the application is not locked in this order, so the transaction starts again: afterwards no
- * run can open. Each statement reads what was committed while the one before it waited for a lock.
+ * the locks on the run and on the application is not locked in this order, so the transaction starts again, and afterwards
+ * no run can open. Each statement reads what was committed while the one before it waited for a lock.
  */
 export const removeApplication = defineOperation({
   name: 'application.remove',

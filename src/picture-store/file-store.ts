@@ -28,7 +28,7 @@ export const pathInArea = (name: string): string => join(name.slice(0, 2), name)
 const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
 
 /**
- * Opens a picture. The media process writes the store: if it is compromised, a link there could name any file that this
+ * Opens a picture. The media process writes the store. If it is compromised, a link there could name any file that this
  * process may read, and a pipe could block it.
  * @returns undefined if there is no file of this name
  */

@@ -132,7 +132,7 @@ export const openS3Store = (
         const copy = new CopyObjectCommand({ ...at(to, name), CopySource: `${bucket}/${from.Key}` });
         await client.send(copy, inTime()).then(
           ({ CopyObjectResult }) => {
-            // A server that is no S3 may answer 200 without a copy: then the original must stay.
+            // A server that is no S3 may answer 200 without a copy, so that the original must stay.
             if (CopyObjectResult?.ETag === undefined) throw new StoreError('failed', where, 'no copy');
           },
           async (error: ServiceError) => {

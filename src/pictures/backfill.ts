@@ -46,8 +46,8 @@ export const findMissing = async (
 };
 
 /**
- * Makes the media process request every missing picture, and waits for it. It can be stopped and started again: what the
- * store has by then is not requested again.
+ * Makes the media process request every missing picture, and waits for it. It can be stopped and started again, because
+ * what the store has by then is not requested again.
  * @returns how many pictures were requested
  * @throws CatalogueError if no media process requests a picture; the reason of the signal
  */

@@ -23,7 +23,7 @@ export const comparePins = async (
     const game_ids = await listDriftedGames(sql, picture_id, BATCH);
     if (game_ids.length === 0) return reopened;
     const games = await reopenGames({ picture_id, game_ids });
-    // A decision was made between the two statements: the next look or check finds what is left.
+    // If a decision was made between the two statements, the next look or check finds what is left.
     if (games.length === 0) return reopened;
     reopened.push(...games);
   }

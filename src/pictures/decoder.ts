@@ -62,7 +62,7 @@ const SAMPLE: DecodeRequest = {
   format: 'png',
 };
 
-/** Runs a program as the decoder is run: without our environment, which has the address of the database. */
+/** Runs a program as the decoder is run, without our environment, which has the address of the database. */
 export const spawnDecoder = (program = PROGRAM, args: readonly string[] = []): DecoderProcess => {
   refuseIoUring();
   return spawnProcess(process.execPath, [`--max-old-space-size=${HEAP_MIB}`, program, ...args], {

@@ -14,8 +14,8 @@ import { CONNECT_S, probeDatabase, probePool, probeQueue } from '#src/processes/
 import type { AnySpec } from '#src/queue/job.ts';
 
 /**
- * A separate pool, so that metrics do not wait for the process's connections: two read tables, which may be locked, and the
- * third probes.
+ * A separate pool, so that metrics do not wait for the process's connections. Two of its connections read tables, which may
+ * be locked, and the third probes.
  */
 const DATABASE_CONNECTIONS = 3;
 

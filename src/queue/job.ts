@@ -36,7 +36,7 @@ export const defineSpec = <Schema extends z.ZodType>(
 /** What a handler receives beside its payload. */
 export type JobContext<Deps> = {
   deps: Deps;
-  /** Aborts at the deadline of a shutdown and when the job's lock is lost: pass it to each call that waits. */
+  /** Aborts at the deadline of a shutdown and when the job's lock is lost. Pass it to each call that waits. */
   signal: AbortSignal;
   /** Is this BullMQ's last attempt? */
   lastAttempt: boolean;

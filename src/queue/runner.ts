@@ -150,7 +150,7 @@ export const startRunner = <Deps>(
         if (wasForged) logLarge(job_id);
       }, report);
     });
-    // The lock is lost: another worker runs this job, so this one is cancelled.
+    // Once the lock is lost, another worker runs this job, so this one is cancelled.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock lost');
     });

@@ -88,7 +88,7 @@ export const PACE = {
   /** Bytes a second: those that arrived, or those of the body after decompression if they are more. */
   bytesOfOne: 2 * MIB,
   bytes: 8 * MIB,
-  /** A response that takes the event loop this long is ordinary: a page of 100 rows takes 1 ms. */
+  /** A response that takes the event loop this long is ordinary. A page of 100 rows takes 1 ms. */
   ordinaryMs: 5,
   /** Parts of the event loop's time. */
   shareOfOne: 0.05,

@@ -1,4 +1,4 @@
-/** Colours by numbers (ITU-T H.273), as PNG, AVIF and AV1 name them. Unspecified is 2: programs take those of sRGB. */
+/** Colours by numbers (ITU-T H.273), as PNG, AVIF and AV1 name them. Unspecified is 2, for which programs take those of sRGB. */
 
 /** Primaries of sRGB, of television and of P3. By others, colours differ more. */
 const PRIMARIES: ReadonlySet<number> = new Set([1, 2, 5, 6, 7, 11, 12, 22]);

@@ -141,7 +141,7 @@ export const diffList = (before: readonly string[], after: readonly string[]): L
 
 /**
  * Compares two revisions field by field, in the order in which they are shown.
- * @param before null for a game that was never decided: everything is added
+ * @param before null for a game that was never decided; everything is then added
  */
 export const diffContent = (before: GameContent | null, after: GameContent): FieldDiff[] => {
   const isChange = ({ type }: TextPart | ListItem): boolean => type !== 'same';

@@ -19,7 +19,7 @@ export const callerOfOperator = (request: FastifyRequest): Caller => {
   return { actor: operatorActor(login), roles, session };
 };
 
-/** A site with what its operations need: the console has queues, the KYC desk has keys. */
+/** A site with what its operations need. The console has queues, the KYC desk has keys. */
 type OperatingSite = SiteOptions & { keys?: KeyRing; producer?: Producer };
 
 /** Returns what the operations of a site use. */

@@ -9,8 +9,8 @@ export type Item = { value: unknown; call: Call; name: string };
 type Fault = { kind: Kind; what: string; item: Item };
 
 /**
- * Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. `too_small`
- * occurs only for an empty id, which the platform refuses and the interface document allows: therefore it is a limit.
+ * Refinements of src/contract/text.ts carry a code; every other issue of zod is a wrong type or size. `too_small` occurs
+ * only for an empty id, which the platform refuses and the interface document allows, so it is a limit.
  */
 const kindOf = (issue: z.core.$ZodIssue, value: unknown): Kind => {
   if (issue.code === 'invalid_type') return at(value, issue.path) === null ? 'null' : 'type';

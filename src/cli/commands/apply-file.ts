@@ -41,7 +41,7 @@ export type WantedApplication = {
   application_id: string;
   /** With defaults, as `addApplication` takes them. */
   settings: z.infer<typeof application>;
-  /** As the file has them: durations are texts. */
+  /** As the file has them, with durations as texts. */
   given: Record<string, unknown>;
   /** Reads its access token. Undefined: the file names none. */
   readToken: (() => Promise<string>) | undefined;

@@ -27,7 +27,7 @@ export const readGivenToken = async (
   options: TokenOptions,
 ): Promise<string | undefined> => (await readSource(context, options))?.trim();
 
-/** Warns when a token is sealed without ENCRYPTION_KEYS: only processes with the key of this installation can open it. */
+/** Warns when a token is sealed without ENCRYPTION_KEYS, because only processes with the key of this installation can open it. */
 export const warnOfInstallationKey = async (
   { config, openKeys, out }: CommandContext,
   application_id: string,

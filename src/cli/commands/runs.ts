@@ -55,7 +55,7 @@ const countGames = async (sql: Database, run: RunRow): Promise<{ done: number; t
   return { done: written, total: Math.max(total, listed) };
 };
 
-/** Runs whose jobs are looked up, and how often: each takes a request of the queue for each of its pages. */
+/** Runs whose jobs are looked up, and how often, because each takes a request of the queue for each of its pages. */
 const LOOKED_UP_MAX = 20;
 const LOOK_UP_MS = 5_000;
 

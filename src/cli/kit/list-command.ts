@@ -52,7 +52,7 @@ export const terminalColumns = <Row extends object, Filter extends z.ZodObject, 
 
 type PageOptions = Json & { limit: number; sort?: string; newest?: true; cursor?: string };
 
-/** Reads what was typed for a filter: ids may be cut short, and times are local. */
+/** Reads what was typed for a filter. Ids may be cut short, and times are local. */
 const readTyped = async (
   openDatabase: () => Promise<Database>,
   { kind, table }: Control,

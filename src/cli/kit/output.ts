@@ -13,7 +13,7 @@ type Columns<Row> = readonly Column<Row>[];
 
 /**
  * Prints the result of a command on stdout: text, or one JSON document with `--json`. Notes and errors go to stderr.
- * Applications choose texts that are printed: unprintable characters are replaced in text and escaped in JSON.
+ * Applications choose texts that are printed, so unprintable characters are replaced in text and escaped in JSON.
  */
 export type Output = {
   json: boolean;

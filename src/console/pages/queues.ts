@@ -45,7 +45,7 @@ export const NO_WORKER = html`<p class="notice bad">${NONE_RUNS}</p>`;
 const NO_WORKER_HERE = html`<p class="notice bad">${NONE_RUNS}<br>
 <small>If a worker should run, request its /readyz. If that does not answer, end the worker with kill -9 and start it again.</small></p>`;
 
-/** One sentence, unless a queue is paused or has failed jobs: those are listed. */
+/** One sentence, unless a queue is paused or has failed jobs; those are then listed. */
 export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
   const running =
     workers === 0

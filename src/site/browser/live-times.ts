@@ -30,7 +30,7 @@ const refresh = (): void => {
     const isAhead = each.textContent.startsWith('in ');
     const due = ms >= 0 ? 'now' : `in ${formatDuration(-ms)}`;
     const text = isAhead ? due : `${formatDuration(ms)} ago`;
-    // "now" is final: it was due, and does not become "1 s ago".
+    // "now" is final. It says that something was due, and does not become "1 s ago".
     if (each.textContent !== 'now' && each.textContent !== text) each.textContent = text;
   }
 };
