@@ -14,7 +14,10 @@ const WRAPPED = {
 export type WrappedTable = keyof typeof WRAPPED;
 export const WRAPPED_TABLES = Object.keys(WRAPPED) as WrappedTable[];
 
-/** The wrapped data keys of one row, of an address also that of its former secret. `application_id` is "" in tables that do not have it. */
+/**
+ * The wrapped data keys of one row; an address has also that of its former secret. `application_id` is "" in tables that do
+ * not have it.
+ */
 export type WrappedRow = { id: string; application_id: string; keys: WrappedKey[] };
 
 /** New wraps of a row. */

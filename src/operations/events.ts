@@ -121,7 +121,7 @@ export const retryEvents = defineOperation({
   right: 'manage_applications',
   byApplication: true,
   input: oneApplication.extend({
-    /** These events. Without them and without `since`, every event since the first address was set that is not delivered. */
+    /** These events. Without them and without `since`, every undelivered event since the first address was set. */
     event_ids: z.array(z.guid().toLowerCase()).min(1).max(DELIVERIES_MAX).optional(),
     /** Every event since this time, delivered ones too; at most the oldest 10,000. */
     since: sinceTime.optional(),

@@ -31,12 +31,12 @@ export type LaneView = {
 /** A game of a card; `game_store_pic` only if its pictures are shown or fetched. */
 export type Shown = LaneGame & { game_store_pic?: string[] };
 
-// `autocomplete`: a browser that goes back restores checks by their place, where another game is now.
+// `autocomplete` is off, because a browser that goes back restores checks by their place, where another game is now.
 const selection = ({ game_id, revision, game_name }: LaneGame): SafeHtml =>
   html`<input type="checkbox" autocomplete="off" name="game" value="${game_id}@${revision}"
  aria-label="Select ${nameOr(game_name)}">`;
 
-/** The pictures of a game, small: each opens in the viewer. */
+/** The pictures of a game, small. Each opens in the viewer. */
 const shots = ({ application_id, game_store_pic = [], game_name }: Shown, pictures: PictureSet): SafeHtml =>
   html`<div class="shots">${
     game_store_pic.length === 0
