@@ -82,11 +82,11 @@ export const checkPinsOf = async (tx: Queryable, game_ids: readonly string[]): P
     )`;
 };
 
-/** The pin's decision stands on its game, and the game is not withdrawn. */
+/** Does the pin's decision stand on its game, and is the game not withdrawn? */
 const isOfStandingDecision = (sql: Queryable) => sql`
   g.withdrawn_at is null and a.audit_id = (select audit_id from standing_decision(a.game_id))`;
 
-/** The same, and the game is passed. */
+/** The same, and is the game passed? */
 const isOfPassedGame = (sql: Queryable) => sql`g.audit_status = 'passed' and ${isOfStandingDecision(sql)}`;
 
 /** If the game is not passed, the first bytes of a picture are requested until this long after the decision. */
@@ -142,7 +142,7 @@ export type DuePicture = {
   url: string;
   /** The application of one decided game that has the picture. */
   application_id: string;
-  /** Until when no other process takes it. A check that became due meanwhile has another time. */
+  /** Until this time no other process takes it. A check that became due meanwhile has another time. */
   lease: string;
 };
 

@@ -40,8 +40,8 @@ const keptPicturesOf = async (sql: Database, game_id: string, pictureUrl: string
 };
 
 /**
- * The two platform-side operations (sections 4.1 and 4.2). An application's token reads the games of that
- * application, an operator's token the games of all.
+ * Adds the two platform-side operations (sections 4.1 and 4.2). An application's token reads the games of that application,
+ * an operator's token the games of all.
  */
 export const addGameRoutes = (
   app: FastifyInstance,

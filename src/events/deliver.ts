@@ -37,7 +37,7 @@ const GONE = 410;
 
 export type EventSender = {
   /**
-   * Sends the events of a receiver that are due, for up to ten seconds, a few at once; at an address that failed, one.
+   * Sends the events of a receiver that are due, for up to ten seconds: a few at once, or one at an address that failed.
    * @throws KeyError if its secret does not open here
    */
   deliver: (

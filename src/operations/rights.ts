@@ -66,7 +66,8 @@ export const readStanding = async (
 
 /**
  * Refuses an operator who was disabled, or lost the role, and a token or session that ended, since the request was let in.
- * Its caller reads the standing after the entries, which make transactions of others wait, so it holds at the commit.
+ * Its caller reads the standing after the entries, which make transactions of others wait, so the standing holds at the
+ * commit.
  * @throws ForbiddenError
  */
 export const requireRightStill = (

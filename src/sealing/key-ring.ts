@@ -13,7 +13,7 @@ export type KeyEntry =
 
 const AWS_KMS = 'aws-kms';
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-/** 32 bytes in canonical base64, because `Buffer.from` accepts any text. */
+/** 32 bytes in canonical base64. Checked, because `Buffer.from` accepts any text. */
 const KEY_BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 const KMS_ARN = /^arn:[a-z-]+:kms:[a-z0-9-]+:\d{12}:(key|alias)\/[A-Za-z0-9/_-]+$/;
 

@@ -15,6 +15,6 @@ export const parseNamedGame = (given: string): NamedGame => {
   return { prefix: parseShortId(id), revision: revision === undefined ? undefined : parseRevision(revision) };
 };
 
-/** The game of a command that concerns no single revision: one that is named is ignored. */
+/** Parses the game of a command that concerns no single revision. One that is named is ignored. */
 export const parseGame = (given: string): string => parseNamedGame(given).prefix;
 export const GAME = ['<game_id>', 'the game', parseGame] as const;
