@@ -99,8 +99,8 @@ export const GROUP_SORTS = ['games', 'last_at', 'first_at'] as const;
 const GROUPED_MAX = 20_000;
 
 /**
- * Reads one page of the latest failures of calls, grouped by application, kind and fields. Counting the groups would
- * group twice.
+ * Reads one page of the latest failures of calls, grouped by application, kind and fields. The groups are not counted,
+ * because that would group twice.
  */
 export const listFailureGroupPage = (
   sql: Queryable,

@@ -37,7 +37,7 @@ export const callerOf = (request: FastifyRequest): TokenCaller => {
 
 /**
  * Whose games the caller reads.
- * @returns an application, or null: those of all
+ * @returns an application, or null for the games of all
  * @throws ApiError forbidden for an operator's token without a role that may see games
  */
 export const scopeOf = (request: FastifyRequest): string | null => {
@@ -82,7 +82,7 @@ export const createAuthenticator = (sql: Database) => {
 
   return {
     authenticate: async (request: FastifyRequest): Promise<void> => {
-      // Node keeps the first of several headers, a proxy before us may check another.
+      // Node keeps the first of several headers, and a proxy before us may check another.
       if ((request.raw.headersDistinct.authorization?.length ?? 0) > 1)
         throw new ApiError('invalidHttp', 'The request has more than one Authorization header: send one.');
       const token = BEARER.exec(request.headers.authorization ?? '')?.[1];

@@ -8,7 +8,10 @@ const RESPONSE_MAX = 400;
 const typeOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 
-/** A KYC record with its texts hidden and every other value replaced by its type: reports are stored, and shown to more than officers. */
+/**
+ * A KYC record with its texts hidden and every other value replaced by its type, because reports are stored, and shown to
+ * more than officers.
+ */
 const maskData = (data: unknown): unknown => {
   if (data === null || data === undefined) return data;
   if (typeOf(data) !== 'object') return `(${typeOf(data)})`;

@@ -58,7 +58,7 @@ const RUN_COUNTS = RUN_COUNTERS.map((counter): Column<RunRow> => {
   };
 });
 
-/** Counters by how much they need attention: what a narrow table cuts off matters least. */
+/** Counters by how much they need attention, so that what a narrow table cuts off matters least. */
 const BY_ATTENTION = [
   'failed',
   'invalid',

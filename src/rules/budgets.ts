@@ -114,7 +114,7 @@ export const STORAGE = {
   bytesOfWithdrawal: 4 * KIB,
   /** Games of an application, withdrawn ones too: more than one listing can name. Further ones are not stored. */
   games: 5_000_000,
-  /** Ids that one listing may name. A row counts at least `bytesOfRow`: 2,600,000 games with ids of 36 characters. */
+  /** Ids that one listing may name. A row counts at least `bytesOfRow`. This is enough for 2,600,000 games with ids of 36 characters. */
   listedBytes: 256 * MIB,
   bytesOfRow: 64,
   /** Pages of one listing. */

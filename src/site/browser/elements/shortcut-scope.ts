@@ -2,7 +2,7 @@
  * `<shortcut-scope>`: the keyboard of a page. With the attribute `off` no single character does anything (WCAG 2.1.4).
  *
  * `data-key="p"` on a button or link: the key presses it. `data-item`: rows and cards that `j` and `k` move between; the
- * focus is on the first link in it. `x` toggles its checkbox. Digits choose a reason while the form of a rejection is
+ * focus goes to the first link of each. `x` toggles its checkbox. Digits choose a reason while the form of a rejection is
  * open, and open a picture otherwise. `data-sends`: Ctrl+Enter presses it from within its `<details>`; while that is open,
  * no key decides or leads on.
  */
