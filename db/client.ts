@@ -20,7 +20,7 @@ export const STATEMENT_MS = {
   api: 10_000,
   /** The end of a run, accepted withdrawals; commands, of which one recounts all games. */
   long: 10 * 60_000,
-  /** Migrations: an index of a large table takes hours. */
+  /** For migrations, because an index of a large table takes hours. */
   none: 0,
 };
 
@@ -60,7 +60,7 @@ const withoutSearchPath = (databaseUrl: string): string => {
  * Opens a pool. It connects at the first statement; a statement that cannot reach the server within ten seconds rejects.
  * Queries are SQL through postgres.js. Drizzle defines the schema, its types and the migrations; no process loads it.
  *
- * @param options.planOnce plans a statement once per connection, for any parameters, and with indexes: for frequent
+ * @param options.planOnce plans a statement once per connection, for any parameters, and with indexes, for frequent
  * statements that find rows by a key, whose planning costs more than their execution
  * @param options.giveUpS for probes: a statement that cannot reach the server rejects after this time in seconds, and the
  * next one connects at once. Otherwise the driver waits ever longer between attempts, up to 20 s, and says nothing

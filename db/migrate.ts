@@ -35,7 +35,7 @@ const refuseEncoding = async (sql: Database): Promise<void> => {
  * @throws CatalogueError when a newer version migrated the database, or its encoding cannot store every text
  */
 export const migrateDatabase = async (databaseUrl: string): Promise<number> => {
-  // Two sessions: this one keeps the lock, for hours if a migration takes hours.
+  // Two sessions, because this one keeps the lock, for hours if a migration takes hours.
   const lock = openDatabase(databaseUrl, {
     max: 1,
     applicationName: 'catalogue migrate lock',

@@ -4,7 +4,7 @@ import { escapeUnprintable } from '#src/lib/printable.ts';
 import { writeToStderr } from '#src/lib/write-to-stderr.ts';
 import { emitLogRecord, traceIds } from '#src/tracing/log-records.ts';
 
-/** Drops the other properties of driver errors: ioredis adds the rejected command, which may carry a password. */
+/** Drops the other properties of driver errors, because ioredis adds the rejected command, which may carry a password. */
 const plainError = (error: unknown): Record<string, unknown> => {
   const { name, message, stack, code } = coerceError(error) as Error & { code?: unknown };
   return { type: name, message, stack, ...(code !== undefined && { code }) };
@@ -14,7 +14,7 @@ const plainError = (error: unknown): Record<string, unknown> => {
 const nameOfLevel = (level: unknown): string => pino.levels.labels[Number(level)] ?? String(level);
 
 /**
- * Creates the log of the process, on stderr (stdout carries the results of commands). It redacts nothing: secrets must
+ * Creates the log of the process, on stderr (stdout carries the results of commands). It redacts nothing, so secrets must
  * not be passed to it.
  * @param options.pretty readable lines for a terminal instead of JSON lines
  * @param options.isSent each line is also a record of OpenTelemetry

@@ -101,8 +101,8 @@ export const countUndelivered = (sql: Queryable, application_id: string): Promis
 
 /**
  * Sends events of an application again, from now on for another 24 hours.
- * @param wanted `event_ids`: these events. `since`: every event since a time, delivered ones too. Neither: every event since
- *   the first address was set that is not delivered
+ * @param wanted `event_ids`: these events. `since`: every event since a time, delivered ones too. Neither: every
+ * undelivered event since the first address was set
  * @returns how many
  */
 export const requestDeliveries = (

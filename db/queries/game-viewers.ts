@@ -12,7 +12,7 @@ const OPENED_KEPT = '1 day';
  * @returns the logins of the other operators who look at it now, sorted
  */
 export const recordViewer = (sql: Queryable, game_id: string, viewer: string, revision: number) =>
-  // Old rows of all games are deleted. Concurrent calls cannot deadlock: a call writes its own row first (the join
+  // Old rows of all games are deleted. Concurrent calls cannot deadlock, because a call writes its own row first (the join
   // with `recorded`), which may wait, and then deletes others, which never waits (`skip locked`). Its own row is excluded
   // there, because a statement must not change a row twice.
   readColumn(sql<{ viewer: string }[]>`

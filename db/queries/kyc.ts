@@ -106,7 +106,7 @@ export const refreshSealed = (
     where s.application_id = called.application_id and s.state = 'sealed' and s.pulled_at = ${seen.pulled_at}
       and s.pulled_at < ${pulled_at}`);
 
-/** Forgets the request of a pull that wrote nothing: the record is erased, or a later pull has ended. */
+/** Forgets the request of a pull that wrote nothing, because the record is erased, or a later pull has ended. */
 export const forgetKycRequest = async (
   sql: Queryable,
   { application_id, pulled_at }: { application_id: string; pulled_at: Date },

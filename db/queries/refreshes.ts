@@ -48,7 +48,7 @@ export const insertRefreshes = async (
   return row.written < row.wanted ? undefined : Math.max(ids.length, 1);
 };
 
-/** Records an operator's requests to pull games: unknown games and games of a paused application are pulled too. */
+/** Records an operator's requests to pull games. Unknown games and games of a paused application are pulled too. */
 export const requestGames = async (
   tx: Queryable,
   application_id: string,

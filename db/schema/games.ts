@@ -69,7 +69,7 @@ export const games = pgTable(
     content_hash: text().notNull(),
     /** When the first of its addresses ends; null if none has an end. */
     addresses_end_at: moment('addresses_end_at'),
-    /** Hash of the list entry: when it changes, the detail is fetched again. */
+    /** Hash of the list entry. When it changes, the detail is fetched again. */
     list_hash: text().notNull(),
     /** When this detail was requested; an older one never overwrites it. */
     fetched_at: moment('fetched_at').notNull(),

@@ -194,7 +194,7 @@ export const kycVerdicts = pgTable(
   {
     verdict_id: bigserial({ mode: 'number' }).primaryKey(),
     application_id: applicationId(),
-    /** The version that it stands on: a version that changes only `cp_short_name` takes the place of the one before. */
+    /** The version that it stands on. A version that changes only `cp_short_name` takes the place of the one before. */
     record_id: uuid().notNull(),
     verdict: text({ enum: VERDICTS }).notNull(),
     /** For operators. */

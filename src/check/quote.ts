@@ -8,7 +8,7 @@ export const hideToken = (text: string, accessToken: string): string => {
 
 /** Quotes a text of an application: one line without the token, cut to `max` characters, in quotes if spaces are around it. */
 export const quote = (text: string, accessToken: string, max: number): string => {
-  // The token goes first: half of it may remain otherwise.
+  // The token goes first, because half of it may remain otherwise.
   const whole = hideToken(text, accessToken);
   const characters = [...whole.slice(0, 2 * max + 2).toWellFormed()];
   const line = toPrintable(characters.slice(0, max).join(''));

@@ -5,7 +5,7 @@ import { z } from 'zod';
  * only if `ret_code` is 0 (section 7.2), and is then validated by the operation's own schema.
  */
 export const envelopeSchema = z.object({
-  // Any integer: codes of 64 bits are failures too, and `z.int` refuses those beyond 53 bits.
+  // Any integer, because codes of 64 bits are failures too, and `z.int` refuses those beyond 53 bits.
   ret_code: z
     .number()
     .refine(Number.isInteger, { error: 'must be an integer', params: { code: 'invalid_type' } }),

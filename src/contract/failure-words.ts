@@ -28,7 +28,7 @@ export const FAILURE_KINDS = {
   too_many_games: 'The application has as many games as it may have: this one is not stored.',
 } as const;
 
-/** Faults of the platform: the application need not do anything. */
+/** Faults of the platform, for which the application need not do anything. */
 export const OWN_KINDS: Readonly<Record<string, string>> = {
   no_key: 'No key to seal with is set.',
   unknown_key: 'A key that sealed its token or record is not set.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Failures of the platform-side operations and of the operator API. Section 7 specifies no codes: `ret_code` is the HTTP
+ * Failures of the platform-side operations and of the operator API. Section 7 specifies no codes, so `ret_code` is the HTTP
  * status times 100 plus a detail number. The meaning of a code never changes; new codes may be added.
  */
 export const PLATFORM_FAILURES = {

@@ -106,7 +106,7 @@ const lockDirectory = async (directory: string): Promise<() => void> => {
   };
 };
 
-/** Writes the file atomically: another process can read it at any moment. */
+/** Writes the file atomically, because another process can read it at any moment. */
 const writeInstance = async (home: string, databaseUrl: string): Promise<void> => {
   const draft = `${instanceFile(home)}.draft`;
   await rm(draft, { force: true });

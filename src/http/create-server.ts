@@ -65,7 +65,7 @@ const handleInTurn = (app: FastifyInstance): void => {
   });
 };
 
-/** Creates a server, as every process of the fleet uses it: it logs no requests, and cuts off clients that send or read slowly. */
+/** Creates a server, as every process of the fleet uses it. It logs no requests, and cuts off clients that send or read slowly. */
 export const createServer = (
   logger: FastifyBaseLogger,
   { bodyMaxBytes, connectionsMax, sendMs = SEND_MS }: ServerBounds,

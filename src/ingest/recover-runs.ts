@@ -80,7 +80,7 @@ export const recoverRuns = async (
     const queue = producer.queue(spec);
     return { queue, states: await readQueuedJobs(queue, signal) };
   };
-  // In this order: when the details of a page end, the list job of the next page starts to wait.
+  // In this order, because when the details of a page end, the list job of the next page starts to wait.
   const detail = await readJobs(queryGameDetail);
   const jobs: StepJobs = { detail, list: await readJobs(queryGameList) };
   const recoverAll = async (runs: Iterable<RunRow>): Promise<void> => {

@@ -40,7 +40,7 @@ export type ReconciledSchedules = {
 };
 
 /**
- * Makes BullMQ's schedulers agree with the `applications` table: schedulers are derived state, so a flushed Redis gets them
+ * Makes BullMQ's schedulers agree with the `applications` table. Schedulers are derived state, so a flushed Redis gets them
  * back, with the ticks that were due meanwhile. Looks up the schedulers of games, then those of KYC records, in the order
  * of application ids, and changes those that differ. A call ends early at `lookupsMax`, at `signal` and at a backlog of
  * ticks.

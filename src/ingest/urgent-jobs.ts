@@ -16,9 +16,10 @@ const BATCH = 1_000;
  * Assigns positions to new events, then adds the jobs that must start within seconds: jobs that send due events, and the
  * jobs and runs that applications and operators have requested. Each application has at most one job of each kind.
  *
- * Workers call this about once a second; only the one with the lock does it. The transaction of the lock does nothing
- * else. Due work is read from the database, so a lost queue or a killed worker loses nothing.
- * @param options.after what the call before returned: requests stay while their job waits, so each call serves the next ones
+ * Workers call this about once a second; only the one with the lock does it. The transaction of the lock does nothing else.
+ * Due work is read from the database, so a lost queue or a killed worker loses nothing.
+ * @param options.after what the call before returned; requests stay while their job waits, so each call serves the next
+ * ones
  */
 export const addUrgentJobs = (
   sql: Database,

@@ -16,7 +16,7 @@ import type { UnwrittenAnswers } from '#src/webhooks/answer-memory.ts';
 export type DetailResults = {
   counts: DetailCounts;
   failures: FailedCall[];
-  /** Games to be retried: their call failed in a way that may pass, or did not begin. */
+  /** Games to be retried, because their call failed in a way that may pass, or did not begin. */
   open: string[];
 };
 

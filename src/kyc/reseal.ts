@@ -73,7 +73,7 @@ export const planReseal = async (sql: Queryable, keys: KeyRing): Promise<ResealP
   if (key_id === undefined)
     throw new KeyError('no_key', 'There is no key to reseal with: set ENCRYPTION_KEYS.');
   const fingerprintKey = await findFingerprintKey(sql);
-  // Checked because the installation key opens tokens too: otherwise keys of another installation could replace ours.
+  // Checked because the installation key opens tokens too, so keys of another installation could replace ours.
   if (fingerprintKey !== undefined) await unwrapDataKey(keys.records, fingerprintKey, FINGERPRINT_KEY);
   const counts = await Promise.all(WRAPPED_TABLES.map((table) => countWrappedByOthers(sql, table, key_id)));
   return { key_id, total: counts.reduce((sum, count) => sum + count, 0) };

@@ -17,7 +17,7 @@ const LANGUAGES: readonly (readonly [script: RegExp, lang: string])[] = [
 /** Characters that are read, because scripts do not change late in a text. */
 const READ_MAX = 2_000;
 
-/** The language of the most frequent script: kana make a text Japanese, however few they are beside Han. */
+/** The language of the most frequent script. Kana make a text Japanese, however few they are beside Han. */
 export const languageOf = (text: string): string => {
   const read = text.slice(0, READ_MAX);
   const found = LANGUAGES.map(([script, lang]) => ({ lang, count: read.match(script)?.length ?? 0 }))

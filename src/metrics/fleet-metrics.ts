@@ -82,9 +82,9 @@ const VERDICT_GAUGES: Record<string, [help: string, value: (verdicts: Verdicts) 
 };
 
 /**
- * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values: aggregate
- * with `max without (instance, process)`, because each series also has the name of its process. If the database does not
- * accept writes, `catalogue_database_up` is 0. If it does not answer, the other metrics are absent too.
+ * Adds the metrics of the fleet, which a scrape reads from the database. Every process reports the same values. Aggregate
+ * them with `max without (instance, process)`, because each series also has the name of its process. If the database does
+ * not accept writes, `catalogue_database_up` is 0. If it does not answer, the other metrics are absent too.
  */
 export const addFleetMetrics = (registry: Registry, sql: Database): void => {
   const quick = cached(QUICK_MS, WAIT_MS, () =>

@@ -10,7 +10,7 @@ import { MESSAGE_KINDS } from '#src/contract/words.ts';
 import { coerceError, NotFoundError, StateError } from '#src/errors.ts';
 import { type Caller, defineOperation } from '#src/operations/operation.ts';
 
-/** A text for a reader: it must not be empty. */
+/** A text for a reader, so it must not be empty. */
 export const writtenText = prose.refine((text) => text !== '', 'is empty: write what the reader needs');
 
 const written = z.object({ game_id: z.guid().toLowerCase(), text: writtenText });

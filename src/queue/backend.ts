@@ -217,7 +217,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
         await client.query(CREATE_SEQUENCES, [queues]);
         await client.query(LIMIT_ROW_SIZES);
       } finally {
-        // Not back into the pool: its statements have no limit.
+        // Not back into the pool, because its statements have no limit.
         client.release(true);
       }
     },

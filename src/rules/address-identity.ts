@@ -9,7 +9,7 @@ import { URL_SIGNERS, type UrlSigner } from '#src/rules/url-signers.ts';
 export type IdentityRule = {
   /** Names of parameters that an operator has found to be without meaning: `app update --volatile-parameter`. */
   volatile: ReadonlySet<string>;
-  /** Names the rule in hashes of what it compares: two rules are equal if their tags are. */
+  /** Names the rule in hashes of what it compares. Two rules are equal if their tags are. */
   tag: string;
 };
 
@@ -92,7 +92,7 @@ export const addressIdentity = (address: string, rule: IdentityRule): string => 
   return parts.base + query + parts.fragment;
 };
 
-/** The year 9999: a larger number is no time of Postgres's or JavaScript's. */
+/** The year 9999, because a larger number is no time of Postgres's or JavaScript's. */
 const SECONDS_MAX = 253_402_300_799;
 
 /** Reads the end of an address from its parameters; undefined if they have none. */

@@ -57,7 +57,7 @@ const coversScreen = (gif: Buffer, at: number, codes: number): boolean => {
 /**
  * Do programs show the first frame of a GIF alike? Decoders differ if there are two graphic controls before it (some take
  * the first, others the last), a control of another length, codes of fewer than two bits, or no table of colours. They
- * differ in places without a pixel if no control names a transparent colour: some show black, others nothing.
+ * differ in places without a pixel if no control names a transparent colour, because some show black, others nothing.
  */
 export const isPlainGif = (gif: Buffer): boolean => {
   const common = tableBytes(gif[10]);

@@ -28,7 +28,7 @@ function* chunksOf(png: Buffer): Generator<Part, void, void> {
   }
 }
 
-/** The accepted gamma of a PNG, times 100,000: sRGB has 45,455, old Macs 55,556. With 100,000, dark parts can be hidden. */
+/** The accepted gamma of a PNG, times 100,000. sRGB has 45,455, old Macs 55,556. With 100,000, dark parts can be hidden. */
 const GAMMA = { min: 40_000, max: 60_000 };
 /** White, red, green and blue of sRGB, and the largest accepted distance, which wide gamuts have. */
 const SRGB = [

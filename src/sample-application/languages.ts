@@ -83,7 +83,7 @@ const hindi: Language = {
   closing: 'बिना इंटरनेट के भी चलता है।|हर महीने नया अध्याय।',
 };
 
-/** English three times: three in ten games are English. */
+/** English three times, because three in ten games are English. */
 export const LANGUAGES: readonly [Language, ...Language[]] = [
   english,
   chinese,

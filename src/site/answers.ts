@@ -45,7 +45,7 @@ export const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** HSTS for one year, with subdomains: none of them may serve http. */
+/** HSTS for one year, with subdomains, of which none may serve http. */
 export const HTTPS_ONLY = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' } as const;
 
 export const HTML = 'text/html; charset=utf-8';

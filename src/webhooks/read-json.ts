@@ -40,7 +40,10 @@ const unreadable = (
         mayBeCut: true,
       });
 
-/** Decompresses the body, of `maxBytes` at most. One coding only: each further one multiplies the size that a byte can expand to. */
+/**
+ * Decompresses the body, of `maxBytes` at most. One coding only, because each further one multiplies the size that a byte
+ * can expand to.
+ */
 export const decodeBody = async (
   response: PostResponse,
   maxBytes: number,

@@ -17,7 +17,7 @@ const sanitizeRetMsg = (retMsg: string, accessToken: string): string => {
 export type EnvelopeOptions = {
   maxBytes: number;
   accessToken: string;
-  /** False for KYC: a `ret_msg` could quote a value of the record. */
+  /** False for KYC, because a `ret_msg` could quote a value of the record. */
   keepRetMsg: boolean;
   meter?: Meter;
 };

@@ -28,7 +28,7 @@ import type { Everything } from '#src/processes/up.ts';
 
 const SYNC_TIMEOUT_MS = 60 * 60_000;
 
-/** The demo ignores the settings of a fleet: everything is embedded, and calls to this machine are allowed. */
+/** The demo ignores the settings of a fleet, because everything is embedded, and calls to this machine are allowed. */
 const createDemoConfig = async (config: Config, out: Output): Promise<Config> => {
   const { isPortFree } = await import('#src/processes/listen.ts');
   const { allowSampleApplications } = await import('#src/cli/commands/demo-applications.ts');

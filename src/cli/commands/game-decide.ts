@@ -35,7 +35,7 @@ const HEADER = /^game\s+application\s/;
 /** Most characters of a wrong word that an error shows. A game with its revision is shorter. */
 const WORD_SHOWN = 60;
 
-/** Reads games from lines: the first word of each is a game, as `game list` prints them. */
+/** Reads games from lines. The first word of each is a game, as `game list` prints them. */
 const readStdin = async (out: Output): Promise<NamedGame[]> => {
   const lines = (await text(out.stdio.stdin)).split('\n').map((line, index) => ({
     line,
@@ -111,7 +111,7 @@ const printBatch = (out: Output, { batch_id, games }: DecidedBatch): ExitCode =>
   return exitCodeOf(games);
 };
 
-/** Adds the revision of each game: the operator confirms it on a terminal, after the game was shown. */
+/** Adds the revision of each game, which the operator confirms on a terminal, after the game was shown. */
 const confirmRevisions = async (
   sql: Database,
   out: Output,

@@ -157,7 +157,7 @@ const importFile = async (
   return sums;
 };
 
-/** A game as a line: what is null is left out. */
+/** A game as a line, without what is null. */
 const toLine = (game: ExportedGame): object =>
   Object.fromEntries(Object.entries(game).filter(([, value]) => value !== null));
 

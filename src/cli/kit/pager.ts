@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Stdio } from '#src/cli/kit/invocation.ts';
 
-/** The same as git's: less ends at once if all fits on the screen, shows colours, and leaves the text on the screen. */
+/** The same as git's, with which less ends at once if all fits on the screen, shows colours, and leaves the text on the screen. */
 const DEFAULT_PAGER = 'if command -v less >/dev/null; then less; else cat; fi';
 const OPTIONS = 'test -n "$LESS" || export LESS=FRX';
 

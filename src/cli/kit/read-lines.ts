@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { nameInput, openInput, refuseInput, STDIN } from '#src/cli/kit/read-input.ts';
 import { UsageError } from '#src/errors.ts';
 
-/** Longer than the line of any game: a description has up to 64 Ki characters, the addresses 400 KiB. */
+/** Longer than the line of any game. A description has up to 64 Ki characters, the addresses 400 KiB. */
 const LINE_MAX = 4 * 1024 * 1024;
 
 export type NumberedLine = { line: number; text: string };
@@ -30,7 +30,7 @@ export const refuseLines = (
 /** A file whose lines are read as often as wanted. `name` is how errors name it. */
 export type LinesFile = { name: string; handle: FileHandle };
 
-/** A file without a name: it is gone when its handle is closed. */
+/** A file without a name, which is gone when its handle is closed. */
 const copyOf = async (input: Readable): Promise<FileHandle> => {
   const directory = await mkdtemp(join(tmpdir(), 'catalogue-lines-'));
   const copy = await open(join(directory, 'lines'), 'wx+', 0o600);

@@ -1,4 +1,4 @@
-// Imported before everything else: libuv reads this variable once, when the first task reaches its thread pool.
+// Imported before everything else, because libuv reads this variable once, when the first task reaches its thread pool.
 
 /**
  * DNS lookups use at most half of libuv's threads, and a name whose servers do not answer blocks one for up to 30 s.

@@ -38,7 +38,7 @@ const stepLink = (url: string | undefined, label: string, key: string, inPlace =
     : html`<a class="button" href="${url}" data-key="${key}" aria-keyshortcuts="${key}"${inPlace ? IN_PLACE : null}>
 ${label} <kbd aria-hidden="true">${key}</kbd></a>`;
 
-/** Back from the last decision, and to the games before and after: Next is beside the decision, as on an appeal. */
+/** Back from the last decision, and to the games before and after. Next is beside the decision, as on an appeal. */
 export const steps = ({ mayDecide, filters, nextUrl, furtherUrl, backUrl }: GameView): SafeHtml =>
   html`<div class="steps">
 ${mayDecide ? action('/undo', 'Undo', { fields: filters, key: 'u', inPlace: true, id: 'undo' }) : null}

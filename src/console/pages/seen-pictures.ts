@@ -20,7 +20,7 @@ export const formatSeenPictures = (shown: readonly (PictureView | undefined)[]):
 export const parseSeenPictures = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(SEEN)].map(([, id = '', sha256 = '']) => [id, sha256]));
 
-/** The field of a form of one game: each list of pictures on the page sends one. */
+/** The field of a form of one game. Each list of pictures on the page sends one. */
 export const seenPicturesField = texts.transform((lists) => parseSeenPictures(lists.join(' ')));
 
 /** The field of a form of many games that names the pictures of one game. */

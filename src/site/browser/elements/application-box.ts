@@ -8,7 +8,7 @@ const PAUSE_MS = 150;
 
 class ApplicationBox extends HTMLElement {
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The text of the last request: the response to an earlier request is ignored. */
+  /** The text of the last request. The response to an earlier request is ignored. */
   #requested = '';
 
   connectedCallback(): void {

@@ -5,7 +5,7 @@
  */
 export {};
 
-/** Keys of the page: they close the viewer, and then act on the page. */
+/** Keys of the page, which close the viewer, and then act on the page. */
 const PAGE_KEYS = ['p', 'r', 'j', 'k', 'u'];
 
 const frames = (): HTMLAnchorElement[] => [...document.querySelectorAll<HTMLAnchorElement>('a.frame')];
