@@ -3,7 +3,8 @@ import { SCHEDULES } from '#src/contract/words.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
 import { scheduled } from '#test/fleet/schedules.ts';
-import { openProducer, openWorld } from '#test/fleet/world.ts';
+import { openWorld } from '#test/fleet/world.ts';
+import { openProducer } from '#test/fleet/world-runs.ts';
 import { until } from '#test/support/until.ts';
 
 const REFUSED_MS = 10_000;

@@ -1,7 +1,9 @@
 import { SCHEDULES } from '#src/contract/words.ts';
 import { tick } from '#src/ingest/specs.ts';
 import { sealAccessToken } from '#src/sealing/access-token.ts';
-import { openProducer, type World, webhooksAt } from '#test/fleet/world.ts';
+import type { World } from '#test/fleet/world.ts';
+import { webhooksAt } from '#test/fleet/world-applications.ts';
+import { openProducer } from '#test/fleet/world-runs.ts';
 import { ACCESS_TOKEN, addApplication, testKeys } from '#test/support/factories.ts';
 
 const WITHIN_MS = 5 * 60_000;

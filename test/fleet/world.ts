@@ -1,27 +1,24 @@
-import { createHash, randomBytes, randomUUIDv7 } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
-import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
-import { openFoundation } from '#src/processes/foundation.ts';
 import { type FleetApplication, startFleetApplication } from '#test/fleet/application.ts';
 import type { RedisCluster } from '#test/fleet/redis-cluster.ts';
 import type { RedisSentinel } from '#test/fleet/redis-sentinel.ts';
 import type { SmallDisk } from '#test/fleet/small-disk.ts';
 import { type Snapshot, takeSnapshot } from '#test/fleet/snapshot.ts';
 import { PATIENT, startWorkerProcess, type WorkerProcess } from '#test/fleet/worker.ts';
+import { changeGames, register } from '#test/fleet/world-applications.ts';
 import {
   openClusterQueue,
   openPostgresQueue,
   openRedisQueue,
   openSentinelQueue,
-  QUEUE_PREFIX,
   type RedisSide,
   type WorldQueue,
 } from '#test/fleet/world-queue.ts';
-import { addApplication, moveWebhooks } from '#test/support/factories.ts';
+import { addRuns, describeStandstill } from '#test/fleet/world-runs.ts';
 import { startProxy, type TcpProxy } from '#test/support/tcp-proxy.ts';
 
 /** Where databases come from, and what stands in them when a fault begins. */
@@ -78,7 +75,6 @@ export type World = {
   [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-const silent = pino({ level: 'silent' });
 /** Many worlds share a machine: a long wait polls less often. */
 const POLL_MS = { first: 20, most: 1_000 };
 /** Production's, and seconds. */
@@ -132,7 +128,7 @@ export const openWorld = async (ground: Ground, options: WorldOptions = {}): Pro
     const application_id = `app-${index}`;
     const application = opened.use(await startFleetApplication(application_id, { games, latencyMs }));
     await register(sql, application);
-    if (ground.landed) change(application);
+    if (ground.landed) changeGames(application);
     applications.push(application);
   }
   const env = {
@@ -240,67 +236,5 @@ const dropDatabase = async (admin: Database, name: string): Promise<void> => {
   await drop().catch(drop);
 };
 
-/** What holds everything up: sessions that do something, and jobs that have not ended. */
-const describeStandstill = async (sql: Database, queue: WorldQueue, open: unknown) => {
-  const sessions = await sql`
-    select pid, state, wait_event, left(query, 80) as query, pg_blocking_pids(pid)::text as waits_for
-    from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`.catch(
-    () => 'no answer',
-  );
-  return { open, sessions, jobs: await queue.describe() };
-};
-
-/** The queues of a world, past its network. */
-export const openProducer = (databaseUrl: string, redisUrl: string | undefined) =>
-  openFoundation({ redisUrl, queuePrefix: QUEUE_PREFIX }, databaseUrl, {
-    use: 'producer',
-    name: 'world',
-    maxConnections: 2,
-    logger: silent,
-  });
-
-/** As `catalogue sync` does. */
-const addRuns = async (
-  databaseUrl: string,
-  redisUrl: string | undefined,
-  application_ids: readonly string[],
-) => {
-  await using foundation = openProducer(databaseUrl, redisUrl);
-  for (const application_id of application_ids) {
-    const { run } = await openRun(foundation.sql, {
-      run_id: randomUUIDv7(),
-      application_id,
-      trigger: 'manual',
-      full: true,
-      accept_withdrawals: false,
-    });
-    await enqueueNextStep(foundation.producer, run, false);
-  }
-};
-
 /** The key of test/support/factories.ts, as a worker process is given it. */
 const ENCRYPTION_KEYS = `test:${createHash('sha256').update('the key of the tests').digest('base64')}`;
-
-/** The applications' own changes between the first run and the one that is disturbed. */
-const change = ({ games }: FleetApplication): void => {
-  const before = games.all();
-  for (const { game_id, game_name } of before.filter((_, index) => index % 10 === 5))
-    games.update(game_id, { game_name: `${game_name}, revised` });
-  for (const { game_id } of before.slice(0, 3)) games.remove(game_id);
-  const [, , , model] = before;
-  if (model === undefined) return;
-  for (const index of [1, 2, 3]) games.add({ ...model, game_id: `new-${index}` });
-};
-
-export const webhooksAt = (url: string) => ({
-  query_game_list_webhook: `${url}/query_game_list`,
-  query_game_detail_webhook: `${url}/query_game_detail`,
-  query_cp_kyc_webhook: `${url}/query_cp_kyc`,
-});
-
-const register = async (sql: Database, { application_id, url }: FleetApplication): Promise<void> => {
-  const webhooks = webhooksAt(url);
-  if (!(await moveWebhooks(sql, application_id, webhooks)))
-    await addApplication(sql, application_id, webhooks);
-};

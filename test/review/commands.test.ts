@@ -229,25 +229,3 @@ describe('game diff', () => {
     expect(document).toMatchObject({ from: 2, to: 2 });
   });
 });
-
-describe('reason add and reason retire', () => {
-  it('change the list that game reject accepts', async () => {
-    const code = 'gambling';
-    const added = await catalogue(['reason', 'add', code, '--label', 'Games of chance', '--by', 'kim']);
-    expect(added).toMatchObject({ exit: 0, stdout: 'gambling: Games of chance\n' });
-    const { reasons } = documentOf(await catalogue(['reason', 'list', '--json']));
-    expect(reasons.map((reason: { code: string }) => reason.code)).toEqual([
-      'incomplete',
-      'broken_media',
-      'misleading',
-      'inappropriate',
-      'rights',
-      'duplicate',
-      'other',
-      code,
-    ]);
-    expect((await catalogue(['reason', 'retire', code, '--by', 'kim'])).exit).toBe(0);
-    expect((await catalogue(['reason', 'retire', code, '--by', 'kim'])).exit).toBe(2);
-    expect((await catalogue(['reason', 'add', 'Not a code', '--label', 'x', '--by', 'kim'])).exit).toBe(2);
-  });
-});

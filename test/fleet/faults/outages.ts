@@ -4,7 +4,8 @@ import type { Fault } from '#test/fleet/faults/fault.ts';
 import { poll, tickAll } from '#test/fleet/schedules.ts';
 import { differences, lastingRows } from '#test/fleet/snapshot.ts';
 import { PRODUCTION } from '#test/fleet/worker.ts';
-import { type World, webhooksAt } from '#test/fleet/world.ts';
+import type { World } from '#test/fleet/world.ts';
+import { webhooksAt } from '#test/fleet/world-applications.ts';
 import { moveWebhooks } from '#test/support/factories.ts';
 
 const FAILING_DNS = fileURLToPath(new URL('../failing-dns.ts', import.meta.url));
