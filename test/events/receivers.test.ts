@@ -7,27 +7,18 @@ import { claimDeliveries } from '#db/queries/event-deliveries.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { createEgressPolicy } from '#src/egress/egress.ts';
 import { retryEvents } from '#src/operations/events.ts';
+import { readDeliveries } from '#test/events/deliveries.ts';
 import { runCli, startCli } from '#test/support/cli.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/support/events.ts';
 import { KIM } from '#test/support/factories.ts';
-import { decideGame, operateAs } from '#test/support/operate.ts';
+import { operateAs } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { CERTIFICATE, KEY } from '#test/support/self-signed.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 
-type Delivery = {
-  state: string;
-  attempts: number;
-  last_status: number | null;
-  last_error: string | null;
-  wait_s: number;
-};
-const deliveries = (application_id: string): Promise<Delivery[]> =>
-  database.sql<Delivery[]>`
-    select state, attempts, last_status, last_error, extract(epoch from next_attempt_at - now())::int as wait_s
-    from event_deliveries where application_id = ${application_id} order by event_id`;
+const deliveries = (application_id: string) => readDeliveries(database.sql, application_id);
 const delivery = async (application_id: string) => (await deliveries(application_id))[0];
 const webhook = (application_id: string) => findEventWebhook(database.sql, application_id);
 
@@ -124,68 +115,6 @@ it('event retry --since takes the time of this machine, and says that there is n
     startCli(['event', 'retry', '--application', application_id, '--since', since], env).done;
   expect((await retry('2026-01-01')).stdout).toBe('2 events are sent now.\n');
   expect((await retry('2026-01-01T00:31')).stdout).toBe('There is no event since then.\n');
-});
-
-it('an address that fails for three days is switched off and says so; a retry switches it on', async () => {
-  const { sql } = database;
-  let isDown = true;
-  const { url } = await aReceiver((response) => response.writeHead(isDown ? 500 : 200).end());
-  const { application_id, games } = await withEvents(sql, url, 2);
-  const sender = aSender(sql);
-  const game_id = games[0]?.game_id ?? '';
-  for (let hours = 0; hours < 72; hours += 12) {
-    await sender.deliverNow(application_id);
-    expect((await webhook(application_id))?.status).toBe('active');
-    await passTime(sql, application_id, '12 hours');
-    // Another decision, another event.
-    await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'rights', text: `Day ${hours}.` });
-  }
-  await sender.deliverNow(application_id);
-  expect(await webhook(application_id)).toMatchObject({
-    status: 'off',
-    off_reason: 'It has failed for three days.',
-  });
-  expect((await deliveries(application_id)).every(({ state }) => state === 'failed')).toBe(true);
-  expect(await listAudit(sql, { subject: `application:${application_id}`, limit: 1 })).toMatchObject([
-    { action: 'event_webhook.off', actor_kind: 'system', reason: 'It has failed for three days.' },
-  ]);
-  // Events go on; none is sent.
-  await decideGame(sql, { game_id, audit_status: 'passed' });
-  expect(await deliveries(application_id)).toHaveLength(8);
-  isDown = false;
-  expect(await operateAs(sql, KIM, retryEvents, { application_id })).toMatchObject({
-    events: 9,
-    switched_on: true,
-  });
-  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 9, failed: 0 });
-});
-
-it('two failures with days between them do not switch an address off', async () => {
-  const { sql } = database;
-  const { url } = await aReceiver((response) => response.writeHead(500).end());
-  const { application_id, games } = await withEvents(sql, url);
-  const sender = aSender(sql);
-  await sender.deliverNow(application_id);
-  await passTime(sql, application_id, '5 days');
-  await decideGame(sql, { game_id: games[0]?.game_id ?? '', audit_status: 'rejected', reason: 'rights' });
-  await sender.deliverNow(application_id);
-  expect((await webhook(application_id))?.status).toBe('active');
-});
-
-it('410 switches the address off at once', async () => {
-  const { sql } = database;
-  const { received, url } = await aReceiver((response) => response.writeHead(410).end());
-  const { application_id } = await withEvents(sql, url, 6);
-  await aSender(sql).deliverNow(application_id);
-  expect(received.length).toBeLessThan(6);
-  expect(await webhook(application_id)).toMatchObject({ status: 'off', off_reason: 'It answered 410 Gone.' });
-  // An address in its place says how many events did not arrive, which nothing sends by itself.
-  const missed = (await deliveries(application_id)).filter(({ state }) => state === 'failed').length;
-  const update = ['app', 'update', application_id, '--events-webhook', url];
-  const set = await runCli(update, { ...asOperator(database.databaseUrl), WEBHOOK_ALLOW_HTTP: 'true' });
-  expect(set.stdout).toContain(
-    `Events that were not delivered: ${missed}. event retry --application ${application_id} sends them.\n`,
-  );
 });
 
 it('Retry-After delays the address', async () => {

@@ -9,7 +9,6 @@ import { readNeed } from '#src/operations/second-person.ts';
 import { actionsOn, addOperators, answerBy, askBy, passMinutes } from '#test/support/approvals.ts';
 import { TESTS } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
-import { startFleetProcess } from '#test/support/fleet-process.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { acceptCpId, eraseKyc, revealKyc, setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
@@ -229,16 +228,6 @@ it('begins once two operators could, does not end when one is disabled, and leav
   await revealKyc(sql, keys, application_id, by('kim'), { fourEyes: none });
   const [entry] = await listAudit(sql, { subject, limit: 1 });
   expect(entry).toMatchObject({ action: 'kyc.reveal', details: { second_person: 'none: FOUR_EYES' } });
-});
-
-it('FOUR_EYES=none is in the log of a process at start', async () => {
-  const started = await startFleetProcess('console', {
-    DATABASE_URL: database.databaseUrl,
-    CONSOLE_PORT: '0',
-    FOUR_EYES: 'none',
-  });
-  await started.stop();
-  expect(started.log()).toContain('FOUR_EYES is none: one person alone can reveal a KYC record');
 });
 
 it('wrong passwords of a stranger do not hide what the officer tried', async () => {

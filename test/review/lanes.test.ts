@@ -1,114 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '#db/client.ts';
-import { findGame, upsertGames } from '#db/queries/games.ts';
+import { describe, expect, it } from 'vitest';
+import { findGame } from '#db/queries/games.ts';
 import type { Lane } from '#src/contract/words.ts';
 import { cursorAfter, laneList } from '#src/lists/review.ts';
 import { findWaitingPlace, summariseLanes } from '#src/review/lanes.ts';
-import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { readPage, readPages, sourcesWith } from '#test/support/lists.ts';
-import { decideGame } from '#test/support/operate.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
+import { type Game, lanesOf, useLaneGames } from '#test/review/lane-games.ts';
+import { addApplication } from '#test/support/factories.ts';
+import { readPage } from '#test/support/lists.ts';
 
-const database = useTestDatabase();
-beforeAll(async () => {
-  await addApplication(database.sql, 'acme');
-  await addApplication(database.sql, 'other', { name: 'Other Games' });
-});
-
-const at = (minute: number): Date => new Date(Date.UTC(2026, 2, 1, 12, minute));
-
-/** Writes a new game. */
-const add = async (application_id = 'acme', game_name = 'Lantern') => {
-  const game = fetchedGame({ game_id: randomUUID(), game_name }, at(0));
-  await upsertGames(database.sql, application_id, [game]);
-  return game;
-};
-type Game = Awaited<ReturnType<typeof add>>;
-
-const change = (game: Game, minute: number, application_id = 'acme') =>
-  upsertGames(database.sql, application_id, [
-    fetchedGame({ game_id: game.application_game_id, game_info: `minute ${minute}` }, at(minute)),
-  ]);
-
-const decide = (game: Game, revision: number, audit_status: 'passed' | 'rejected' = 'passed') =>
-  decideGame(database.sql, {
-    game_id: game.game_id,
-    revision,
-    audit_status,
-    ...(audit_status === 'rejected' && { reason: 'other' }),
-  });
-
-const lanesOf = async (sql: Database, game: Game): Promise<Lane[]> => {
-  const lanes: Lane[] = [];
-  for (const lane of ['new', 'changed'] as const) {
-    const { rows: games } = await readPage(sql, laneList, { lane }, { limit: 500 });
-    if (games.some(({ game_id }) => game_id === game.game_id)) lanes.push(lane);
-  }
-  return lanes;
-};
-
-const readAll = async (lane: Lane, limit: number, filter: object = {}): Promise<string[]> => {
-  const rows = await readPages(sourcesWith(database.sql), laneList, { ...filter, lane }, { limit });
-  return rows.map(({ game_id }) => game_id);
-};
-
-describe('A game', () => {
-  it('waits in the new lane, and in no lane once it is decided', async () => {
-    const game = await add();
-    expect(await lanesOf(database.sql, game)).toEqual(['new']);
-    await change(game, 1);
-    expect(await lanesOf(database.sql, game)).toEqual(['new']);
-    await decide(game, 2);
-    expect(await lanesOf(database.sql, game)).toEqual([]);
-  });
-
-  it('waits in the changed lane when its content changes after a decision', async () => {
-    const game = await add();
-    await decide(game, 1, 'rejected');
-    await change(game, 1);
-    await change(game, 2);
-    expect(await lanesOf(database.sql, game)).toEqual(['changed']);
-    const { rows: games } = await readPage(database.sql, laneList, { lane: 'changed' }, { limit: 500 });
-    expect(games.find(({ game_id }) => game_id === game.game_id)).toMatchObject({
-      revision: 3,
-      decided_revision: 1,
-      decided_status: 'rejected',
-      application_name: 'Acme Games',
-      game_icon: game.game_icon,
-    });
-    await decide(game, 3);
-    expect(await lanesOf(database.sql, game)).toEqual([]);
-  });
-
-  it('leaves its lane when it is withdrawn, and enters it again when it comes back', async () => {
-    const [fresh, changed] = [await add(), await add()];
-    await decide(changed, 1);
-    await change(changed, 1);
-    const ids = [fresh.game_id, changed.game_id];
-    await database.sql`update games set withdrawn_at = now() where game_id = any(${ids}::uuid[])`;
-    expect(await lanesOf(database.sql, fresh)).toEqual([]);
-    expect(await lanesOf(database.sql, changed)).toEqual([]);
-    for (const game of [fresh, changed])
-      await upsertGames(database.sql, 'acme', [{ ...game, fetched_at: at(3), content_hash: 'back' }]);
-    expect(await lanesOf(database.sql, fresh)).toEqual(['new']);
-    expect(await lanesOf(database.sql, changed)).toEqual(['changed']);
-    const absences = await database.sql`
-      select returned_at is null as is_gone from game_absences where game_id = any(${ids}::uuid[])`;
-    expect([...absences]).toEqual([{ is_gone: false }, { is_gone: false }]);
-  });
-
-  it('that is written again unchanged writes no row of the review room', async () => {
-    const game = await add();
-    const before = await database.sql`select xmin::text, * from changed_games order by game_id`;
-    await upsertGames(database.sql, 'acme', [{ ...game, fetched_at: at(1) }]);
-    await change(game, 2);
-    expect([...(await database.sql`select xmin::text, * from changed_games order by game_id`)]).toEqual([
-      ...before,
-    ]);
-  });
-});
+const { database, add, change, decide, readAll } = useLaneGames();
 
 describe('A lane', () => {
   it('does not have the games of an application that is held, and counts and numbers the others', async () => {
