@@ -1,7 +1,7 @@
 /**
- * The rule of two persons: one makes a request and gives a reason, another who has the role approves within an hour,
- * and the first does it once within 15 minutes. Operators cannot approve their own requests. A request whose subject has changed since is
- * void.
+ * The rule of two persons: one makes a request and gives a reason, another who has the role approves within an hour, and
+ * the first does it once within 15 minutes. Operators cannot approve their own requests. A request whose subject has
+ * changed is void.
  */
 import type { Queryable } from '#db/client.ts';
 import { type ApprovalRow, couldTwoOperators, findApproval, useRequest } from '#db/queries/approvals.ts';

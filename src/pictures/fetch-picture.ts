@@ -45,7 +45,7 @@ const ETAG = /^(?:W\/)?"[\x21\x23-\x7e]{0,200}"$/;
 const BUSY_MS = 60_000;
 const BUSY_MIN_MS = 1_000;
 
-/** Pieces of a body: each costs 20 µs of CPU. 10 MiB in packets of 1,400 bytes have 7,500. */
+/** Most pieces of a body, because each costs 20 µs of CPU. 10 MiB in packets of 1,400 bytes have 7,500. */
 const PIECES_MAX = 20_000;
 
 /** Bytes that may come around the body: headers, and the sizes of chunks. */
