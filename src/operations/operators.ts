@@ -68,7 +68,7 @@ export const kindOfChange = (
   return added.includes('kyc_officer') ? 'officer' : 'reviewer';
 };
 
-/** An administrator requests it at the console; an officer approves at the desk, a reviewer at the console. */
+/** An administrator requests such an act at the console; an officer approves it at the desk, or a reviewer at the console. */
 const bySecondPerson = <Input extends { login: string; roles?: Role[] }>(act: Act) => {
   const kindOf = async (tx: Queryable, { login, roles = [] }: Input) =>
     kindOfChange(act, roles, await lockOperatorState(tx, login));

@@ -64,7 +64,7 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
 /** Allowed for private memory only, because shared memory that is not mapped counts for the container, not for the process. */
 const MMAP = [9, 222] as const;
 const MAP_SHARED = 0x01;
-/** Starts threads and processes: with CLONE_THREAD only. */
+/** Allowed with CLONE_THREAD only, so that it starts threads and no processes. */
 const CLONE = [56, 220] as const;
 const CLONE_THREAD = 0x10000;
 /** Its flags are in memory, which a filter cannot read. glibc falls back to clone if this call does not exist. */
@@ -155,8 +155,8 @@ const install = (instructionsOf: (column: Column) => Buffer[], flags: bigint): v
 let isIoUringRefused = false;
 
 /**
- * Processes that this thread starts from now on have no io_uring, through which a confined process could open files and
- * sockets, because libuv makes a ring for its event loop. Without seccomp, `confine` throws there.
+ * Takes io_uring from the processes that this thread starts from now on, because libuv makes a ring for its event loop,
+ * through which a confined process could open files and sockets. Without seccomp, `confine` throws in such a process.
  */
 export const refuseIoUring = (): void => {
   if (isIoUringRefused || process.platform !== 'linux') return;
