@@ -54,9 +54,9 @@ export const couldTwoOperators = (
            or exists (select from approvals where kind = ${kind})`);
 
 /**
- * Finds the present version of the thing that a request is about: the id of the current record (for a verdict also that of
- * the last one; for an erasure before the first record `none`), the refused cp_id, the number of games that would be
- * withdrawn, or the roles of an operator. Null if there is nothing left to do.
+ * Finds the present version of the thing that a request is about: the id of the current record (for a verdict, also the id
+ * of the last verdict; for an erasure before the first record, `none`), the refused cp_id, the number of games that would
+ * be withdrawn, or the roles of an operator. Null if there is nothing left to do.
  */
 export const findVersion = async (
   sql: Queryable,
@@ -94,7 +94,7 @@ export const findVersion = async (
   return (await readValue(sql<{ version: string | null }[]>`${version[kind]}`)) ?? null;
 };
 
-/** The record of what a verdict is requested on: its version names the last verdict too, which the new one replaces. */
+/** The record that a verdict is requested on. The version of the request names the last verdict too, which the new one replaces. */
 export const recordOf = (version: string): string => version.replace(/\/.*/, '');
 
 type NewApproval = Pick<
@@ -122,7 +122,7 @@ export const insertApproval = async (
 export const findApproval = (sql: Queryable, approval_id: string): Promise<ApprovalRow | undefined> =>
   firstRow(sql<ApprovalRow[]>`select ${columns(sql)} from approvals where approval_id = ${approval_id}`);
 
-/** Approves: an open request of another person, about this version, by an active operator with the role. */
+/** Approves an open request of another person, about this version, by an active operator with the role. */
 export const approveRequest = (
   tx: Queryable,
   { approval_id, by, version }: { approval_id: string; by: string; version: string },

@@ -88,7 +88,7 @@ const UNREADABLE: Partial<JobJson> = {
   attemptsMade: 0,
 };
 
-/** Schedulers of a queue that are shown, those that are due next: each application has two. */
+/** Schedulers of a queue that are shown: those that are due next, because each application has two. */
 const SCHEDULERS_MAX = 200;
 
 /** A queue on the board, whose jobs are read one after another. */
@@ -113,7 +113,7 @@ const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
   return adapter;
 };
 
-/** Bounds the view of a job's children. `root: 'node'`: Bull Board does not follow parents, which can form a circle. */
+/** Bounds the view of a job's children. By `root: 'node'`, Bull Board does not follow parents, which can form a circle. */
 const FLOW_QUERY = { root: 'node', depth: '2', maxChildren: '20' };
 
 /** For each request: may its sender still do this? Asked when the body has arrived. */

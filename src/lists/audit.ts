@@ -64,7 +64,7 @@ export const formatDetails = ({ details }: Pick<AuditRow, 'details'>): string | 
 
 const AT = column<AuditRow>({ key: 'at', title: 'When', kind: 'time' });
 
-/** An entry in JSON: its hash is that of the chain, in hex. */
+/** An entry in JSON, with its hash in the chain in hex. */
 const withHash = ({ hash, ...entry }: AuditRow) => ({ ...entry, hash: Buffer.from(hash).toString('hex') });
 
 const ENTRY = z.object({

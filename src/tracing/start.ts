@@ -28,9 +28,9 @@ const logErrors = (logger: Logger): void => {
 export type Telemetry = { traces: boolean; metrics: boolean; logs: boolean };
 
 /**
- * Starts OpenTelemetry, configured by its standard environment variables (OTEL_EXPORTER_OTLP_ENDPOINT,
- * OTEL_TRACES_SAMPLER, OTEL_SERVICE_NAME, …). Loads the SDK only if a signal is sent.
- * @returns a resource whose disposal sends the rest: dispose of it last
+ * Starts OpenTelemetry, configured by its standard environment variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER,
+ * OTEL_SERVICE_NAME, …). Loads the SDK only if a signal is sent.
+ * @returns a resource whose disposal sends the rest; dispose of it last
  */
 export const startTelemetry = async (
   { traces, metrics, logs }: Telemetry,
