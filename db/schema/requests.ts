@@ -24,7 +24,7 @@ import { areCounts, areInKeys, areShort, areTimes, bytea, moment } from '#db/sch
 export const refreshRequests = pgTable(
   'refresh_requests',
   {
-    // Each round reads the applications that have requests.
+    // A reference, because each round reads the applications that have requests, and a stolen login could add unknown ones.
     application_id: text()
       .notNull()
       .references(() => applications.application_id, { onDelete: 'cascade' }),

@@ -9,10 +9,7 @@ export type Refusal = (typeof REFUSALS)[number];
 /** Publishes each refused token: metrics subscribe. */
 export const tokenRefused = defineChannel<Refusal>('catalogue.token-refused');
 
-/**
- * Logs refused tokens, at most one line a second and reason. The token itself is never logged; `token_id` is that of an
- * ended one.
- */
+/** Logs refused tokens, at most one line a second for each reason. The token itself is never logged; `token_id` is that of an ended one. */
 export const createRefusalLog = () => {
   const warn = createLimitedLog();
   return (request: FastifyRequest, refusal: Refusal, token_id?: string): void => {

@@ -22,7 +22,10 @@ export type ServerBounds = {
 /** Longest duration of a whole request, headers and body. Then the client gets 408 and the connection is closed. */
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** A client that reads more slowly is cut off: 10 MiB at 87 KB a second. Node itself would wait for ever. */
+/**
+ * A client that reads more slowly is cut off, such as one of 10 MiB that reads less than 87 KB a second. Node itself would
+ * wait for ever.
+ */
 const SEND_MS = 2 * 60_000;
 
 /** Requests of one connection that wait for their turn. Clients that send several at once send a few. */
