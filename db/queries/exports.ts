@@ -92,7 +92,7 @@ export type ExportedDecision = Pick<
     appeal_decided_by: string | null;
     appeal_decided_at: Date | null;
     appeal_answer: string | null;
-    /** What operators and the developer wrote to each other between the decisions before and after this one. */
+    /** What operators and the developer wrote to each other between the decision before this one and the decision after it. */
     thread: { written_at: string; written_by: string; text: string }[];
   };
 
