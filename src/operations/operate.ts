@@ -194,10 +194,7 @@ export const operateAll = async (
 const needsNothing = (): Promise<never> =>
   Promise.reject(new Error('this operation uses the database alone'));
 
-/**
- * The platform of an operation that uses only the database. `fourEyes` is the strictest rule, because the operation has no
- * second person.
- */
+/** The platform of an operation that uses only the database. The operation has no second person, so `fourEyes` is never asked. */
 const DATABASE_ALONE = {
   fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: false },
   keepsPictures: false,
