@@ -73,9 +73,12 @@ const writeGames = async (
         game_id uuid, application_game_id text, content_hash text, addresses_end_at timestamptz, list_hash text,
         fetched_at timestamptz, is_compared boolean, equal_hash text, lexemes text[], ${sql.unsafe(CONTENT_TYPES)})
       where not ${keepsAges} or not exists (
-        select from games g
-        where g.application_id = ${application_id} and g.application_game_id = f.application_game_id
-          and g.content_hash = f.content_hash and f.list_hash in ('', g.list_hash) and g.withdrawn_at is null
+        select from (
+          -- With another condition, a plan of when the table was empty may read all games of the application.
+          select * from games where application_id = ${application_id} and application_game_id = f.application_game_id
+          offset 0
+        ) as g
+        where g.content_hash = f.content_hash and f.list_hash in ('', g.list_hash) and g.withdrawn_at is null
           -- Addresses that tell no end may have other parameters now.
           and coalesce(g.addresses_end_at, f.addresses_end_at) is null and g.game_icon = f.game_icon
           and g.game_store_video = f.game_store_video and g.game_store_pic = f.game_store_pic)
@@ -134,6 +137,8 @@ const writeGames = async (
             and not exists (select from game_audits d where d.game_id = r.game_id and d.revision = r.revision)
           limit ${STORAGE.revisions}
         ) as surplus))
+        -- Decided once: a plan of when the table was empty reads it as a whole.
+        and (select max(revision) from written) > ${STORAGE.revisions}
     )
     select application_game_id, revision from written
     union all select application_game_id, null from changed where is_doubtful`;
