@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Database, openDatabase, STATEMENT_MS } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
@@ -20,16 +20,21 @@ export const addApplications = async (sql: Database): Promise<void> => {
     on conflict do nothing`;
 };
 
+/** A quarter of the machine's memory, as the documentation of Postgres recommends; its default is 128 MB. */
+export const FLEET_BUFFERS = { shared_buffers: `${Math.floor(totalmem() / 4 / 2 ** 20)}MB` };
+
 /**
  * Run `work` on a Postgres of its own, with durable settings and our tables.
  * @param kept directory that keeps the database for the next run
+ * @param settings of Postgres, to add to ours
  */
 export const withDatabase = async (
   work: (sql: Database, databaseUrl: string) => Promise<void>,
   kept?: string,
+  settings: Record<string, string> = {},
 ): Promise<void> => {
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'catalogue-api-bench-')));
-  const { databaseUrl, stop } = await startEmbeddedPostgres({ home });
+  const { databaseUrl, stop } = await startEmbeddedPostgres({ home, settings });
   // If root starts it, the data may be outside this directory.
   const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   // Loading a million rows takes longer than a statement of the fleet may.

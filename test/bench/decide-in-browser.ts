@@ -2,9 +2,9 @@
 // next game fetched ahead, as it is a moment after a game is shown, and with a key at once.
 // `node test/bench/decide-in-browser.ts 1000000 [directory to keep the database in]`.
 import { chromium } from 'playwright-core';
-import { openDatabase } from '#db/client.ts';
+import { type Database, openDatabase } from '#db/client.ts';
 import { laneList } from '#src/lists/review.ts';
-import { say, withDatabase } from '#test/bench/api-database.ts';
+import { FLEET_BUFFERS, say, withDatabase } from '#test/bench/api-database.ts';
 import { serveConsole } from '#test/bench/console.ts';
 import { addLanePictures } from '#test/bench/lane-pictures.ts';
 import { MEASURE_HEAD, measureTimes } from '#test/bench/measure.ts';
@@ -45,7 +45,7 @@ const READY_AFTER = `new Promise((resolve) => {
 })`;
 
 const [games = '200000', kept] = process.argv.slice(2);
-await withDatabase(async (loader, databaseUrl) => {
+const measure = async (loader: Database, databaseUrl: string): Promise<void> => {
   await using stack = new AsyncDisposableStack();
   const sql = stack.adopt(openDatabase(databaseUrl, { max: 10 }), (pool) => pool.end({ timeout: 5 }));
   await loadReviewedGames(loader, Number(games));
@@ -87,4 +87,5 @@ await withDatabase(async (loader, databaseUrl) => {
         DECISIONS,
       );
   }
-}, kept);
+};
+await withDatabase(measure, kept, FLEET_BUFFERS);
