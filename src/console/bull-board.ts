@@ -16,6 +16,7 @@ import { createServer } from '#src/http/create-server.ts';
 import { readSession } from '#src/identity/sign-in.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
 import { jsonLength } from '#src/queue/large-jobs.ts';
+import type { Producer } from '#src/queue/producer.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
 import { ASSETS } from '#src/site/assets.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -73,12 +74,15 @@ const shorten = (job: Job): Job => {
   });
 };
 
-/** Reads a job. @returns `UNREADABLE` with its id if its hash is no job of BullMQ, so that it can be removed */
-const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
-  queue.getJob(id).catch((error: unknown) => {
+/** Reads a job. @returns `UNREADABLE` with its id if its hash is no job of BullMQ, or too large, so that it can be removed */
+const readJob = async ({ isTooLarge }: Producer, queue: Queue, id: string): Promise<Job | undefined> => {
+  const unreadable = () => Job.fromJSON(queue, { ...UNREADABLE, id } as JobJson, id);
+  if (await isTooLarge(queue, id)) return unreadable();
+  return queue.getJob(id).catch((error: unknown) => {
     if (!isUnreadableJob(error)) throw error;
-    return Job.fromJSON(queue, { ...UNREADABLE, id } as JobJson, id);
+    return unreadable();
   });
+};
 
 const UNREADABLE: Partial<JobJson> = {
   name: 'This job cannot be read.',
@@ -92,19 +96,19 @@ const UNREADABLE: Partial<JobJson> = {
 const SCHEDULERS_MAX = 200;
 
 /** A queue on the board, whose jobs are read one after another. */
-const onBoard = (queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
+const onBoard = (producer: Producer, queue: Queue, readOnlyMode: boolean): BullMQAdapter => {
   const getJobSchedulers = { value: () => queue.getJobSchedulers(0, SCHEDULERS_MAX - 1, true) };
   const adapter = new BullMQAdapter(Object.create(queue, { getJobSchedulers }), { readOnlyMode });
   adapter.getJobs = async (statuses, start = 0, end = -1) => {
     const jobs: Job[] = [];
     for (const id of await queue.getRanges(statuses as JobType[], start, end)) {
-      const job = await readJob(queue, id);
+      const job = await readJob(producer, queue, id);
       if (job !== undefined) jobs.push(shorten(job));
     }
     return jobs;
   };
   adapter.getJob = async (id) => {
-    const job = await readJob(queue, id);
+    const job = await readJob(producer, queue, id);
     if (job === undefined) return job;
     // By default BullMQ also removes every job that this one names as a child, in any queue.
     const remove = job.remove.bind(job, { removeChildren: false });
@@ -141,7 +145,7 @@ export const buildBoard = async (
   serverAdapter.setBasePath(BASE);
   const logo = ASSETS.logo.url;
   createBullBoard({
-    queues: producer.queues().map((queue) => onBoard(queue, readOnlyMode)),
+    queues: producer.queues().map((queue) => onBoard(producer, queue, readOnlyMode)),
     serverAdapter,
     options: {
       uiConfig: {

@@ -70,19 +70,20 @@ const runPass = async (
 ): Promise<SchedulePosition> => {
   const sessionsEnded = await endSilentSessions(sql, idleMs ?? SILENT_MS);
   const timesCorrected = await correctTimesAhead(sql);
-  const now = (await readTime(sql)).getTime();
+  const verdictsEnded = await endExpiredVerdicts(sql);
+  await deleteSilentWorkers(sql);
   const steps = [
     backend.freeMisdatedLocks(),
-    redateDelayedJobs(backend, producer, tick, now, signal, logger),
     producer.trim(signal),
     recoverRuns(sql, producer, signal, { idleMs }),
     reconcileSchedules(sql, producer, signal, from),
   ] as const;
-  // If one of the five fails, the others still run to their end.
+  // If one of the four fails, the others still run to their end.
   await Promise.allSettled(steps);
-  const [locksFreed, redated, , runs, schedules] = await Promise.all(steps);
-  await deleteSilentWorkers(sql);
-  const verdictsEnded = await endExpiredVerdicts(sql);
+  const [locksFreed, , runs, schedules] = await Promise.all(steps);
+  // After the others, because it reads the queues of the media process: what somebody wrote there may end the connection.
+  const now = (await readTime(sql)).getTime();
+  const redated = await redateDelayedJobs(backend, producer, tick, now, signal, logger);
   const { next, isComplete, ...counts } = schedules;
   const changes = {
     ...counts,

@@ -6,6 +6,7 @@ import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
+import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
 import { schedulerId, tickOffset, untilTick } from '#src/rules/ticks.ts';
@@ -58,10 +59,10 @@ export const reconcileSchedules = async (
   lookupsMax = LOOKUPS_A_PASS,
 ): Promise<ReconciledSchedules> => {
   const now = (await readClock(sql))().getTime();
-  const ticks = watchQueue(producer.queue(tick), now, signal);
+  const ticks = watchQueue(producer, tick, now, signal);
   const result: ReconciledSchedules = { set: 0, removed: 0, failed: 0, isComplete: false, next: from };
   if (!signal.aborted)
-    await reconcileScheduler(watchQueue(producer.queue(prune), now, signal), HOURLY_PRUNE).catch(() => {
+    await reconcileScheduler(watchQueue(producer, prune, now, signal), HOURLY_PRUNE).catch(() => {
       result.failed += 1;
     });
   let lookupsLeft = lookupsMax;
@@ -149,6 +150,7 @@ const HOURLY_PRUNE: Wanted = {
 /** A queue during one pass. */
 type WatchedQueue = {
   queue: Queue;
+  isTooLarge: Producer['isTooLarge'];
   /** The database's time at the start of the pass, in milliseconds since 1970. */
   now: number;
   /** Reads the unfinished jobs at the first call; later calls return the same. */
@@ -158,7 +160,13 @@ type WatchedQueue = {
   signal: AbortSignal;
 };
 
-const watchQueue = (queue: Queue, now: number, signal: AbortSignal): WatchedQueue => {
+const watchQueue = (
+  { queue: queueOf, isTooLarge }: Producer,
+  job: AnySpec,
+  now: number,
+  signal: AbortSignal,
+): WatchedQueue => {
+  const queue = queueOf(job);
   let jobs: ReturnType<WatchedQueue['readJobs']> | undefined;
   let delayed: ReturnType<WatchedQueue['readDelayed']> | undefined;
   const readJobs = () => {
@@ -169,7 +177,7 @@ const watchQueue = (queue: Queue, now: number, signal: AbortSignal): WatchedQueu
     delayed ??= readJobs().then(groupDelayed);
     return delayed;
   };
-  return { queue, now, readJobs, readDelayed, signal };
+  return { queue, isTooLarge, now, readJobs, readDelayed, signal };
 };
 
 const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<string, string[]> =>
@@ -187,8 +195,12 @@ const reconcileScheduler = async (
   { id, timing, template }: Wanted,
   beforeSet = async () => {},
 ): Promise<'set' | 'removed' | undefined> => {
-  const { queue } = watched;
-  const existing = await queue.getJobScheduler(id);
+  const { queue, isTooLarge } = watched;
+  const existing = await queue.getJobScheduler(id).catch(async (error: unknown) => {
+    if (!(await isTooLarge(queue, `repeat:${id}`))) throw error;
+    await queue.removeJobScheduler(id);
+    return undefined;
+  });
   if (timing === undefined) return existing && (await queue.removeJobScheduler(id)) ? 'removed' : undefined;
   if (existing !== undefined) {
     const fault = await findScheduleFault(watched, existing);

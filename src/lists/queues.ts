@@ -32,9 +32,12 @@ export type QueueItem = Record<(typeof STATES)[number], number> & {
 /** Characters of the error of a job. Ours are shorter; others may write to Redis. */
 const ERROR_SHOWN = 200;
 
-const countJobs = async (queue: Queue): Promise<Omit<QueueItem, 'name'>> => {
+const countJobs = async (queue: Queue, { isTooLarge }: Producer): Promise<Omit<QueueItem, 'name'>> => {
   const [counts, paused] = await Promise.all([queue.getJobCounts(...STATES), queue.isPaused()]);
-  const [last] = (counts.failed ?? 0) > 0 ? await queue.getJobs(['failed'], 0, 0) : [];
+  const [id] = (counts.failed ?? 0) > 0 ? await queue.getRanges(['failed'], 0, 0) : [];
+  if (id !== undefined && (await isTooLarge(queue, id)))
+    return { ...countsOf(counts), paused, ...explainUnreadable('a job is too large') };
+  const last = id === undefined ? undefined : await queue.getJob(id);
   return {
     ...countsOf(counts),
     paused,
@@ -49,28 +52,33 @@ const countsOf = (counts: Record<string, number>) =>
     number
   >;
 
+const explainUnreadable = (why: string) => ({
+  last_error: `It cannot be read (${why}): see who else writes to the queues.`,
+  last_failed_at: null,
+});
+
 /** Describes a queue that cannot be read, because another program wrote its keys or jobs. The other queues are shown. */
 const describeUnreadable = (thrown: unknown): Omit<QueueItem, 'name'> => {
   const error = coerceError(thrown);
   if (error.name !== 'ReplyError' && !isUnreadableJob(error)) throw error;
-  const last_error = `It cannot be read (${safeMessage(error)}): see who else writes to the queues.`;
-  return { ...countsOf({}), paused: false, last_error, last_failed_at: null };
+  return { ...countsOf({}), paused: false, ...explainUnreadable(safeMessage(error)) };
 };
 
-const readQueue = async (queue: Queue): Promise<QueueItem> => ({
+const readQueue = async (queue: Queue, producer: Producer): Promise<QueueItem> => ({
   name: queue.name,
-  ...(await countJobs(queue).catch(describeUnreadable)),
+  ...(await countJobs(queue, producer).catch(describeUnreadable)),
 });
 
 const readQueues = async (
   _sql: Database,
   _filter: object,
   { after, limit }: ListPage<'name'>,
-  producer: () => Promise<Producer>,
+  open: () => Promise<Producer>,
 ): Promise<Listed<QueueItem>> => {
-  const queues = (await producer()).queues().toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const producer = await open();
+  const queues = producer.queues().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const rest = queues.filter(({ name }) => after === undefined || name > after[1]);
-  const rows = await Promise.all(rest.slice(0, limit).map(readQueue));
+  const rows = await Promise.all(rest.slice(0, limit).map((queue) => readQueue(queue, producer)));
   const last = rest.length > limit ? rows.at(-1)?.name : undefined;
   return { rows, total: queues.length, next: last === undefined ? undefined : [last, last] };
 };

@@ -1,4 +1,4 @@
-import type { Job, JobJson, Worker } from 'bullmq';
+import type { Job, JobJson, Queue, Worker } from 'bullmq';
 import { isUnreadableJob } from '#src/errors.ts';
 import { JOB_BYTES_MAX, type QueueBackend } from '#src/queue/backend.ts';
 
@@ -60,6 +60,13 @@ const isReadable = ([opts, parent, progress, started, scheduler]: (string | null
   }
 };
 
+/** Has a hash of a queue more bytes than any of ours? Redis ends the connection that reads one of more than 8 MB. */
+export const isTooLarge = async (
+  { redis }: Pick<QueueBackend, 'redis'>,
+  { toKey }: Pick<Queue, 'toKey'>,
+  name: string,
+): Promise<boolean> => ((await redis?.memory('USAGE', toKey(name), 'SAMPLES', 0)) ?? 0) > JOB_BYTES_MAX;
+
 /**
  * Empties a stalled job that is larger than any of ours, or that BullMQ cannot read, so that its next attempt fails,
  * because it has no payload.
@@ -72,9 +79,8 @@ export const emptyForgedJob = async (
 ): Promise<boolean> => {
   if (redis === undefined) return false;
   const key = worker.toKey(job_id);
-  const bytes = (await redis.memory('USAGE', key, 'SAMPLES', 0)) ?? 0;
   const read = () => redis.hmget(key, 'opts', 'parent', 'progress', 'ats', 'rjk');
-  if (bytes <= JOB_BYTES_MAX && isReadable(await read())) return false;
+  if (!(await isTooLarge({ redis }, worker, job_id)) && isReadable(await read())) return false;
   await redis.del(key);
   return true;
 };

@@ -10,23 +10,27 @@ const DELAY_MAX_MS = WAITING.retryAfterMaxMs + 60_000;
 /** Jobs that one look reads. */
 const BATCH = 100;
 
-const readJob = (queue: Queue, id: string): Promise<Job | undefined> =>
-  queue.getJob(id).catch((error: unknown) => {
+type Reader = Pick<Producer, 'queues' | 'isTooLarge'>;
+
+const readJob = async ({ isTooLarge }: Reader, queue: Queue, id: string): Promise<Job | undefined> => {
+  if (await isTooLarge(queue, id)) return undefined;
+  return queue.getJob(id).catch((error: unknown) => {
     if (isUnreadableJob(error)) return undefined;
     throw error;
   });
+};
 
 /**
  * Delays jobs again that a process delayed while its clock was ahead. They are known by a time that is later than any delay
  * explains. Each waits for its own delay once more, from now on.
  * @param ticks the queue of ticks is left alone, because a tick is due at its moment, by any clock
  * @param now by the clock of Postgres, in milliseconds since 1970
- * @param logger gets a line for a queue whose keys somebody gave another type; the others are read
+ * @param logger gets a line for a queue that cannot be read, because somebody wrote its keys; the others are read
  * @returns the number of jobs
  */
 export const redateDelayedJobs = async (
   backend: Pick<QueueBackend, 'listDelayedAfter'>,
-  producer: Pick<Producer, 'queues'>,
+  producer: Reader,
   ticks: { name: string },
   now: number,
   signal: AbortSignal,
@@ -40,7 +44,7 @@ export const redateDelayedJobs = async (
       const ids = await backend.listDelayedAfter(queue.name, now + DELAY_MAX_MS, stay, BATCH);
       found = ids.length;
       for (const id of ids) {
-        const job = await readJob(queue, id);
+        const job = await readJob(producer, queue, id);
         if (job === undefined || job.repeatJobKey !== undefined) stay += 1;
         else {
           await job.changeDelay(Math.min(job.delay || 0, WAITING.retryAfterMaxMs));
@@ -50,13 +54,12 @@ export const redateDelayedJobs = async (
     }
   };
   for (const queue of producer.queues().filter(({ name }) => name !== ticks.name)) {
+    if (signal.aborted) break;
     try {
       await redate(queue);
     } catch (thrown) {
-      const error = coerceError(thrown);
-      if (error.name !== 'ReplyError') throw error;
       logger.warn(
-        { queue: queue.name, error: safeMessage(error) },
+        { queue: queue.name, error: safeMessage(coerceError(thrown)) },
         'the delayed jobs of a queue cannot be read',
       );
     }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FlowJob, FlowProducer, Job, JobsOptions, Queue } from 'bullmq';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec, JobSpec } from '#src/queue/job.ts';
+import { isTooLarge } from '#src/queue/large-jobs.ts';
 import { deleteSurplus, type KeepOptions, keepOptions } from '#src/queue/retention.ts';
 
 export type Placement = {
@@ -28,6 +29,8 @@ export type Producer = {
   addAfter: <Parent, Child>(parent: Link<Parent>, child: Link<Child>) => Promise<void>;
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
+  /** `isTooLarge` of large-jobs.ts: ask before you read a job or a scheduler that others may have written. */
+  isTooLarge: (queue: Queue, name: string) => Promise<boolean>;
   /** How a queue keeps its finished jobs: options of each job. */
   keep: KeepOptions;
   /** How BullMQ retries a job: options of each job that is not added here, such as those of a scheduler. */
@@ -55,12 +58,14 @@ const retryOptions = (job: AnySpec, maxBackoffMs: number, attemptsMade = 0) => (
   },
 });
 
-/** Removes a key of `once` that somebody gave another type. @returns whether it was one */
-const removeForgedKey = async (queue: Queue, once: string): Promise<boolean> => {
-  const isForged = await queue.getDeduplicationJobId(once).then(
-    () => false,
-    (error: Error) => error.message.startsWith('WRONGTYPE'),
-  );
+/** Removes a key of `once` that somebody gave another type, or a value that Redis does not send. @returns whether it was one */
+const removeForgedKey = async (backend: QueueBackend, queue: Queue, once: string): Promise<boolean> => {
+  const isForged =
+    (await isTooLarge(backend, queue, `de:${once}`)) ||
+    (await queue.getDeduplicationJobId(once).then(
+      () => false,
+      (error: Error) => error.message.startsWith('WRONGTYPE'),
+    ));
   return isForged && (await queue.removeDeduplicationKey(once)) > 0;
 };
 
@@ -139,7 +144,7 @@ export const createProducer = (
     const key = `${job.name} ${once}`;
     const id = placement.id ?? randomUUID();
     const added = await insert(id).catch(async (error: unknown) => {
-      if (!(await removeForgedKey(queue(job), once))) throw error;
+      if (!(await removeForgedKey(backend, queue(job), once))) throw error;
       return insert(id);
     });
     if (added.id !== id) return (await freeLostKey(added, key)) ? insert(id) : added;
@@ -154,6 +159,7 @@ export const createProducer = (
     },
     queue,
     queues: () => [...queues.values()],
+    isTooLarge: (each, name) => isTooLarge(backend, each, name),
     keep,
     retry: (job) => retryOptions(job, maxBackoffMs),
     trim: async (signal) => {

@@ -74,7 +74,11 @@ export const openRedis = (
   }
   const worker = use === 'worker';
   let lastError: Error | undefined;
-  const retryStrategy = (times: number) => Math.min(100 * 2 ** Math.min(times, 6), 3_000);
+  const retryStrategy = (times: number) => {
+    // The first attempt after a connection that was ready.
+    if (client instanceof Redis && times === 1) forgetUnanswered(client);
+    return Math.min(100 * 2 ** Math.min(times, 6), 3_000);
+  };
   const options: RedisOptions = {
     ...target.options,
     // BullMQ requires null for workers, whose commands wait until Redis is back.
@@ -166,6 +170,26 @@ export const openRedis = (
       client.disconnect();
     },
   };
+};
+
+/** How often a command is sent whose connection then ends: Redis ends it in place of each reply of more than 8 MB. */
+const SENT_MAX = 4;
+
+type Sent = { command: { reject: (error: Error) => void } };
+const timesSent = new WeakMap<Sent['command'], number>();
+
+/** Fails the commands without a reply that were sent `SENT_MAX` times, because ioredis would send them for ever. */
+const forgetUnanswered = (client: Redis): void => {
+  // ioredis sends these once more after it has connected.
+  const { prevCommandQueue: queue } = client as unknown as { prevCommandQueue?: Sent[] };
+  for (let left = queue?.length ?? 0; left > 0; left -= 1) {
+    const sent = queue?.shift();
+    if (sent === undefined) return;
+    const times = (timesSent.get(sent.command) ?? 0) + 1;
+    timesSent.set(sent.command, times);
+    if (times < SENT_MAX) queue?.push(sent);
+    else sent.command.reject(new Error(`Redis sends no reply: the connection ended ${SENT_MAX} times.`));
+  }
 };
 
 /** Names the servers of REDIS_URL: `host:port`, separated by commas, and whether they use TLS. */

@@ -133,6 +133,14 @@ test.skipIf(inject('redisUrl') === null)(
       expect((await ask(`/queues/api/queues/${fetchPictures.name}/broken/clean`, 'PUT')).status).toBe(204);
       expect(await (await ask('/queues')).text()).not.toContain(sentence);
     }
+    // Redis does not send a job of 25 MB.
+    const fill = "for n = 1, 25 do redis.call('hset', KEYS[1], 'junk' .. n, string.rep('x', 1000000)) end";
+    await media.eval(fill, 1, `${key}:huge`);
+    await media.zadd(`${key}:failed`, 1, 'huge');
+    expect(await (await ask(board)).text()).toContain('This job cannot be read.');
+    expect(await (await ask('/queues')).text()).toContain(sentence);
+    expect((await ask(`/queues/api/queues/${fetchPictures.name}/huge/clean`, 'PUT')).status).toBe(204);
+    expect(await (await ask('/queues')).text()).not.toContain(sentence);
     await media.set(`${key}:delayed`, 'no list');
     expect(await (await ask('/queues')).text()).toContain(sentence);
   },

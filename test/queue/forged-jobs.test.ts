@@ -1,8 +1,9 @@
+import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { expect, inject, test } from 'vitest';
 import { reconcile } from '#src/ingest/reconcile.ts';
-import { deliverEvent, fetchPictures, jobSpecs } from '#src/ingest/specs.ts';
+import { deliverEvent, fetchPictures, jobSpecs, recheckPictures, tick } from '#src/ingest/specs.ts';
 import { addQueueMetrics } from '#src/metrics/queue-metrics.ts';
 import { openQueueBackend } from '#src/queue/backend.ts';
 import { defineJob } from '#src/queue/job.ts';
@@ -154,6 +155,68 @@ test.skipIf(inject('redisUrl') === null)(
     const text = await registry.metrics();
     expect(text).toContain(`bullmq_job_count{queue="${deliverEvent.name}",state="waiting"} 0`);
     expect(text).not.toContain(fetchPictures.name);
+  },
+);
+
+test.skipIf(inject('redisUrl') === null).each(['producer', 'worker'] as const)(
+  'a reply that Redis does not send fails a command of a %s, and no command after it',
+  async (use) => {
+    await using stack = new AsyncDisposableStack();
+    const redis = stack.use(await startRedisWithUsers());
+    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
+    const backend = openQueueBackend({ ...place, use, onError: () => {} });
+    stack.defer(backend.close);
+    await redis.admin.eval("redis.call('set', KEYS[1], string.rep('x', 25000000))", 1, '{catalogue}:huge');
+    await expect(backend.redis?.get('{catalogue}:huge')).rejects.toThrow('sends no reply');
+    expect(await backend.redis?.set('{catalogue}:small', 'x')).toBe('OK');
+  },
+);
+
+/** Writes a hash of 25 MB, which Redis does not send. */
+const FILL = "for n = 1, 25 do redis.call('hset', KEYS[1], 'junk' .. n, string.rep('x', 1000000)) end";
+
+test.skipIf(inject('redisUrl') === null)(
+  'jobs and ids that Redis does not send, in queues of the media process, stop no chore of the workers, nor does such a scheduler',
+  async () => {
+    const fleet = await startTestFleet('postgres');
+    await using stack = new AsyncDisposableStack();
+    stack.defer(fleet.stop);
+    await fleet.addApplication('acme', 1, { every_ms: 24 * 60 * 60_000 });
+    const redis = stack.use(await startRedisWithUsers());
+    const place = { databaseUrl: '', redisUrl: redis.urlOf('worker'), prefix: '{catalogue}' };
+    const backend = openQueueBackend({ ...place, use: 'producer', onError: () => {} });
+    stack.defer(backend.close);
+    const producer = createProducer(backend, jobSpecs, () => {});
+    stack.defer(producer.close);
+    const media = new Redis(redis.urlOf('media'));
+    stack.defer(() => media.disconnect());
+    const later = (Date.now() + 24 * 60 * 60_000) * 0x1000;
+    const fetching = `{catalogue}:${fetchPictures.name}`;
+    await media.eval(FILL, 1, `${fetching}:huge`);
+    await media.zadd(`${fetching}:delayed`, later, 'huge');
+    for (let n = 0; n < 20; n += 1)
+      await media.zadd(`{catalogue}:${recheckPictures.name}:delayed`, later, `${n}${'x'.repeat(900_000)}`);
+    await fleet.sql`
+      insert into workers (worker_id, host, pid, queue, seen_at) values (gen_random_uuid(), 'h', 1, 'Postgres', now() - interval '1 day')`;
+    const logger = pino({ level: 'silent' });
+    const pass = () => reconcile({ sql: fleet.sql, backend, producer, logger }, new AbortController().signal);
+    await pass();
+    expect(await fleet.sql`select from workers`).toEqual([]);
+    const scheduler = `{catalogue}:${tick.name}:repeat:games.acme`;
+    const set = await redis.admin.hgetall(scheduler);
+    expect(set).toMatchObject({ name: 'acme games' });
+    await redis.admin.eval(FILL, 1, scheduler);
+    // Those that are read at the same time fail with it.
+    await pass().catch(() => {});
+    await pass();
+    expect(await redis.admin.hkeys(scheduler)).toEqual(Object.keys(set));
+    await redis.admin.eval(
+      "redis.call('set', KEYS[1], string.rep('x', 25000000))",
+      1,
+      `{catalogue}:${deliverEvent.name}:de:acme`,
+    );
+    const { id } = await producer.add(deliverEvent, { application_id: 'acme' }, { once: 'acme' });
+    expect(await producer.queue(deliverEvent).getJobState(id ?? '')).toBe('waiting');
   },
 );
 
