@@ -107,6 +107,8 @@ const onBoard = (producer: Producer, queue: Queue, readOnlyMode: boolean): BullM
     }
     return jobs;
   };
+  // No job of ours writes any, and others could write gigabytes.
+  adapter.getJobLogs = async () => [];
   adapter.getJob = async (id) => {
     const job = await readJob(producer, queue, id);
     if (job === undefined) return job;

@@ -120,14 +120,23 @@ const QUEUE_SCHEMA = 'bullmq';
 const CREATE_SEQUENCES =
   'select next_job_id(queue) from unnest($1::text[]) queue where to_regclass(job_id_seq_name(queue)) is null';
 
+/** Ours have 150: a page of ids, and all ids of a queue, are in memory at once. */
+const ID_BYTES_MAX = 1_000;
+/** Ours have 1 KB. The board reads 200 at once. */
+const SCHEDULER_BYTES_MAX = 20_000;
+
 /** Counts the text of a row, because a value that another table keeps compressed has a small `pg_column_size`. */
 const LIMIT_ROW_SIZES = `do $$ declare of_table text; begin
   for of_table in
     select relname from pg_class c where relnamespace = current_schema::regnamespace and relkind = 'r'
       and not exists (select from pg_constraint where conname = 'row_size' and conrelid = c.oid)
   loop
-    execute format('alter table %1$I add constraint row_size check (octet_length((%1$I.*)::text) <= ${JOB_BYTES_MAX}) not valid', of_table);
+    execute format('alter table %1$I add constraint row_size check (octet_length((%1$I.*)::text) <= %2$s) not valid', of_table,
+      case of_table when 'scheduler' then ${SCHEDULER_BYTES_MAX} else ${JOB_BYTES_MAX} end);
   end loop;
+  if not exists (select from pg_constraint where conname = 'id_size' and conrelid = 'job'::regclass) then
+    alter table job add constraint id_size check (octet_length(id) <= ${ID_BYTES_MAX}) not valid;
+  end if;
 end $$`;
 
 /** Longer than any lock (runner.ts). */

@@ -53,6 +53,10 @@ test('a page of jobs of a megabyte each has their names, and the data of those t
   expect(text.split('"forged"')).toHaveLength(21);
   expect(text).toContain('{"application_id":"acme"}');
   expect((await read(`/${deliverEvent.name}/${forged?.id}`)).length).toBeLessThan(10_000);
+  await database.sql`
+    insert into bullmq.job_log (queue, job_id, idx, row)
+    select ${deliverEvent.name}, ${forged?.id ?? ''}, n, repeat('x', 900000) from generate_series(1, 20) n`;
+  expect((await read(`/${deliverEvent.name}/${forged?.id}/logs`)).length).toBeLessThan(10_000);
 });
 
 test('of many schedulers, as thousands of applications have, a viewer reads those that are due next', async () => {

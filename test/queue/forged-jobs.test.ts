@@ -246,6 +246,9 @@ test('Postgres keeps no row of a queue of more than a megabyte, also none that w
     ),
     "insert into bullmq.scheduler (queue, scheduler_id, name) select 'tick', 'forged', next from oidc_flows",
     `insert into bullmq.scheduler (queue, scheduler_id, template_data) select 'tick', 'forged', to_jsonb(${LARGE})`,
+    "insert into bullmq.scheduler (queue, scheduler_id, template_data) select 'tick', 'forged', to_jsonb(repeat('x', 30000))",
+    // The ids of a queue are read together. An index keeps such ones, because they are compressed.
+    "insert into bullmq.job (queue, id, seq, name, state, added_at_ms) values ('tick', repeat('x', 100000), 0, '', 'delayed', 0)",
     'insert into bullmq.job_log (queue, job_id, idx, row) select queue, id, 0, next from oidc_flows, bullmq.job',
     "insert into bullmq.meta (queue, field, value) select 'tick', 'forged', next from oidc_flows",
   ])
