@@ -2,6 +2,7 @@
 import type { Job, Queue } from 'bullmq';
 import pTimeout from 'p-timeout';
 import { fetchPictures } from '#src/ingest/specs.ts';
+import { timeOf } from '#src/lib/utc.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { clock, html, type SafeHtml } from '#src/site/html.ts';
 
@@ -33,13 +34,14 @@ const readQueue = async (producer: Producer): Promise<PictureDelay | null> => {
   ]);
   if (isPaused) return { cause: 'queue_paused' };
   const lateBefore = Date.now() - LATE_MS;
+  const sinceOf = (ms: number): Date => timeOf(ms) ?? new Date(0);
   const takenAt = active?.processedOn;
   if (waiting !== undefined && waiting.timestamp < lateBefore) {
     const isWorking = takenAt !== undefined && takenAt >= lateBefore;
-    return { cause: isWorking ? 'behind' : 'not_taken', since: new Date(waiting.timestamp) };
+    return { cause: isWorking ? 'behind' : 'not_taken', since: sinceOf(waiting.timestamp) };
   }
   if (takenAt !== undefined && takenAt < lateBefore)
-    return { cause: 'not_finished', since: new Date(takenAt) };
+    return { cause: 'not_finished', since: sinceOf(takenAt) };
   return null;
 };
 

@@ -6,6 +6,7 @@ import type { Schedule } from '#src/contract/words.ts';
 import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
+import { timeOf } from '#src/lib/utc.ts';
 import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
@@ -242,7 +243,5 @@ const findScheduleFault = async (
 };
 
 /** Reads when the games of an application are pulled next. @returns null if it has no schedule */
-export const readNextTick = async (producer: Producer, application_id: string): Promise<Date | null> => {
-  const scheduler = await producer.queue(tick).getJobScheduler(schedulerId('games', application_id));
-  return scheduler?.next === undefined ? null : new Date(scheduler.next);
-};
+export const readNextTick = async (producer: Producer, application_id: string): Promise<Date | null> =>
+  timeOf((await producer.queue(tick).getJobScheduler(schedulerId('games', application_id)))?.next);

@@ -1,2 +1,8 @@
+/** Returns the time of these milliseconds since 1970; null for those of no calendar, which others may write to a queue. */
+export const timeOf = (ms = Number.NaN): Date | null => {
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? null : time;
+};
+
 /** A time in UTC, to the second: `2026-03-31 12:00:00 UTC`. */
 export const formatUtc = (time: Date): string => `${time.toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -6,6 +6,7 @@ import { areTicksDue, listWorkerPage, listWorkerQueues } from '#db/queries/worke
 import { counts, time } from '#src/contract/documents.ts';
 import { explainWorkerQueues } from '#src/contract/worker-queues.ts';
 import { coerceError, isUnreadableJob, safeMessage } from '#src/errors.ts';
+import { timeOf } from '#src/lib/utc.ts';
 import { countColumn } from '#src/lists/columns.ts';
 import { defineList } from '#src/lists/list.ts';
 import type { Producer } from '#src/queue/producer.ts';
@@ -42,7 +43,7 @@ const countJobs = async (queue: Queue, { isTooLarge }: Producer): Promise<Omit<Q
     ...countsOf(counts),
     paused,
     last_error: last?.failedReason?.slice(0, ERROR_SHOWN) ?? null,
-    last_failed_at: last?.finishedOn === undefined ? null : new Date(last.finishedOn),
+    last_failed_at: timeOf(last?.finishedOn),
   };
 };
 

@@ -146,7 +146,9 @@ const FREE_MISDATED_LOCKS = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms),
     stalled_checks as (
       delete from meta using clock
-      where case when field = 'stalled-check' then abs(value::bigint - now_ms) > ${MISDATED_MS} end)
+      where case
+        when field = 'stalled-check' and value ~ '^\\d{1,15}$' then abs(value::bigint - now_ms) > ${MISDATED_MS}
+        else field = 'stalled-check' end)
   update job set locked_until_ms = 0 from clock
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
 

@@ -47,7 +47,7 @@ export const redateDelayedJobs = async (
         const job = await readJob(producer, queue, id);
         if (job === undefined || job.repeatJobKey !== undefined) stay += 1;
         else {
-          await job.changeDelay(Math.min(job.delay || 0, WAITING.retryAfterMaxMs));
+          await job.changeDelay(Math.max(0, Math.min(job.delay || 0, WAITING.retryAfterMaxMs)));
           redated += 1;
         }
       }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildConsole } from '#src/console/app.ts';
 import { deliverEvent, fetchPictures, tick } from '#src/ingest/specs.ts';
 import { addTestOperator, signIn } from '#test/support/console.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { startRedisWithUsers } from '#test/support/redis-users.ts';
 import { openAs } from '#test/support/roles.ts';
 import { serveSite, type TestSite } from '#test/support/site.ts';
@@ -57,6 +58,24 @@ test('a page of jobs of a megabyte each has their names, and the data of those t
     insert into bullmq.job_log (queue, job_id, idx, row)
     select ${deliverEvent.name}, ${forged?.id ?? ''}, n, repeat('x', 900000) from generate_series(1, 20) n`;
   expect((await read(`/${deliverEvent.name}/${forged?.id}/logs`)).length).toBeLessThan(10_000);
+});
+
+test('a job or a scheduler of no time of a calendar ends no page', async () => {
+  await addApplication(database.sql, 'acme');
+  for (const end of ['9223372036854775807', '-9223372036854775808', '8640000000000000']) {
+    await database.sql`
+      insert into bullmq.job (queue, id, seq, name, state, added_at_ms, finished_at_ms)
+      values (${fetchPictures.name}, ${end}, 0, 'forged', 'failed', 0, ${end})`;
+    const ticks = served.producer.queue(tick as never);
+    await ticks.upsertJobScheduler('games.acme', { every: 3_600_000 });
+    await database.sql`update bullmq.scheduler set next_run_ms = ${end}`;
+    for (const page of ['/', '/queues', '/applications/acme']) {
+      const { status } = await fetch(new URL(page, served.url), { headers: { cookie } });
+      expect([end, page, status]).toEqual([end, page, 200]);
+    }
+    await database.sql`delete from bullmq.job`;
+    await database.sql`delete from bullmq.scheduler`;
+  }
 });
 
 test('of many schedulers, as thousands of applications have, a viewer reads those that are due next', async () => {

@@ -53,6 +53,10 @@ onBothBackends('The delay of pictures', (kind) => {
     const fleet = await startTestFleet(kind);
     onTestFinished(fleet.stop);
     const jobs = fleet.producer.queue(fetchPictures);
+    // Somebody wrote it: it was added at no time of a calendar.
+    await jobs.add('forged', { game_ids: [randomUUID()], icons_only: true }, { timestamp: -1e16 });
+    expect(await readPictureDelay(fleet.producer)).toEqual({ cause: 'not_taken', since: new Date(0) });
+    await jobs.drain();
     const addJob = (timestamp: number) =>
       jobs.add('a job', { game_ids: [randomUUID()], icons_only: true }, { timestamp });
     const since = Date.now() - 6 * 60_000;

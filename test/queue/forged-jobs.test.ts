@@ -220,6 +220,19 @@ test.skipIf(inject('redisUrl') === null)(
   },
 );
 
+test('a time that is no number, in a row of a queue in Postgres, stops no chore of the workers', async () => {
+  const fleet = await startTestFleet('postgres');
+  await using stack = new AsyncDisposableStack();
+  stack.defer(fleet.stop);
+  const login = openAs('media', fleet.databaseUrl, 1);
+  stack.defer(() => login.end());
+  for (const value of ['x', '', '9'.repeat(30), null, String(Date.now())])
+    await login`
+      insert into bullmq.meta (queue, field, value) values (${`${value}`.slice(0, 20)}, 'stalled-check', ${value})`;
+  expect(await fleet.backend.freeMisdatedLocks()).toBe(0);
+  expect(await login`select from bullmq.meta where field = 'stalled-check'`).toHaveLength(1);
+});
+
 const LARGE = "repeat('x', 2000000)";
 
 test('Postgres keeps no row of a queue of more than a megabyte, also none that was compressed elsewhere', async () => {
