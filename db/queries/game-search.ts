@@ -47,16 +47,18 @@ export type FoundGame = Candidate & { score: number };
 
 /**
  * Reads games that match a tsquery, in no order. `unsafe` does not prepare the statement, so Postgres plans each query by
- * itself. If nearly every game has the word, it reads the table, which is faster than the index.
+ * itself. If nearly every game has the word, it reads the table, which is faster than the index. The query names the
+ * application too, but the column decides, because a stolen worker may write the words of a game.
  */
 const readMatches = (
   sql: Queryable,
   query: string,
   {
+    application_id,
     audit_status,
     withWithdrawn = false,
     limit = CANDIDATES_MAX,
-  }: { audit_status?: AuditStatus | undefined; withWithdrawn?: boolean; limit?: number },
+  }: Omit<GameSearch, 'search'> & { withWithdrawn?: boolean; limit?: number },
 ): Promise<Candidate[]> =>
   query === ''
     ? Promise.resolve([])
@@ -65,8 +67,8 @@ const readMatches = (
            select ${CANDIDATE} from games
            where search @@ $1::tsquery ${withWithdrawn ? '' : 'and withdrawn_at is null'}
            limit ${audit_status === undefined ? limit : READ_MAX}) as matching
-         where $2::text is null or audit_status = $2 limit ${limit}`,
-        [query, audit_status ?? null],
+         where ($2::text is null or audit_status = $2) and ($3::text is null or application_id = $3) limit ${limit}`,
+        [query, audit_status ?? null, application_id ?? null],
       );
 
 /** Digits of an id of the platform, or of its beginning. */
@@ -108,7 +110,7 @@ const readByName = async (
 ): Promise<Candidate[]> => {
   const typed = piecesOfQuery(search);
   if (typed.length === 0) return [];
-  const read = (query: string) => readMatches(sql, query, { audit_status });
+  const read = (query: string) => readMatches(sql, query, { application_id, audit_status });
   const exact = await read(exactQuery(typed, application_id));
   if (exact.length >= ENOUGH) return exact;
   const strict = await read(strictQuery(typed, application_id));
@@ -148,7 +150,7 @@ const bestOf = (games: readonly Candidate[], scoreOf: (game: Candidate) => numbe
 export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<FoundGame[]> => {
   const { search, application_id, audit_status } = filter;
   const found = await Promise.all([
-    readMatches(sql, idQuery(search, application_id), { audit_status, withWithdrawn: true }),
+    readMatches(sql, idQuery(search, application_id), { application_id, audit_status, withWithdrawn: true }),
     readByPlatformId(sql, digitsOf(search), filter),
     readByName(sql, filter),
   ]);

@@ -44,6 +44,15 @@ describe('a search of ten thousand names in three scripts', () => {
     );
   });
 
+  test('finds no game of another application whose words name this one', async () => {
+    const { sql } = database;
+    await sql`
+      update games set search = search || array_to_tsvector('{@names}') where application_game_id in ('harbor', 'farm')`;
+    expect(await find('harbor hollow', 'others')).toEqual(['harbor']);
+    expect(await find('harbor hollow', 'names')).not.toContain('harbor');
+    expect(await find('farm', 'names')).not.toContain('farm');
+  });
+
   test('has the game among the first ten in 95 of a hundred searches', async () => {
     const missed: object[] = [];
     for (const { kind, search, wanted } of searchesOf(GAMES))
