@@ -11,11 +11,10 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { operatorActor, recordAudit } from '#db/queries/audit.ts';
 import { hasRight } from '#src/contract/roles.ts';
-import { isUnreadableJob } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
 import { readSession } from '#src/identity/sign-in.ts';
 import { describeSinglePersonActions } from '#src/operations/second-person.ts';
-import { jsonLength } from '#src/queue/large-jobs.ts';
+import { jsonLength, readJob } from '#src/queue/large-jobs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { operatorOf, SECURITY_HEADERS, sendError } from '#src/site/answers.ts';
 import { ASSETS } from '#src/site/assets.ts';
@@ -74,22 +73,18 @@ const shorten = (job: Job): Job => {
   });
 };
 
-/** Reads a job. @returns `UNREADABLE` with its id if its hash is no job of BullMQ, or too large, so that it can be removed */
-const readJob = async ({ isTooLarge }: Producer, queue: Queue, id: string): Promise<Job | undefined> => {
-  const unreadable = () => Job.fromJSON(queue, { ...UNREADABLE, id } as JobJson, id);
-  if (await isTooLarge(queue, id)) return unreadable();
-  return queue.getJob(id).catch((error: unknown) => {
-    if (!isUnreadableJob(error)) throw error;
-    return unreadable();
-  });
-};
-
 const UNREADABLE: Partial<JobJson> = {
   name: 'This job cannot be read.',
   data: '{}',
   opts: {},
   timestamp: 0,
   attemptsMade: 0,
+};
+
+/** Reads a job. One that cannot be read is shown as `UNREADABLE` with its id, so that it can be removed. */
+const readShown = async (producer: Producer, queue: Queue, id: string): Promise<Job | undefined> => {
+  const job = await readJob(producer, queue, id);
+  return job === 'unreadable' ? Job.fromJSON(queue, { ...UNREADABLE, id } as JobJson, id) : job;
 };
 
 /** Schedulers of a queue that are shown: those that are due next, because each application has two. */
@@ -102,7 +97,7 @@ const onBoard = (producer: Producer, queue: Queue, readOnlyMode: boolean): BullM
   adapter.getJobs = async (statuses, start = 0, end = -1) => {
     const jobs: Job[] = [];
     for (const id of await queue.getRanges(statuses as JobType[], start, end)) {
-      const job = await readJob(producer, queue, id);
+      const job = await readShown(producer, queue, id);
       if (job !== undefined) jobs.push(shorten(job));
     }
     return jobs;
@@ -110,7 +105,7 @@ const onBoard = (producer: Producer, queue: Queue, readOnlyMode: boolean): BullM
   // No job of ours writes any, and others could write gigabytes.
   adapter.getJobLogs = async () => [];
   adapter.getJob = async (id) => {
-    const job = await readJob(producer, queue, id);
+    const job = await readShown(producer, queue, id);
     if (job === undefined) return job;
     // By default BullMQ also removes every job that this one names as a child, in any queue.
     const remove = job.remove.bind(job, { removeChildren: false });

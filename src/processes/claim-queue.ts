@@ -9,7 +9,8 @@ const RETRY_MS = 5_000;
 const RELEASE_MS = 2_000;
 
 const OTHER_DATABASE = [
-  'Processes of another database take jobs from this queue, as when one database is a copy of the other. Each would lose jobs to the other.',
+  'Processes of another database take jobs from this queue, as when one database is a copy of the other.',
+  'Each would lose jobs to the other.',
   'Give each database a QUEUE_PREFIX or a Redis of its own.',
   'A process starts once those of the other database have been silent for a minute.',
 ].join(' ');

@@ -67,6 +67,19 @@ export const isTooLarge = async (
   name: string,
 ): Promise<boolean> => ((await redis?.memory('USAGE', toKey(name), 'SAMPLES', 0)) ?? 0) > JOB_BYTES_MAX;
 
+/** Reads a job of a queue. @returns 'unreadable' if it is too large, or no job of BullMQ, because another program wrote it */
+export const readJob = async (
+  { isTooLarge }: { isTooLarge: (queue: Queue, name: string) => Promise<boolean> },
+  queue: Queue,
+  job_id: string,
+): Promise<Job | 'unreadable' | undefined> => {
+  if (await isTooLarge(queue, job_id)) return 'unreadable';
+  return queue.getJob(job_id).catch((error: unknown) => {
+    if (!isUnreadableJob(error)) throw error;
+    return 'unreadable' as const;
+  });
+};
+
 /**
  * Empties a stalled job that is larger than any of ours, or that BullMQ cannot read, so that its next attempt fails,
  * because it has no payload.

@@ -1,7 +1,8 @@
-import type { Job, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import type { Logger } from 'pino';
-import { coerceError, isUnreadableJob, safeMessage } from '#src/errors.ts';
+import { coerceError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
+import { readJob } from '#src/queue/large-jobs.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import { WAITING } from '#src/rules/waiting.ts';
 
@@ -9,16 +10,6 @@ import { WAITING } from '#src/rules/waiting.ts';
 const DELAY_MAX_MS = WAITING.retryAfterMaxMs + 60_000;
 /** Jobs that one look reads. */
 const BATCH = 100;
-
-type Reader = Pick<Producer, 'queues' | 'isTooLarge'>;
-
-const readJob = async ({ isTooLarge }: Reader, queue: Queue, id: string): Promise<Job | undefined> => {
-  if (await isTooLarge(queue, id)) return undefined;
-  return queue.getJob(id).catch((error: unknown) => {
-    if (isUnreadableJob(error)) return undefined;
-    throw error;
-  });
-};
 
 /**
  * Delays jobs again that a process delayed while its clock was ahead. They are known by a time that is later than any delay
@@ -30,7 +21,7 @@ const readJob = async ({ isTooLarge }: Reader, queue: Queue, id: string): Promis
  */
 export const redateDelayedJobs = async (
   backend: Pick<QueueBackend, 'listDelayedAfter'>,
-  producer: Reader,
+  producer: Pick<Producer, 'queues' | 'isTooLarge'>,
   ticks: { name: string },
   now: number,
   signal: AbortSignal,
@@ -45,7 +36,7 @@ export const redateDelayedJobs = async (
       found = ids.length;
       for (const id of ids) {
         const job = await readJob(producer, queue, id);
-        if (job === undefined || job.repeatJobKey !== undefined) stay += 1;
+        if (job === undefined || job === 'unreadable' || job.repeatJobKey !== undefined) stay += 1;
         else {
           await job.changeDelay(Math.max(0, Math.min(job.delay || 0, WAITING.retryAfterMaxMs)));
           redated += 1;
