@@ -3,14 +3,12 @@ import type { Database } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { carryOverDecisionsJob } from '#jobs/carry-over-decisions.ts';
 import type { ApplicationGameDetail } from '#src/contract/application.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createReopenGames } from '#src/operations/reopen-games.ts';
-import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
-import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
+import type { Pictures } from '#src/pictures/refresh.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
 import { decideGames } from '#test/support/operate.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
+import { startPictures } from '#test/support/picture-refresh.ts';
+import { aPicture, type PictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 export type Changes = Partial<ApplicationGameDetail>;
@@ -20,34 +18,20 @@ export const useCarryOver = () => {
   const database = useTestDatabase();
   const signal = new AbortController().signal;
   let server: PictureServer;
-  let decoder: Decoder;
   let pictures: Pictures;
+  let close: () => Promise<void>;
   let media: Database;
   let worker: Database;
   let reviewer: Database;
 
   beforeAll(async () => {
-    server = await startPictureServer();
-    decoder = createDecoder();
-    const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
     media = database.as('media');
     worker = database.as('worker');
     reviewer = database.as('console');
-    const limits = { maxBytes: 200_000, recheckMs: 3_600_000 };
-    pictures = createPictures({
-      sql: media,
-      egress,
-      decoder,
-      ...limits,
-      reopenGames: createReopenGames(media),
-    });
+    ({ server, pictures, close } = await startPictures(media));
     await addApplication(database.sql, 'acme');
   });
-  afterAll(async () => {
-    pictures.close();
-    decoder.close();
-    await server.close();
-  });
+  afterAll(() => close?.());
 
   let minute = 0;
   /** Lands a game with an icon and two pictures in a folder of the server. */

@@ -5,38 +5,28 @@ import { upsertGames } from '#db/queries/games.ts';
 import { pruneThumbnails } from '#db/queries/picture-keeping.ts';
 import { listPins, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { findPictures, readThumbnail } from '#db/queries/pictures.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';
 import { comparePins } from '#src/pictures/compare-pins.ts';
-import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
-import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
+import type { Pictures } from '#src/pictures/refresh.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
+import { startPictures } from '#test/support/picture-refresh.ts';
+import { aPicture, type PictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const signal = new AbortController().signal;
 let server: PictureServer;
-let decoder: Decoder;
 let pictures: Pictures;
+let close: () => Promise<void>;
 let reviewer: Database;
 
 beforeAll(async () => {
-  server = await startPictureServer();
-  decoder = createDecoder();
-  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
-  const options = { egress, decoder, maxBytes: 200_000, recheckMs: 3_600_000 };
-  const media = database.as('media');
-  pictures = createPictures({ ...options, sql: media, reopenGames: createReopenGames(media) });
+  ({ server, pictures, close } = await startPictures(database.as('media')));
   reviewer = database.as('console');
   await addApplication(database.sql, 'acme');
 });
-afterAll(async () => {
-  pictures.close();
-  decoder.close();
-  await server.close();
-});
+afterAll(() => close?.());
 
 let next = 0;
 /** Lands a game with one picture. */

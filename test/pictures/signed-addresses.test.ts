@@ -4,45 +4,29 @@ import { upsertGames } from '#db/queries/games.ts';
 import { listPins, takeDuePictures } from '#db/queries/picture-pins.ts';
 import { findPictures } from '#db/queries/pictures.ts';
 import { recheckPicturesJob } from '#jobs/recheck-pictures.ts';
-import { createEgressPolicy } from '#src/egress/egress.ts';
-import { createReopenGames } from '#src/operations/reopen-games.ts';
-import { createDecoder, type Decoder } from '#src/pictures/decoder.ts';
-import { createPictures, type Pictures } from '#src/pictures/refresh.ts';
+import type { Pictures } from '#src/pictures/refresh.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames, undoGameDecisions } from '#test/support/operate.ts';
-import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
+import { startPictures } from '#test/support/picture-refresh.ts';
+import { aPicture, type PictureServer } from '#test/support/pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const signal = new AbortController().signal;
 let server: PictureServer;
-let decoder: Decoder;
 let pictures: Pictures;
+let close: () => Promise<void>;
 let media: Database;
 
 beforeAll(async () => {
-  server = await startPictureServer();
-  decoder = createDecoder();
-  const egress = createEgressPolicy({ allowHttp: true, allowNetworks: ['127.0.0.0/8'] });
   media = database.as('media');
-  pictures = createPictures({
-    sql: media,
-    egress,
-    decoder,
-    maxBytes: 200_000,
-    recheckMs: 3_600_000,
-    reopenGames: createReopenGames(media),
-  });
+  ({ server, pictures, close } = await startPictures(media));
   await addApplication(database.sql, 'acme');
   await addApplication(database.sql, 'other');
 });
-afterAll(async () => {
-  pictures.close();
-  decoder.close();
-  await server.close();
-});
+afterAll(() => close?.());
 
 /** Answers at every signature of a path, as the file of this path. */
 const serve = (path: string, bytes: Buffer, expires: (seconds: number) => boolean = () => false) => {
