@@ -23,11 +23,18 @@ const signAsDocumented = (turn: () => number) => ({
   isValid: () => true,
 });
 
+/**
+ * The lower quartile of the runs' bytes. Chores of the worker fall into up to half of the runs,
+ * and into a few the end of the run's job does not fall, because it is written after the run's own end.
+ */
+const lowerQuartile = (bytes: number[]): number =>
+  Number(bytes.toSorted((one, other) => one - other)[Math.floor(bytes.length / 4)]);
+
 onBothBackends('a hundred runs with decisions between them', (kind) => {
   const fleet = useTestFleet(kind);
   beforeAll(() => fleet.startWorker());
 
-  /** Bytes of WAL that Postgres has written. Chores of the worker and other tests write too: the least of many runs leaves them out. */
+  /** Bytes of WAL that Postgres has written. */
   const walBytes = async (): Promise<number> => {
     const [row] = await fleet.sql<{ bytes: number }[]>`
       select (pg_current_wal_insert_lsn() - '0/0')::float8 as bytes`;
@@ -71,7 +78,7 @@ onBothBackends('a hundred runs with decisions between them', (kind) => {
         const [{ revisions } = { revisions: 0 }] = await fleet.sql<{ revisions: number }[]>`
           select count(*)::int as revisions from game_revisions join games using (game_id)
           where application_id = ${application_id}`;
-        return { bytes: Math.min(...bytes), statuses, events, revisions };
+        return { bytes: lowerQuartile(bytes), statuses, events, revisions };
       }),
     );
   };
