@@ -68,7 +68,7 @@ begin
   )
   delete from search_words using former
   where search_words.word = former.word
-    and not exists (select from games where search @@ quote_literal(former.word)::tsquery);
+    and not exists (select from games where search @@ array_to_tsvector(array[former.word])::text::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
   where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
@@ -600,6 +600,19 @@ as $$
   end
 $$;
 
+-- A rule that reads rows of others judges by the latest ones. A transaction of another isolation level, which any login may
+-- begin, would show them as they were when it began.
+create function refuse_old_snapshot() returns void
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
+  end if;
+end
+$$;
+
 -- Refuses to pass a game of an application that is held or needs a verdict, to every database role. A passed game that
 -- returns from a withdrawal then waits for review. The locks make a hold, and what ends a verdict, wait for the pass, or
 -- the pass for them. The function runs with the rights of its owner, because no role that passes games may lock verdicts.
@@ -610,6 +623,7 @@ as $$
 declare
   obstacle text;
 begin
+  perform refuse_old_snapshot();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
   obstacle := pass_obstacle(new.application_id);
@@ -1484,7 +1498,8 @@ create trigger approvals_of_kyc before insert or update on approvals
   for each row execute function approvals_of_kyc();
 
 -- A process writes entries of those who act in it, with what they do there. Names of processes are fixed, because a name
--- of a person would read as that person's act.
+-- of a person would read as that person's act. No pattern has a backslash: with `standard_conforming_strings` off, which any
+-- login may set, a literal loses it.
 create function audit_log_actor() returns trigger
 language plpgsql
 set search_path = public, pg_temp
@@ -1501,31 +1516,31 @@ begin
   end if;
   if cardinality(roles) > 0 and not exists (
     select from (values
-      ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
-      ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
-      ('catalogue_media', 'system', 'media', '^game\.reopen$'),
-      ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
-      ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(?!pull$))'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(?!pull$))'),
-      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
-      ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!kyc\.(?!pull$)|approval\.approve$|operator\.(add|roles|link|enable|password)$|session\.)'),
-      ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_worker', 'system', 'worker', '^(application[.](pause|resume)|event_webhook[.]off)$'),
+      ('catalogue_worker', 'system', 'prune', '^kyc[.]expire$'),
+      ('catalogue_media', 'system', 'media', '^game[.]reopen$'),
+      ('catalogue_api', 'application', null, '^game[.](message|appeal)$'),
+      ('catalogue_console', 'system', 'catalogue', '^approval[.]void$'),
+      ('catalogue_console', 'system', 'OIDC provider', '^operator[.](add|roles)$'),
+      ('catalogue_console', 'operator', null, '^(?!kyc[.](?!pull$))'),
+      ('catalogue_console', 'application', null, '^(?!kyc[.](?!pull$))'),
+      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval[.]void$'),
+      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator[.](add|roles)$'),
+      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)[.]|^operator[.]password$'),
+      ('catalogue_operator_api', 'system', 'catalogue', '^approval[.]void$'),
+      ('catalogue_operator_api', 'operator', null, '^(?!kyc[.](?!pull$)|approval[.]approve$|operator[.](add|roles|link|enable|password)$|session[.])'),
+      ('catalogue_operator', 'system', 'catalogue', '^approval[.]void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
-      and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      and new.action ~ '^[a-z_]+[.][a-z_]+$'
       and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when new.action <> 'access.refuse' and (new.action, new.actor_kind) <> ('session.sign_in', 'operator')
           then role end) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
-      and (new.action !~ '^approval\.' or role = 'catalogue_operator'
+      and (new.action !~ '^approval[.]' or role = 'catalogue_operator'
         or role = any(case
           when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
           when new.action = 'approval.refuse' and new.subject like 'application:%' and new.details ->> 'kind' = 'withdrawals'
@@ -1748,6 +1763,8 @@ declare
   same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
   is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
+  -- `end_links` would miss a new link.
+  perform refuse_old_snapshot();
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
@@ -1783,7 +1800,8 @@ begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  select * into operator from operators o where o.login = new.login;
+  -- Who becomes an officer waits for the link, which then ends, or the link for that.
+  select * into operator from operators o where o.login = new.login for share;
   if operator.oidc_subject is not null
     or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, 'link', null)
       -- Who is added gets a link at once.

@@ -101,6 +101,15 @@ test('a game is decided on, whose name is as long as an index takes while it is 
   await pass(await storeGame({ game_name: nameOf(2_048) }));
 });
 
+test('a word of a game that Postgres would parse as several keeps no later name out', async () => {
+  await storeGame();
+  const word = String.raw`a\ b' & c`;
+  expect(await attempt('worker', `update games set search = array_to_tsvector(array[$$${word}$$])`)).toBe(1);
+  const renamed = fetchedGame({ game_name: 'Renamed' }, new Date('2026-03-02T12:00:00.000Z'));
+  await upsertGames(database.as('worker'), 'acme', [renamed]);
+  expect(await database.sql`select from search_words where word = ${word}`).toEqual([]);
+});
+
 test('a pin of a place that no game has keeps no pins from being identified', async () => {
   const { sql } = database;
   await pass(await storeGame());

@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"b1162af03da18c1143c867e379896f49c9d1d40cd09861c11d660efdb930f6fc","created_at":1795509822667}')
+  ('{"id":2,"hash":"2e6ad32603764ed7f859fa5495f35a69f49b53f66958549c22426aa25d223e7a","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1416,31 +1416,31 @@ begin
   end if;
   if cardinality(roles) > 0 and not exists (
     select from (values
-      ('catalogue_worker', 'system', 'worker', '^(application\.(pause|resume)|event_webhook\.off)$'),
-      ('catalogue_worker', 'system', 'prune', '^kyc\.expire$'),
-      ('catalogue_media', 'system', 'media', '^game\.reopen$'),
-      ('catalogue_api', 'application', null, '^game\.(message|appeal)$'),
-      ('catalogue_console', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_console', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_console', 'operator', null, '^(?!kyc\.(?!pull$))'),
-      ('catalogue_console', 'application', null, '^(?!kyc\.(?!pull$))'),
-      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator\.(add|roles)$'),
-      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)\.|^operator\.password$'),
-      ('catalogue_operator_api', 'system', 'catalogue', '^approval\.void$'),
-      ('catalogue_operator_api', 'operator', null, '^(?!kyc\.(?!pull$)|approval\.approve$|operator\.(add|roles|link|enable|password)$|session\.)'),
-      ('catalogue_operator', 'system', 'catalogue', '^approval\.void$'),
+      ('catalogue_worker', 'system', 'worker', '^(application[.](pause|resume)|event_webhook[.]off)$'),
+      ('catalogue_worker', 'system', 'prune', '^kyc[.]expire$'),
+      ('catalogue_media', 'system', 'media', '^game[.]reopen$'),
+      ('catalogue_api', 'application', null, '^game[.](message|appeal)$'),
+      ('catalogue_console', 'system', 'catalogue', '^approval[.]void$'),
+      ('catalogue_console', 'system', 'OIDC provider', '^operator[.](add|roles)$'),
+      ('catalogue_console', 'operator', null, '^(?!kyc[.](?!pull$))'),
+      ('catalogue_console', 'application', null, '^(?!kyc[.](?!pull$))'),
+      ('catalogue_kyc_desk', 'system', 'catalogue', '^approval[.]void$'),
+      ('catalogue_kyc_desk', 'system', 'OIDC provider', '^operator[.](add|roles)$'),
+      ('catalogue_kyc_desk', 'operator', null, '^(kyc|approval|session|access)[.]|^operator[.]password$'),
+      ('catalogue_operator_api', 'system', 'catalogue', '^approval[.]void$'),
+      ('catalogue_operator_api', 'operator', null, '^(?!kyc[.](?!pull$)|approval[.]approve$|operator[.](add|roles|link|enable|password)$|session[.])'),
+      ('catalogue_operator', 'system', 'catalogue', '^approval[.]void$'),
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
-      and new.action ~ '^[a-z_]+\.[a-z_]+$'
+      and new.action ~ '^[a-z_]+[.][a-z_]+$'
       and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when new.action <> 'access.refuse' and (new.action, new.actor_kind) <> ('session.sign_in', 'operator')
           then role end) = role
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
-      and (new.action !~ '^approval\.' or role = 'catalogue_operator'
+      and (new.action !~ '^approval[.]' or role = 'catalogue_operator'
         or role = any(case
           when new.subject like 'run:%' then array['catalogue_console', 'catalogue_operator_api']
           when new.action = 'approval.refuse' and new.subject like 'application:%' and new.details ->> 'kind' = 'withdrawals'
@@ -1719,6 +1719,7 @@ AS $function$
 declare
   obstacle text;
 begin
+  perform refuse_old_snapshot();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
   obstacle := pass_obstacle(new.application_id);
@@ -2334,7 +2335,7 @@ begin
   )
   delete from search_words using former
   where search_words.word = former.word
-    and not exists (select from games where search @@ quote_literal(former.word)::tsquery);
+    and not exists (select from games where search @@ array_to_tsvector(array[former.word])::text::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
   where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
@@ -2500,7 +2501,8 @@ begin
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles) then
     return new;
   end if;
-  select * into operator from operators o where o.login = new.login;
+  -- Who becomes an officer waits for the link, which then ends, or the link for that.
+  select * into operator from operators o where o.login = new.login for share;
   if operator.oidc_subject is not null
     or 'kyc_officer' = any(operator.roles) and not uses_officer_request(new.login, 'link', null)
       -- Who is added gets a link at once.
@@ -2645,6 +2647,8 @@ declare
   same_password constant boolean := tg_op = 'INSERT' or new.password_hash is not distinct from old.password_hash;
   is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
+  -- `end_links` would miss a new link.
+  perform refuse_old_snapshot();
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
@@ -2934,6 +2938,19 @@ CREATE OR REPLACE FUNCTION refuse_ended_verdict()
 AS $function$
 begin
   raise exception 'The verdict % has ended.', old.verdict_id using errcode = 'insufficient_privilege';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_old_snapshot()
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
+    raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
+  end if;
 end
 $function$;
 
