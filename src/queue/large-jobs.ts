@@ -60,12 +60,13 @@ const isReadable = ([opts, parent, progress, started, scheduler]: (string | null
   }
 };
 
-/** Has a hash of a queue more bytes than any of ours? Redis ends the connection that reads one of more than 8 MB. */
+/** Has a key of a queue more bytes than any of ours? Redis ends the connection that reads one of more than 8 MB. */
 export const isTooLarge = async (
   { redis }: Pick<QueueBackend, 'redis'>,
   { toKey }: Pick<Queue, 'toKey'>,
   name: string,
-): Promise<boolean> => ((await redis?.memory('USAGE', toKey(name), 'SAMPLES', 0)) ?? 0) > JOB_BYTES_MAX;
+  bytesMax = JOB_BYTES_MAX,
+): Promise<boolean> => ((await redis?.memory('USAGE', toKey(name), 'SAMPLES', 0)) ?? 0) > bytesMax;
 
 /** Reads a job of a queue. @returns 'unreadable' if it is too large, or no job of BullMQ, because another program wrote it */
 export const readJob = async (

@@ -30,7 +30,7 @@ export type Producer = {
   queue: (job: { name: string }) => Queue;
   queues: () => Queue[];
   /** `isTooLarge` of large-jobs.ts: ask before you read a job or a scheduler that others may have written. */
-  isTooLarge: (queue: Queue, name: string) => Promise<boolean>;
+  isTooLarge: (queue: Queue, name: string, bytesMax?: number) => Promise<boolean>;
   /** How a queue keeps its finished jobs: options of each job. */
   keep: KeepOptions;
   /** How BullMQ retries a job: options of each job that is not added here, such as those of a scheduler. */
@@ -159,7 +159,7 @@ export const createProducer = (
     },
     queue,
     queues: () => [...queues.values()],
-    isTooLarge: (each, name) => isTooLarge(backend, each, name),
+    isTooLarge: (...key) => isTooLarge(backend, ...key),
     keep,
     retry: (job) => retryOptions(job, maxBackoffMs),
     trim: async (signal) => {

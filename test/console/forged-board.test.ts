@@ -164,6 +164,10 @@ test.skipIf(inject('redisUrl') === null)(
     expect(await (await ask('/queues')).text()).toContain(sentence);
     expect((await ask(`/queues/api/queues/${fetchPictures.name}/huge/clean`, 'PUT')).status).toBe(204);
     expect(await (await ask('/queues')).text()).not.toContain(sentence);
+    // Nor an id of 25 MB.
+    await media.eval("redis.call('zadd', KEYS[1], 1, string.rep('x', 25000000))", 1, `${key}:failed`);
+    expect(await (await ask('/queues')).text()).toContain(sentence);
+    await media.del(`${key}:failed`);
     await media.set(`${key}:delayed`, 'no list');
     expect(await (await ask('/queues')).text()).toContain(sentence);
   },
