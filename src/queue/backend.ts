@@ -125,8 +125,11 @@ const ID_BYTES_MAX = 1_000;
 /** Ours have 1 KB. The board reads 200 at once. */
 const SCHEDULER_BYTES_MAX = 20_000;
 
-/** Counts the text of a row, because a value that another table keeps compressed has a small `pg_column_size`. */
-const LIMIT_ROW_SIZES = `do $$ declare of_table text; begin
+/**
+ * Counts the text of a row, because a value that another table keeps compressed has a small `pg_column_size`. BullMQ casts
+ * settings of a queue to numbers whenever it adds or fetches a job.
+ */
+const LIMIT_ROWS = `do $$ declare of_table text; begin
   for of_table in
     select relname from pg_class c where relnamespace = current_schema::regnamespace and relkind = 'r'
       and not exists (select from pg_constraint where conname = 'row_size' and conrelid = c.oid)
@@ -136,6 +139,9 @@ const LIMIT_ROW_SIZES = `do $$ declare of_table text; begin
   end loop;
   if not exists (select from pg_constraint where conname = 'id_size' and conrelid = 'job'::regclass) then
     alter table job add constraint id_size check (octet_length(id) <= ${ID_BYTES_MAX}) not valid;
+    alter table meta add constraint numbers check (value ~ case
+      when field in ('opts.maxLenEvents', 'concurrency', 'max', 'duration') then '^\\d{1,9}$'
+      when field = 'stalled-check' then '^\\d{1,15}$' else '' end) not valid;
   end if;
 end $$`;
 
@@ -146,9 +152,7 @@ const FREE_MISDATED_LOCKS = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms),
     stalled_checks as (
       delete from meta using clock
-      where case
-        when field = 'stalled-check' and value ~ '^\\d{1,15}$' then abs(value::bigint - now_ms) > ${MISDATED_MS}
-        else field = 'stalled-check' end)
+      where case field when 'stalled-check' then abs(value::bigint - now_ms) > ${MISDATED_MS} end)
   update job set locked_until_ms = 0 from clock
   where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
 
@@ -226,7 +230,7 @@ const openPostgres = (options: BackendOptions): QueueBackend => {
         await runMigrations(client, QUEUE_SCHEMA);
         // BullMQ creates a sequence at the first job of a queue, which a process that only adds jobs may not do.
         await client.query(CREATE_SEQUENCES, [queues]);
-        await client.query(LIMIT_ROW_SIZES);
+        await client.query(LIMIT_ROWS);
       } finally {
         // Not back into the pool, because its statements have no limit.
         client.release(true);

@@ -1,22 +1,45 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { deliverEvent } from '#src/ingest/specs.ts';
+import { defineJob } from '#src/queue/job.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { localClock } from '#test/support/clock.ts';
 import { startTestFleet } from '#test/support/fleet.ts';
 import { openAs } from '#test/support/roles.ts';
 
 /** SQLSTATE of a broken check. */
 const CHECK_VIOLATION = '23514';
 
-test('a time that is no number, in a row of a queue in Postgres, stops no chore of the workers', async () => {
+test('Postgres keeps no setting of a queue that BullMQ cannot read as a number: jobs are added and taken', async () => {
   const fleet = await startTestFleet('postgres');
   await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
   const login = openAs('media', fleet.databaseUrl, 1);
   stack.defer(() => login.end());
-  for (const value of ['x', '', '9'.repeat(30), null, String(Date.now())])
-    await login`
-      insert into bullmq.meta (queue, field, value) values (${`${value}`.slice(0, 20)}, 'stalled-check', ${value})`;
+  const { name } = deliverEvent;
+  const forge = (field: string, value: string | null) =>
+    login`insert into bullmq.meta (queue, field, value) values (${name}, ${field}, ${value})
+      on conflict (queue, field) do update set value = excluded.value`;
+  const fields = ['opts.maxLenEvents', 'concurrency', 'max', 'duration', 'stalled-check'];
+  for (const field of fields) {
+    for (const value of ['x', '', '1.5', '-1', '9'.repeat(field === 'stalled-check' ? 16 : 10)])
+      await expect(forge(field, value), `${field} ${value}`).rejects.toMatchObject({ code: CHECK_VIOLATION });
+    await forge(field, null);
+  }
+  await forge('stalled-check', '1');
   expect(await fleet.backend.freeMisdatedLocks()).toBe(0);
-  expect(await login`select from bullmq.meta where field = 'stalled-check'`).toHaveLength(1);
+  expect(await login`select from bullmq.meta where field = 'stalled-check'`).toEqual([]);
+  await forge('stalled-check', '9'.repeat(15));
+  const runs = Promise.withResolvers<unknown>();
+  const job = defineJob(deliverEvent, async (payload) => {
+    runs.resolve(payload);
+    return {};
+  });
+  const silent = pino({ level: 'silent' });
+  const runner = startRunner(fleet.backend, [job], undefined, localClock, silent, () => {});
+  stack.defer(() => runner.stop(1_000));
+  await fleet.producer.add(deliverEvent, { application_id: 'acme' });
+  expect(await runs.promise).toEqual({ application_id: 'acme' });
 });
 
 const LARGE = "repeat('x', 2000000)";
