@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JobSchedulerJson, JobSchedulerTemplateOptions, Queue } from 'bullmq';
+import type { JobSchedulerTemplateOptions } from 'bullmq';
 import { type Queryable, readClock } from '#db/client.ts';
 import { isUnpulledSince, listSchedules, type ScheduleRow } from '#db/queries/applications.ts';
 import type { Schedule } from '#src/contract/words.ts';
-import { type QueuedState, readQueuedJobs } from '#src/ingest/queued-jobs.ts';
+import { findScheduleFault, type WatchedQueue, watchQueue } from '#src/ingest/schedule-faults.ts';
 import { prune, tick } from '#src/ingest/specs.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
 import { timeOf } from '#src/lib/utc.ts';
-import type { AnySpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
-import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.ts';
 import { schedulerId, tickOffset, untilTick } from '#src/rules/ticks.ts';
 
 /** Applications read at a time. */
@@ -20,9 +18,6 @@ const CONCURRENCY = 50;
 const LOOKUPS_A_PASS = 50_000;
 /** While more ticks than this wait, a pass ends, because it would slow the queue that the workers need. */
 const BACKLOG_MAX = 1_000;
-/** A tick that is later than this is lost, unless its job is still in the queue. */
-const LOST_AFTER_MS = 60_000;
-
 /** Each tick begins a new trace; otherwise one trace would grow from tick to tick. */
 const OWN_TRACE = { telemetry: { omitContext: true } };
 
@@ -148,45 +143,6 @@ const HOURLY_PRUNE: Wanted = {
   },
 };
 
-/** A queue during one pass. */
-type WatchedQueue = {
-  queue: Queue;
-  isTooLarge: Producer['isTooLarge'];
-  /** The database's time at the start of the pass, in milliseconds since 1970. */
-  now: number;
-  /** Reads the unfinished jobs at the first call; later calls return the same. */
-  readJobs: () => Promise<ReadonlyMap<string, QueuedState>>;
-  /** The ids of the delayed ones among them, by scheduler. */
-  readDelayed: () => Promise<ReadonlyMap<string, readonly string[]>>;
-  signal: AbortSignal;
-};
-
-const watchQueue = (
-  { queue: queueOf, isTooLarge }: Producer,
-  job: AnySpec,
-  now: number,
-  signal: AbortSignal,
-): WatchedQueue => {
-  const queue = queueOf(job);
-  let jobs: ReturnType<WatchedQueue['readJobs']> | undefined;
-  let delayed: ReturnType<WatchedQueue['readDelayed']> | undefined;
-  const readJobs = () => {
-    jobs ??= readQueuedJobs(queue, signal);
-    return jobs;
-  };
-  const readDelayed = () => {
-    delayed ??= readJobs().then(groupDelayed);
-    return delayed;
-  };
-  return { queue, isTooLarge, now, readJobs, readDelayed, signal };
-};
-
-const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<string, string[]> =>
-  Map.groupBy(
-    [...jobs].filter(([, state]) => state === 'delayed').map(([id]) => id),
-    (id) => parseSchedulerJobId(id)?.scheduler_id ?? '',
-  );
-
 /**
  * Sets or removes one scheduler if it differs. An unchanged one is not updated, because BullMQ would replace its next tick.
  * @param beforeSet runs before it is set, so that the next pass repeats both if this one is interrupted
@@ -220,26 +176,6 @@ const reconcileScheduler = async (
   await beforeSet();
   await queue.upsertJobScheduler(id, timing, template);
   return 'set';
-};
-
-/**
- * Finds out why a scheduler would not tick in time. Each tick adds the next one.
- * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
- * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
- *   Ticks that were taken too early wait for their time (src/queue/scheduled-jobs.ts). While one waits, the schedule is in
- *   time.
- */
-const findScheduleFault = async (
-  { queue, now, readJobs, readDelayed, signal }: WatchedQueue,
-  { key, next = now, every = 0 }: JobSchedulerJson,
-): Promise<'late' | 'ahead' | undefined> => {
-  if (next > now + 2 * every) {
-    const waiting = (await readDelayed()).get(key) ?? [];
-    return waiting.some((id) => id !== schedulerJobId(key, next)) ? undefined : 'ahead';
-  }
-  if (next >= now - LOST_AFTER_MS || (await readJobs()).has(schedulerJobId(key, next))) return undefined;
-  // The scheduler may have ticked while the jobs were read. An aborted read misses jobs.
-  return !signal.aborted && (await queue.getJobScheduler(key))?.next === next ? 'late' : undefined;
 };
 
 /** Reads when the games of an application are pulled next. @returns null if it has no schedule */

@@ -23,13 +23,19 @@ type Reader = { createJob: (data: JobJson, job_id: string) => Job };
 /**
  * Makes a worker fail and delete each job that is larger than any of ours, or cannot be read. It does so before the data
  * are parsed, because the up to 8 MB that Redis sends would take 90 MB for as long as the job runs.
+ *
+ * A job that has stalled runs without its scheduler: BullMQ fetches a job again and again if it cannot add the next one, as
+ * with options that somebody wrote. The reconciler then adds the next one.
  */
 export const refuseLargeJobs = (worker: Worker): void => {
   const reader = worker as unknown as Reader;
   const createJob = reader.createJob.bind(worker);
   reader.createJob = (data, job_id) => {
     try {
-      if (jsonLength(data) <= JOB_MAX) return createJob(data, job_id);
+      if (jsonLength(data) <= JOB_MAX) {
+        const job = createJob(data, job_id);
+        return job.stalledCounter > 0 ? Object.assign(job, { repeatJobKey: undefined }) : job;
+      }
     } catch (error) {
       if (!isUnreadableJob(error)) throw error;
     }
@@ -48,13 +54,12 @@ const EMPTY_JOB: Partial<JobJson> = {
 };
 
 /** Can BullMQ read these parts of a job in Redis? It fetches a job again and again if it cannot read one before it starts. */
-const isReadable = ([opts, parent, progress, started, scheduler]: (string | null)[]): boolean => {
+const isReadable = ([opts, parent, progress, started]: (string | null)[]): boolean => {
   try {
-    const { repeat } = JSON.parse(opts || '{}');
+    const isNull = JSON.parse(opts || '{}') === null;
     const { id } = JSON.parse(parent ?? '{"id":""}');
     JSON.parse(progress || '0');
-    const isScheduled = Number.isFinite(repeat?.every) && repeat.pattern === undefined;
-    return typeof id === 'string' && /^\d{1,9}$/.test(started ?? '0') && (!scheduler || isScheduled);
+    return !isNull && typeof id === 'string' && /^\d{1,9}$/.test(started ?? '0');
   } catch {
     return false;
   }
@@ -93,7 +98,7 @@ export const emptyForgedJob = async (
 ): Promise<boolean> => {
   if (redis === undefined) return false;
   const key = worker.toKey(job_id);
-  const read = () => redis.hmget(key, 'opts', 'parent', 'progress', 'ats', 'rjk');
+  const read = () => redis.hmget(key, 'opts', 'parent', 'progress', 'ats');
   if (!(await isTooLarge({ redis }, worker, job_id)) && isReadable(await read())) return false;
   await redis.del(key);
   return true;

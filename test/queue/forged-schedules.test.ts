@@ -1,10 +1,16 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIRST_SCHEDULE, reconcileSchedules } from '#src/ingest/schedules.ts';
-import { deliverEvent, fetchPictures, prune, tick } from '#src/ingest/specs.ts';
+import { deliverEvent, fetchPictures, prune, recheckPictures, tick } from '#src/ingest/specs.ts';
+import { defineJob } from '#src/queue/job.ts';
 import { redateDelayedJobs } from '#src/queue/misdated-jobs.ts';
+import { startRunner } from '#src/queue/runner.ts';
+import { schedulerJobId } from '#src/queue/scheduled-jobs.ts';
+import { localClock } from '#test/support/clock.ts';
 import { onBothBackends, startTestFleet, type TestFleet } from '#test/support/fleet.ts';
 import { until } from '#test/support/until.ts';
+
+const YEARS_MS = 1_000 * 24 * 60 * 60_000;
 
 onBothBackends('schedulers that somebody wrote to the queues', (kind) => {
   let fleet: TestFleet;
@@ -31,6 +37,61 @@ onBothBackends('schedulers that somebody wrote to the queues', (kind) => {
     const { next: _next, iterationCount: _first, ...expected } = ours ?? {};
     expect(set).toEqual(expected);
     expect((await reconcile()).set).toBe(0);
+  });
+
+  test.each(['job', 'scheduler'] as const)(
+    'a tick runs once it has stalled, if what somebody wrote to the %s keeps BullMQ from adding the next one',
+    async (part) => {
+      const { backend, producer, prefix, sql } = fleet;
+      const id = `stuck-${part}`;
+      const queue = producer.queue(recheckPictures);
+      const job = await queue.upsertJobScheduler(id, { every: 60 * 60_000 }, { data: {} });
+      const key = `${prefix}:${queue.name}`;
+      const opts = JSON.stringify({ ...job?.opts, debounce: {} });
+      if (part === 'job')
+        await (backend.redis?.hset(`${key}:${job?.id}`, 'opts', opts) ??
+          sql`update bullmq.job set opts = ${opts}::text::jsonb where id = ${job?.id ?? ''}`);
+      else
+        await (backend.redis?.hset(`${key}:repeat:${id}`, 'ic', 'no number') ??
+          sql`update bullmq.scheduler set iteration_count = 2147483647 where scheduler_id = ${id}`);
+      let ran = 0;
+      const counts = defineJob(recheckPictures, async () => {
+        ran += 1;
+        return {};
+      });
+      const silent = pino({ level: 'silent' });
+      const runner = startRunner(backend, [counts], undefined, localClock, silent, () => {}, {
+        lockMs: 1_000,
+      });
+      await until('it runs', () => ran > 0, 20_000);
+      await runner.stop(1_000);
+    },
+  );
+
+  test('a tick that is due, and that somebody delayed for ever, runs, and a scheduler that waits for one is set again', async () => {
+    await reconcile();
+    const { backend, producer, prefix, sql } = fleet;
+    const queue = producer.queue(tick);
+    const setNext = (next: number) =>
+      backend.redis?.zadd(`${prefix}:${tick.name}:repeat`, next, 'games.acme') ??
+      sql`update bullmq.scheduler set next_run_ms = ${next} where scheduler_id = 'games.acme'`;
+    const addLate = async (plannedAt: number): Promise<string> => {
+      const jobId = schedulerJobId('games.acme', plannedAt);
+      const { name, data } = { name: 'acme games', data: { application_id: 'acme', schedule: 'games' } };
+      await queue.add(name, data, { jobId, delay: YEARS_MS });
+      return jobId;
+    };
+    const now = Date.now();
+    const ours = schedulerJobId('games.acme', (await queue.getJobScheduler('games.acme'))?.next ?? 0);
+    const late = await addLate(now - 120_000);
+    await setNext(now - 120_000);
+    await reconcile();
+    expect(await queue.getJobState(late)).toBe('waiting');
+    await addLate(5);
+    await setNext(now + YEARS_MS);
+    await (await queue.getJob(ours))?.promote();
+    expect((await reconcile()).set).toBe(1);
+    expect((await queue.getJobScheduler('games.acme'))?.next).toBeLessThan(now + YEARS_MS);
   });
 
   test('a worker removes one that is none of ours, once it ticks', async () => {
