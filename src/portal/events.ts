@@ -7,12 +7,19 @@ import { countAttempt } from '#src/identity/sign-in.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
+import { banner } from '#src/portal/answer.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
-import { addressForms, changeAddress, secretSection } from '#src/site/event-address.ts';
-import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
-import { html, input, number, type SafeHtml, section } from '#src/site/html.ts';
+import { addressForms, changeAddress, secretSection, testButton } from '#src/site/event-address.ts';
+import {
+  addressFact,
+  addressFacts,
+  describeAddress,
+  EVENT_CELLS,
+  mayMendAddress,
+} from '#src/site/event-cells.ts';
+import { facts, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -26,7 +33,8 @@ const signedIn = { config: { right: 'application' } } as const;
 
 const NO_EVENT = 'No status of your games has changed yet.';
 const ADDRESS = '/portal/events/address';
-const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by event/list.`;
+const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by <code>event/list</code>, or set an address to
+which the platform posts each of them, signed.`;
 
 /** An empty box is an absent one. */
 const form = z.object({
@@ -37,15 +45,37 @@ const form = z.object({
     .optional(),
 });
 
-const againForm = (webhook: EventWebhook | undefined): SafeHtml | null => {
-  if (webhook === undefined) return null;
+/** Folded, because the deliveries are what a developer looks for here. */
+const againForm = (): SafeHtml => {
   const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
-  // Folded, because the deliveries are what a developer looks for here.
-  return html`<details class="card unchanged"><summary>Send events again…</summary>
-<div class="body"><form method="post" action="${HERE}" class="filters">
-${input('Since', since)}<button class="button">Send again</button></form>
+  return html`<details name="address"><summary class="button">Send events again…</summary>
+<div class="form"><form method="post" action="${HERE}" class="filters">
+${input('Since', since)}<button class="button primary">Send again</button></form>
 <p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
+};
+
+const TO_SWITCH_ON = 'Correct your server, then send a test: it switches the address on again.';
+const TO_MEND = 'Correct your server, then send a test.';
+
+/** Why events do not arrive, and the button that tries it again. */
+const failingBanner = (webhook: EventWebhook): SafeHtml => {
+  const isOff = webhook.status === 'off';
+  const said = html`<p>${describeAddress(webhook)}</p><p class="soft">${isOff ? TO_SWITCH_ON : TO_MEND}</p>`;
+  const title = isOff ? 'Events are switched off' : 'Events do not arrive';
+  return banner(title, said, isOff ? 'bad' : 'warn', testButton(ADDRESS, 'primary'));
+};
+
+/** Where events are sent. An address that fails is described in the banner above. */
+const addressSection = (webhook: EventWebhook | undefined, isFailing: boolean): SafeHtml => {
+  const shown =
+    webhook !== undefined && isFailing ? facts([addressFact(webhook)]) : addressFacts(webhook, NO_ADDRESS);
+  const forms = addressForms(ADDRESS, webhook, {
+    kind: 'primary',
+    ...(isFailing && { test: null }),
+    ...(webhook !== undefined && { more: againForm() }),
+  });
+  return section('Address', html`${shown}${forms}`);
 };
 
 /** Adds `/portal/events`. */
@@ -62,11 +92,21 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       }),
       findEventWebhook(sql, application_id),
     ]);
+    const isFailing = webhook !== undefined && mayMendAddress(webhook);
+    // Without an address, no event has a delivery, and there is nothing to filter by.
+    const isPulled = webhook === undefined && events.rows.every(({ state }) => state === null);
+    const shown = events.body({
+      linkTo,
+      cells: EVENT_CELLS,
+      empty: NO_EVENT,
+      stacked: 'lines',
+      ...(isPulled && { omit: ['state'] }),
+    });
     return sendPortal(reply, {
       title: 'Events',
       at: HERE,
-      body: html`${section('Address', html`${addressFacts(webhook, NO_ADDRESS)}${addressForms(ADDRESS, webhook)}`)}
-${againForm(webhook)}${events.filters}${events.body({ linkTo, cells: EVENT_CELLS, empty: NO_EVENT, stacked: 'lines' })}`,
+      body: html`${isFailing ? failingBanner(webhook) : null}${addressSection(webhook, isFailing)}
+${isPulled && events.filter.state === undefined ? null : events.filters}${shown}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });

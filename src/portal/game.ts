@@ -11,18 +11,18 @@ import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { findForm } from '#src/portal/games.ts';
+import { answerBanner } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { picturesSection } from '#src/portal/pictures.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
-import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
+import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import {
-  action,
   ago,
+  badge,
   copyable,
   facts,
   formatDuration,
@@ -31,7 +31,6 @@ import {
   number,
   type SafeHtml,
   section,
-  statusBadges,
 } from '#src/site/html.ts';
 import type { Notice } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -55,7 +54,7 @@ const describePlace = ({ lane, place, games, since, is_held }: WaitingPlace): Sa
 const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml => {
   const known = facts([
     ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
-    ['Decided', game.audit_time === null ? null : ago(game.audit_time)],
+    ...(game.audit_time === null ? [] : [['Decided', ago(game.audit_time)] as const]),
     ['Revision', game.revision],
     ['Fetched', ago(game.fetched_at)],
     ['Platform id', copyable(game.game_id)],
@@ -85,24 +84,14 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
     ),
   );
 
-const TO_APPEAL = html` <a href="#messages">Answer or appeal</a>`;
-
-/** Shows why a game is rejected, in the words of its reviewer, and what its developer can do. */
-const rejectionCard = (
-  { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
-  { isAppealable, isAppealed }: { isAppealable: boolean; isAppealed: boolean },
-): SafeHtml => {
-  const next = isAppealed
-    ? 'Your appeal waits for another reviewer.'
-    : 'It returns to review when its content changes.';
-  const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
-  return section(
-    html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}<p class="soft">${next}${isAppealable ? TO_APPEAL : null}<br>
-Rejected ${ago(decided_at)}</p></div>`,
-    { tone: 'bad' },
-  );
-};
+/** A withdrawn game has no other status for its developer. */
+const statusBadge = (game: GameRow | null): SafeHtml =>
+  game === null
+    ? badge('not stored', 'warn')
+    : badge(
+        game.withdrawn_at === null ? game.audit_status : 'withdrawn',
+        game.withdrawn_at === null ? undefined : 'warn',
+      );
 
 /** Requests a game as its developer's server does by `game/refresh`. @returns what became of it */
 const requestPull = async (sql: Database, caller: Caller, id: string): Promise<Notice> => {
@@ -140,14 +129,13 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       findApplication(sql, application_id),
     ]);
     const timeline = forApplication(read);
-    const { game, waiting, rejection } = timeline;
+    const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
-    const rejected = thread && rejection && rejectionCard(rejection, thread);
     const schedule = application === undefined ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
     const unknown = schedule && section('When a change is seen', html`<p class="body">${schedule}</p>`);
-    const happened = timelineCard(timeline, null, rejection !== null);
+    const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
     const body =
       game === null
         ? html`${happened}${unknown}`
@@ -158,12 +146,8 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       title,
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
-      lead: game === null ? undefined : html`${statusBadges(game)} ${title === id ? null : mono(id)}`,
-      actions: action('/portal/game', 'Pull this game now', {
-        fields: { id },
-        kind: game === null ? 'primary' : '',
-      }),
-      body: html`${findForm()}${rejected}${body}`,
+      lead: html`${statusBadge(game)} ${title === id ? null : mono(id)}`,
+      body: html`${answerBanner(timeline, thread)}${body}`,
     });
   });
 

@@ -8,8 +8,8 @@ import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
-import { holderOf, sendPortal } from '#src/portal/session.ts';
-import { clock, FILTERS, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
+import { clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -46,16 +46,21 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
 
-/** The games of one tab. */
+const TO_BEGIN = html`The platform stores them when it reads your list.<br>
+<a class="button primary" href="/portal/checks">Check your webhooks first</a>`;
+
+/** The games of one tab. @param isEmpty of all tabs */
 const showTab = async (
   sources: Sources,
   application_id: string,
   status: Tab,
   query: unknown,
+  isEmpty: boolean,
 ): Promise<SafeHtml> => {
   const view = { path: '/portal/games', query, limit: PAGE };
   const cells = { game_name: nameCell };
-  const shared = { linkTo, label: 'Games', empty: `None of your games is ${status}.` };
+  const empty = isEmpty ? 'No game of yours is stored yet.' : `None of your games is ${status}.`;
+  const shared = { linkTo, label: 'Games', empty, ...(isEmpty && { hint: TO_BEGIN }) };
   if (status === 'withdrawn') {
     const fixed = { application_id };
     const { rows, body } = await showList(sources, withdrawnGameList, { ...view, fixed, kept: { status } });
@@ -73,12 +78,6 @@ const showTab = async (
   const games = await showList(sources, gameList, { ...view, order, fixed, kept: { status } });
   return games.body({ ...shared, only: columnsOf(status), cells });
 };
-
-/** The form that finds a game by its name or id, stored or not. */
-export const findForm = (q = ''): SafeHtml =>
-  html`<form method="get" action="/portal/games" ${FILTERS} role="search" aria-label="Find a game">
-<label class="field grow"><span>Name or game_id</span><input type="search" name="q" value="${q}" required></label>
-<button class="button">Where is it?</button></form>`;
 
 /** Games of every status with this name or id. @returns undefined if there is none, so the page of a game says why */
 const showFound = async (sources: Sources, application_id: string, query: unknown) => {
@@ -106,10 +105,11 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
     ]);
+    const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
     const games =
       q === undefined
-        ? await showTab(sources, application_id, tab, request.query)
+        ? await showTab(sources, application_id, tab, request.query, isEmpty)
         : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
     const statusTabs = TABS.map((each) => ({
@@ -121,7 +121,8 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',
-      body: html`${findForm(q)}${tabs('Status', statusTabs)}${games}`,
+      actions: findForm(q),
+      body: html`${tabs('Status', statusTabs)}${games}`,
       lead: 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
     });
   });

@@ -1,28 +1,34 @@
 /** `/portal/runs` and `/portal/checks`. */
 
 import type { FastifyInstance } from 'fastify';
+import type { CheckRow } from '#db/queries/application-checks.ts';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import type { FailureItem } from '#db/queries/failure-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { withoutAdvice } from '#src/contract/words.ts';
+import { NO_GAME, withoutAdvice } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList, whyOf } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
-import { linkTo } from '#src/portal/links.ts';
+import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { html, section } from '#src/site/html.ts';
+import { facts, html, mono, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { listTable } from '#src/site/list-table.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
+/** Of the games that failed for one cause. */
+const GAMES_NAMED = 3;
 const signedIn = { config: { right: 'application' } } as const;
 
 /** Explains why a run ended as it did, without the advice for operators. */
@@ -32,7 +38,46 @@ export const whyCell = (run: RunRow): string | null => {
 };
 
 // biome-ignore format: one line
-const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'why'];
+const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
+
+/** What the checks will call. */
+const describeChecks = (
+  application: ApplicationRow,
+): SafeHtml => html`<p class="body">Each webhook is called with right and
+with wrong requests. A rule that does not hold is shown with what was expected and what came.</p>${facts([
+  ['query_game_list', mono(application.query_game_list_webhook)],
+  ['query_game_detail', mono(application.query_game_detail_webhook)],
+  ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
+])}`;
+
+/** What a report says, first of all. */
+const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } => {
+  if (check === undefined) return { title: 'Your webhooks were not checked yet' };
+  if (check.finished_at === null || check.error !== null) return { title: 'Last report' };
+  if (check.failed === 0) return { title: 'Every rule that was checked holds', tone: 'good' };
+  const title = check.failed === 1 ? 'A rule does not hold' : `${number(check.failed)} rules do not hold`;
+  return { title, tone: 'bad' };
+};
+
+/** Groups failures of one cause, by the latest of them. */
+const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, FailureItem[]> => {
+  const causes = Map.groupBy(failures, ({ operation, kind, reasons }) =>
+    JSON.stringify([operation, kind, reasons]),
+  );
+  return new Map([...causes.values()].flatMap((each) => (each[0] === undefined ? [] : [[each[0], each]])));
+};
+
+const gameLink = ({ application_game_id: id }: FailureItem, n: number): SafeHtml =>
+  html`${n === 0 ? null : ', '}<a class="mono" href="${gameUrl(id)}">${id}</a>`;
+
+/** Names some games, and folds the others. */
+const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
+  const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
+  if (games.length === 0) return null;
+  const [named, others] = [games.slice(0, GAMES_NAMED), games.slice(GAMES_NAMED)];
+  const more = html`<details><summary>and ${number(others.length)} more</summary><span>${others.map(gameLink)}</span></details>`;
+  return html`<span>${named.map(gameLink)}</span>${others.length === 0 ? null : more}`;
+};
 
 /** Adds `/portal/runs` and `/portal/checks`. */
 export const addPortalReports = (portal: FastifyInstance, options: ConsoleOptions): void => {
@@ -48,40 +93,58 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
         fixed: { application_id },
       }),
     ]);
-    const latest = listTable(failureList, failures, {
+    const causes = groupByCause(failures);
+    const latest = listTable(failureList, [...causes.keys()], {
       linkTo,
-      only: ['game', 'reasons', 'count', 'last'],
-      cells: { reasons: explainFailure },
+      only: ['reasons', 'game', 'count', 'last'],
+      cells: {
+        reasons: explainFailure,
+        game: (failure) => gamesCell(causes.get(failure) ?? []),
+        count: (failure) => number((causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0)),
+      },
       label: 'Failures',
     });
     const isCut = failures.length === FAILURES_SHOWN;
-    const aside = isCut ? html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` : undefined;
-    const shown = runs.body({
+    const cut = isCut ? html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` : null;
+    const check = html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
+    const failed = section('Failures', latest, {
+      ...(failures.length > 0 && { tone: 'warn', aside: html`${cut}${check}` }),
+    });
+    const { rows: shown, folded } = foldQuietRuns(runs.rows);
+    const runTable = runs.body({
       linkTo,
+      shown,
       only: RUN_COLUMNS,
-      cells: { why: whyCell },
+      cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There was no run yet.',
+      hint: html`<br><a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
     });
+    const filters = runs.rows.length === 0 && Object.keys(runs.typed).length === 0 ? null : runs.filters;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${section('Failures', latest, { aside })}${runs.filters}${shown}`,
+      body: html`${failed}${filters}${runTable}`,
       lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
     });
   });
 
   portal.get('/portal/checks', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [check] = await readFirst(checkList, sources, { application_id }, 1);
+    const [[check], application] = await Promise.all([
+      readFirst(checkList, sources, { application_id }, 1),
+      findApplication(options.sql, application_id),
+    ]);
     return sendPortal(reply, {
       title: 'Checks',
       at: '/portal/checks',
       body: checkSection(check, {
-        title: 'Last report',
+        ...titleOf(check),
         here: '/portal/checks',
         mayRun: true,
         namesOperators: false,
+        kind: 'primary',
+        ...(application && { never: describeChecks(application) }),
       }),
       lead: 'The checks call your three webhooks and compare each answer with the interface document. Only this report is stored.',
     });

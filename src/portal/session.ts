@@ -11,7 +11,7 @@ import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { mayMendAddress } from '#src/site/event-cells.ts';
-import { flawOf, html, input, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { flawOf, html, input, number, numberUpTo, type SafeHtml, section } from '#src/site/html.ts';
 import { framedPage, type Page, type PlaceCounts } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { changesState } from '#src/site/origin.ts';
@@ -76,7 +76,14 @@ const toPlaces = (counted: PortalCounts): PlaceCounts => ({
   ...(mayMendAddress(counted) && { '/portal/events': EVENTS_FAIL }),
 });
 
-/** Sends a page of the portal. */
+/** The form that finds a game by its name or id, stored or not. */
+export const findForm = (q = ''): SafeHtml =>
+  html`<form method="get" action="/portal/games" class="find" role="search" aria-label="Find a game" autocomplete="off">
+<label><span class="hidden">Name or game_id</span>
+<input type="search" name="q" value="${q}" placeholder="Name or game_id" required></label>
+<button class="button">Where is it?</button></form>`;
+
+/** Sends a page of the portal. Each has the search beside its title. */
 export const sendPortal = async (reply: FastifyReply, page: Page): Promise<FastifyReply> => {
   const notice = takeNotice(reply);
   const { name, application_id, token_name } = holderOf(reply.request);
@@ -91,7 +98,7 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
     warning: null,
     counts: () => places,
   };
-  return reply.type(HTML).send(String(framedPage({ ...page, notice }, around)));
+  return reply.type(HTML).send(String(framedPage({ actions: findForm(), ...page, notice }, around)));
 };
 
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */
@@ -141,7 +148,13 @@ export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOption
       title: 'Not found',
       at: '',
       lead: 'There is no page at this address.',
-      body: html`<p><a class="button" href="/portal">Overview</a></p>`,
+      body: section(
+        undefined,
+        html`<div class="empty"><p>A game is found by its name or game_id; everything else is in these places.</p>
+<p class="actions"><a class="button primary" href="/portal">Overview</a>${PLACES.slice(1).map(
+          ([path, label]) => html`<a class="button" href="${path}">${label}</a>`,
+        )}</p></div>`,
+      ),
     }),
   );
 

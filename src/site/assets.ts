@@ -46,6 +46,7 @@ const STYLES = [
   'review',
   'decide-many',
   'requests',
+  'portal',
   'utilities',
   'print',
 ];

@@ -1,19 +1,34 @@
 /** The report of `app check`, for the operator and for the application's developer. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
-import { action, ago, badge, html, mono, nothing, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  action,
+  ago,
+  badge,
+  html,
+  mono,
+  nothing,
+  type SafeHtml,
+  section,
+  type Tone,
+} from '#src/site/html.ts';
 import { type TableColumn, table } from '#src/site/table.ts';
 
 const TONES: Record<CaseResult['outcome'], string> = { passed: 'good', failed: 'bad', skipped: 'plain' };
 
 const callDetails = (sent: string, came = ''): SafeHtml =>
   html`<details><summary>The call</summary>
-<p class="mono break">${sent}</p><p class="mono break">${came}</p></details>`;
+<p><small>Sent</small><br><span class="mono">${sent}</span></p>
+<p><small>Received</small><br><span class="mono">${came}</span></p></details>`;
 
-const details = ({ problem, sent, came, note }: CaseResult): SafeHtml | null => {
-  if (problem !== undefined)
-    return html`<br><strong>${problem}</strong>${sent === undefined ? null : callDetails(sent, came)}`;
-  return note === undefined ? null : html`<br><span class="soft">${note}</span>`;
+/** A rule; of one that does not hold, what was expected and what came. */
+const ruleCell = ({ rule, outcome, problem, sent, came, note }: CaseResult): SafeHtml => {
+  if (problem === undefined)
+    return html`${rule}${note === undefined ? null : html`<br><span class="soft">${note}</span>`}`;
+  const label = outcome === 'skipped' ? 'Skipped' : 'Received';
+  return html`<div class="pair-of"><small>Expected</small><span>${rule}</span>
+<small>${label}</small><strong>${problem}</strong></div>
+${sent === undefined ? null : callDetails(sent, came)}`;
 };
 
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
@@ -35,7 +50,7 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
 
 const COLUMNS: TableColumn<CaseResult>[] = [
   { head: 'Result', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
-  { head: 'Rule', cell: (row) => html`${row.rule}${details(row)}` },
+  { head: 'Rule', cell: ruleCell },
   {
     head: 'Section',
     fit: 'short',
@@ -54,25 +69,36 @@ const running = (here: string, { requested_at }: CheckRow): SafeHtml =>
   html`<div class="empty" hx-get="${here}" hx-trigger="every 3s" hx-select="#checks" hx-target="#checks"
  hx-swap="outerHTML"><p>The checks began ${ago(requested_at)}. They take up to a few minutes.</p></div>`;
 
-type CheckView = { title: string; here: string; mayRun: boolean; namesOperators: boolean };
+type CheckView = {
+  title: string;
+  here: string;
+  mayRun: boolean;
+  namesOperators: boolean;
+  kind?: string;
+  tone?: Tone;
+  never?: SafeHtml;
+};
 
 /**
  * The section of the checks. While one runs, the page fetches it again.
  * @param here the address of the page
  * @param mayRun shows the button, which posts `act=check` to `here`
  * @param namesOperators shows who requested the checks: for the console alone
+ * @param kind of the button @param tone of the section
+ * @param never shown before the first check
  */
 export const checkSection = (
   check: CheckRow | undefined,
-  { title, here, mayRun, namesOperators }: CheckView,
+  { title, here, mayRun, namesOperators, kind = '', tone, never = NEVER_CHECKED }: CheckView,
 ): SafeHtml => {
   const isRunning = check !== undefined && check.finished_at === null;
   const button =
-    mayRun && !isRunning ? action(here, 'Run the checks', { fields: { act: 'check' } }) : undefined;
+    mayRun && !isRunning ? action(here, 'Run the checks', { fields: { act: 'check' }, kind }) : undefined;
   const showCheck = (row: CheckRow): SafeHtml =>
     isRunning ? running(here, row) : report(row, namesOperators);
-  return section(title, check === undefined ? NEVER_CHECKED : showCheck(check), {
+  return section(title, check === undefined ? never : showCheck(check), {
     id: 'checks',
+    tone,
     ...(button !== undefined && { aside: button }),
   });
 };

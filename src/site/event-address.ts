@@ -52,18 +52,34 @@ gets a new secret.</p>
 <button class="button primary">Set address</button></form>`;
 };
 
+/** The button that sends a test, which switches an address on that was switched off. @param to where it is sent */
+export const testButton = (to: string, kind = ''): SafeHtml =>
+  action(to, 'Send a test', { fields: { act: 'test' }, kind });
+
+type AddressForms = {
+  /** Of the button that sets the first address. */
+  kind?: string;
+  /** Absent if the page offers it elsewhere. */
+  test?: SafeHtml | null;
+  more?: SafeHtml | null;
+};
+
 /** The forms that set the address, replace its secret and remove it. @param to where they are sent */
-export const addressForms = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
+export const addressForms = (
+  to: string,
+  webhook: EventWebhook | undefined,
+  { kind = '', test = testButton(to), more = null }: AddressForms = {},
+): SafeHtml => {
   const change = html`<details name="address">
-<summary class="button">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>${setForm(to, webhook)}</details>`;
+<summary class="button ${webhook === undefined ? kind : ''}">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>${setForm(to, webhook)}</details>`;
   if (webhook === undefined) return html`<div class="body acts">${change}</div>`;
   const former_until = webhook.former_until?.toISOString() ?? '';
   const former =
     webhook.former_until === null || webhook.former_until.getTime() <= Date.now()
       ? null
       : html`<p class="soft">The former secret signs until ${clock(webhook.former_until)}: another new one ends it now.</p>`;
-  return html`<div class="body acts">${action(to, 'Send a test', { fields: { act: 'test' } })}${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
-<details name="address"><summary class="button quiet danger">Remove…</summary><div class="form">
+  return html`<div class="body acts">${test}${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
+${more}<details name="address"><summary class="button quiet danger">Remove…</summary><div class="form">
 <p>No event is sent any more: <code>event/list</code> has them. The secret ends.</p>
 ${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details>${former}</div>`;
 };

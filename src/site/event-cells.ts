@@ -62,11 +62,12 @@ export const mayMendAddress = ({ status, failing_since, last_error }: Health): b
 export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
   badge(status === 'active' && failing_since !== null ? 'failing' : status);
 
+/** An address, as one of the facts about it. */
+export const addressFact = (webhook: EventWebhook) =>
+  ['Address', html`${mono(webhook.url)} ${addressBadge(webhook)}`] as const;
+
 /** Shows where the events of an application are sent. @param none what is shown without an address */
 export const addressFacts = (webhook: EventWebhook | undefined, none: SafeHtml): SafeHtml =>
   webhook === undefined
     ? html`<p class="body soft">${none}</p>`
-    : facts([
-        ['Address', html`${mono(webhook.url)} ${addressBadge(webhook)}`],
-        ['State', describeAddress(webhook)],
-      ]);
+    : facts([addressFact(webhook), ['State', describeAddress(webhook)]]);

@@ -62,24 +62,24 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
     'game.passed',
   ],
   warn: [
-    ...[
-      'partial',
-      'paused',
-      'failing',
-      'trouble',
-      'not_provided',
-      'cp_id_changed',
-      'declined',
-      'void',
-      'expired',
-      'incomplete',
-      'held',
-    ],
+    'partial',
+    'abandoned',
+    'paused',
+    'failing',
+    'trouble',
+    'not_provided',
+    'cp_id_changed',
+    'declined',
+    'void',
+    'expired',
+    'incomplete',
+    'held',
     'game.withdrawn',
+    'game.appeal_upheld',
   ],
   doubt: ['suspect'],
   bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'refused', 'game.rejected'],
-  info: ['pending', 'open', 'changed', 'new', 'requested', 'game.pending'],
+  info: ['pending', 'open', 'changed', 'new', 'requested', 'game.pending', 'game.message'],
 };
 const TONES = new Map(
   Object.entries(WORDS).flatMap(([tone, words]) => words.map((word) => [word, tone as Tone] as const)),
@@ -110,8 +110,8 @@ export const gameName = (name: string): SafeHtml | string => {
 /** The colour of a status. */
 export const toneOf = (status: string): Tone => TONES.get(status) ?? 'plain';
 
-/** Writes a word of the code with spaces: `not_provided` as "not provided". Names such as `cp_id` stay. */
-export const inWords = (status: string): string => status.replaceAll(/_(?!id(?:_|$))/g, ' ');
+/** Writes a word of the code with spaces: `not_provided` as "not provided". Names such as `cp_id` and of events stay. */
+export const inWords = (status: string): string => status.replaceAll(/(?<!\..*)_(?!id(?:_|$))/g, ' ');
 
 /** A status as a coloured word: the word carries the meaning, not the colour. */
 export const badge = (status: string, tone: string = toneOf(status)): SafeHtml =>

@@ -29,6 +29,8 @@ type ListView<Filter> = {
 };
 
 type BodyOptions<Row> = Omit<ListTable<Row>, 'empty'> & {
+  /** The rows that stand for all of the page. Absent: all. */
+  shown?: readonly Row[];
   /** Said when there is no row at all. Absent: what the list says. */
   empty?: string;
   /** The head of the table. Absent: the heading of the page says what the rows are. */
@@ -136,10 +138,10 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     count,
     sentence,
     pager: pages,
-    body: ({ title, hint, empty: own = list.empty, ...options }) => {
+    body: ({ title, hint, shown = rows, empty: own = list.empty, ...options }) => {
       const said = sentenceOf(own);
       const empty = hint === undefined ? said : html`${said} ${hint}`;
-      const rowsShown = listTable(list, rows, { ...options, heads, empty });
+      const rowsShown = listTable(list, shown, { ...options, heads, empty });
       return html`${section(title, rowsShown, { aside: count ?? undefined })}${pages}`;
     },
   };

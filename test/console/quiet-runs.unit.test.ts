@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
-import { foldQuietRuns } from '#src/console/quiet-runs.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { foldQuietRuns } from '#src/site/quiet-runs.ts';
 
 const zeros = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, 0]));
 const aRun = (run_id: string, changes: Partial<RunRow> = {}): RunRow =>

@@ -84,3 +84,26 @@ test('a test that switches an address on says how many events it did not get, wh
     'good A test is sent now: its delivery is the first one below.',
   );
 });
+
+test('events begin with an address that is switched off, and a test switches it on; without an address no row says so', async () => {
+  const { sql } = database;
+  const { page, said } = await arrive(sql, portal.url, 'oleander', [{ game_id: 'o-1' }]);
+  const games = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'oleander'`;
+  await decideGame(sql, { game_id: games[0]?.game_id ?? '', audit_status: 'passed' });
+  const bare = await page('/portal/events');
+  expect(bare).not.toContain('No active address');
+  expect(bare).toContain('<summary class="button primary">Set an address…</summary>');
+  await giveAddress(sql, 'oleander', 'http://127.0.0.1:9/events');
+  expect(await page('/portal/events')).toContain('<h2>Address</h2>');
+  await sql`
+    update event_webhooks set status = 'off', off_reason = 'It failed.', off_at = now(), last_error = 'timeout'
+    where application_id = 'oleander'`;
+  const off = await page('/portal/events');
+  const places = ['Events are switched off', 'button primary">Send a test', '<h2>Address</h2>'].map((part) =>
+    off.indexOf(part),
+  );
+  expect(places).not.toContain(-1);
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(off.split('Send a test')).toHaveLength(2);
+  expect(await said('/portal/events/address', { act: 'test' })).toContain('The address is switched on.');
+});

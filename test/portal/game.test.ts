@@ -134,7 +134,9 @@ test('a game begins with the search for another one, why it was rejected and its
     '<section class="card bad">',
     ': <span dir="auto">Information is missing or incomplete</span></h2>',
     '<blockquote dir="auto">It stops.</blockquote>',
-    'It returns to review when its content changes. <a href="#messages">Answer or appeal</a>',
+    'It returns to review when its content changes.',
+    '<button class="button primary">Pull this game now</button>',
+    '<a class="button" href="#messages">Answer or appeal</a>',
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
     'primary" name="act" value="message">Send as a message',
@@ -145,4 +147,31 @@ test('a game begins with the search for another one, why it was rejected and its
   expect(shown.split('It stops.'), 'it is said once').toHaveLength(2);
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
+});
+
+test('a game begins with one state: live, withdrawn, or not stored', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'ivy', [{ game_id: 'i-1' }, { game_id: 'i-2' }]);
+  const head = async (id: string) => {
+    const shown = await page(`/portal/game?id=${id}`);
+    const lead = /<p class="lead">(.*?)<\/p>/s.exec(shown)?.[1] ?? '';
+    const badges = [...lead.matchAll(/class="badge [a-z]*">([^<]*)/g)].map(([, word]) => word);
+    return [
+      ...badges,
+      /<section class="card ([a-z]*)">\s*<div class="card-head"><h2>(.*?)<\/h2>/s
+        .exec(shown)
+        ?.slice(1)
+        .join(': '),
+    ];
+  };
+  expect(await head('i-1')).toEqual(['pending', 'info: The game waits for its first decision.']);
+  const [game] = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_game_id = 'i-1'`;
+  await decideGame(sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
+  expect(await head('i-1')).toEqual(['passed', 'good: The game is live.']);
+  await sql`update games set withdrawn_at = now() where application_game_id = 'i-2'`;
+  expect(await head('i-2')).toEqual(['withdrawn', 'warn: The game is withdrawn: ivy no longer lists it.']);
+  expect(await head('none')).toEqual(['not stored', 'info: No run of ivy has read its whole list yet.']);
+  expect(await page('/portal/game?id=none')).not.toContain('<h2>Timeline</h2>');
 });

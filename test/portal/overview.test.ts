@@ -34,17 +34,18 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   await sql`update event_webhooks set failing_since = now(), last_error = 'connect_failed'`;
   const first = await page('/portal');
   const places = [
+    'role="search"',
     'Information is missing or incomplete</strong>: <a href="/portal/game?id=one" dir="auto">Kite one</a>',
     'game_icon.0 is not an http or https address',
     '<a href="/portal/game?id=broken">',
     'Deliveries fail: No connection, or it closed before the answer began.',
     '<span>withdrawn</span>',
-    'role="search"',
   ].map((part) => first.indexOf(part));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(first).toContain('<a class="button" href="/portal/events">Fix the address</a>');
-  expect(first).toContain('<a class="button" href="/portal/game?id=one">Open the game</a>');
+  expect(first).toContain('<a class="button primary" href="/portal/game?id=one">Open the game</a>');
+  expect(first.split('button primary'), 'one step leads').toHaveLength(2);
   expect(first, 'of one game').toMatch(/<span>median wait /);
   expect(first).toContain('The platform has not fetched it yet. You need not do anything.');
   expect(first).not.toContain('Waits for it');
@@ -60,7 +61,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   for (const id of ['two', 'three', 'four']) await reject(id);
   const many = await page('/portal');
   expect(many).toContain('Information is missing or incomplete</strong>: 4 games');
-  expect(many).toContain('<a class="button" href="/portal/games?status=rejected">Read why</a>');
+  expect(many).toContain('<a class="button primary" href="/portal/games?status=rejected">Read why</a>');
 });
 
 test('the overview of an application whose runs fail begins with that and with why', async () => {
@@ -120,4 +121,40 @@ test('an address without a page keeps the navigation of a developer, and leads t
   expect(await answer.text()).toContain('<nav aria-label="Main">');
   const unknown = await fetch(`${portal.url}/portal/nowhere`, { redirect: 'manual' });
   expect(unknown.headers.get('location')).toBe('/portal/sign-in');
+});
+
+test('a new developer reads what comes next, until the first game is stored; an application that is paused, who resumes it', async () => {
+  const { sql } = database;
+  const { page, said } = await arrive(sql, portal.url, 'new');
+  const steps = async () => {
+    const shown = await page('/portal');
+    return [...shown.matchAll(/<li( class="done")?><div><h3>([^<]*)/g)].map(([, done, title]) =>
+      done === undefined ? title : `${title}: done`,
+    );
+  };
+  const [token, ...others] = await steps();
+  expect(token).toBe('Get an API token: done');
+  expect(others).toHaveLength(4);
+  expect(others[0]).toBe('Check your webhooks');
+  expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
+  expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
+  expect(await page('/portal/checks')).toContain('Your webhooks were not checked yet');
+  await said('/portal/checks', { act: 'check' });
+  await sql`update application_checks set finished_at = now(), passed = 1 where application_id = 'new'`;
+  expect((await steps())[1]).toBe('Check your webhooks: done');
+  expect(await page('/portal/checks')).toContain('Every rule that was checked holds');
+  await sql`update application_checks set failed = 2 where application_id = 'new'`;
+  expect((await steps())[1]).toBe('Check your webhooks');
+  expect(await page('/portal/checks')).toContain('2 rules do not hold');
+  await closeRun(sql, await anOpenRun(sql, 'new'), { outcome: 'succeeded', reason: null });
+  expect((await steps())[2]).toBe('The platform reads your list: done');
+
+  await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
+  const paused = await page('/portal');
+  expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed</span>');
+  expect(paused).toContain("Only the platform's operators resume it.");
+  expect(paused).toContain(', before the pause');
+  await sql`update applications set status = 'active' where application_id = 'new'`;
+  await upsertGames(sql, 'new', [fetchedGame({ game_id: 'first' })]);
+  expect(await steps()).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { recordFailures } from '#db/queries/failures.ts';
 import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { arrive } from '#test/portal/developer.ts';
@@ -19,4 +20,19 @@ test('a developer reads what an open run waits for, and why an ended run missed 
   const ended = await page('/portal/runs');
   expect(ended).toContain('1 invalid, 0 failed<');
   expect(ended).not.toContain('called again at noon');
+});
+
+test('failures of one cause are one row with its games, and runs without a change are one row', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'gum');
+  const reasons = [{ path: 'game_icon.0', code: 'not_http_url' }];
+  const failed = (application_game_id: string) => ({ application_game_id, kind: 'invalid_data', reasons });
+  await recordFailures(sql, 'gum', 'query_game_detail', ['a', 'b', 'c', 'd', 'e'].map(failed));
+  for (let n = 0; n < 3; n += 1)
+    await closeRun(sql, await anOpenRun(sql, 'gum'), { outcome: 'succeeded', reason: null });
+  const shown = await page('/portal/runs');
+  expect(shown.split('game_icon.0 is not an http or https address')).toHaveLength(2);
+  expect(shown).toContain('<summary>and 2 more</summary>');
+  for (const id of ['a', 'e']) expect(shown).toContain(`href="/portal/game?id=${id}"`);
+  expect(shown).toContain('as 2 before, without a change');
 });

@@ -8,7 +8,6 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { settingsSection } from '#src/console/pages/application-settings.ts';
-import { foldQuietRuns } from '#src/console/quiet-runs.ts';
 import { AUDIT_STATUSES, type AuditStatus, withoutAdvice } from '#src/contract/words.ts';
 import { conditionOf } from '#src/lists/applications.ts';
 import { deliveryList } from '#src/lists/events.ts';
@@ -36,6 +35,7 @@ import {
 } from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
 import { listTable } from '#src/site/list-table.ts';
+import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
 
 const RECENT_RUNS = 5;
 
@@ -185,16 +185,10 @@ export const applicationPage = (view: ApplicationView): Page => {
     action(here, label, { fields: { act: name }, kind });
   const pause = application.status === 'paused' ? act('Resume', 'resume') : act('Pause', 'pause');
   const { rows, folded } = foldQuietRuns(runs);
-  const outcomeCell = ({ run_id, outcome }: RunRow): SafeHtml => {
-    const more = folded.get(run_id);
-    const before =
-      more === undefined ? null : html`<br><small>as ${number(more)} before, without a change</small>`;
-    return html`${badge(outcome ?? 'open')}${before}`;
-  };
   const latestRuns = listTable(runList, rows.slice(0, RECENT_RUNS), {
     linkTo,
     omit: ['application_id'],
-    cells: { outcome: outcomeCell },
+    cells: { outcome: outcomeCell(folded) },
     empty: 'It has not run yet.',
     label: 'Latest runs',
     stacked: 'lines',

@@ -1,6 +1,7 @@
 /** Runs that found no change, as one line of a table. */
 import type { RunRow } from '#db/queries/runs.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
+import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
 /** The counters that a run without changes increments. */
 const QUIET_COUNTERS: readonly string[] = ['listed', 'unchanged'];
@@ -25,3 +26,13 @@ export const foldQuietRuns = (runs: readonly RunRow[]): { rows: RunRow[]; folded
   }
   return { rows, folded };
 };
+
+/** Shows the outcome of a run, and for how many quiet runs it stands. */
+export const outcomeCell =
+  (folded: ReadonlyMap<string, number>) =>
+  ({ run_id, outcome }: RunRow): SafeHtml => {
+    const more = folded.get(run_id);
+    const before =
+      more === undefined ? null : html`<br><small>as ${number(more)} before, without a change</small>`;
+    return html`${badge(outcome ?? 'open')}${before}`;
+  };

@@ -1,0 +1,76 @@
+/** Why a game is live or not, at the head of its page, with what its developer can do next. */
+
+import type { Timeline } from '#src/review/timeline.ts';
+import type { Answer } from '#src/rules/answer.ts';
+import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+
+const TONES: Record<Answer['code'], Tone> = {
+  live: 'good',
+  waiting: 'info',
+  rejected: 'bad',
+  withdrawn: 'warn',
+  failed: 'bad',
+  not_listed: 'warn',
+  not_pulled: 'info',
+};
+
+/** A state in words, with the button of the next step beside it. */
+export const banner = (
+  title: SafeHtml | string,
+  said: SafeHtml | string,
+  tone: Tone | undefined,
+  act: SafeHtml | null,
+): SafeHtml => section(title, html`<div class="next"><div>${said}</div>${act}</div>`, { tone });
+
+const pullButton = (id: string, kind = ''): SafeHtml =>
+  action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+
+const TO_MEND =
+  'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
+const TO_APPEAL =
+  'You think that it is right? Answer the reviewers, or appeal: another reviewer decides, once.';
+
+/** What its developer may still do about a rejection. */
+type Appeals = { isAppealable: boolean; isAppealed: boolean };
+
+/** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
+const appealWay = ({ isAppealable, isAppealed }: Appeals): SafeHtml | null => {
+  if (isAppealed)
+    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer.</p></div>`;
+  return isAppealable
+    ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`
+    : null;
+};
+
+/** Shows why a game is rejected, in the words of its reviewer, and the ways on. */
+const rejectionBanner = (
+  id: string,
+  { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
+  appeals: Appeals,
+): SafeHtml =>
+  section(
+    html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
+    html`<div class="body">${text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null}
+<p class="soft">Rejected ${ago(decided_at)}</p></div>
+<div class="ways"><div><h3>Mend it</h3><p>${TO_MEND}</p>${pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
+    { tone: 'bad' },
+  );
+
+/** The first sentence is the title; the rest is as long as a reviewer's text may be. */
+const splitAnswer = (text: string): readonly [title: string, rest: string] => {
+  const [, title = text, rest = ''] = /^(.*?[.;])\s+(.*)$/s.exec(text) ?? [];
+  return [title, rest];
+};
+
+/** Says first of all whether a game is live, why not, and what to do. */
+export const answerBanner = (
+  { application_game_id: id, game, answer, rejection }: Timeline,
+  appeals: Appeals | null,
+): SafeHtml => {
+  if (rejection !== null && appeals !== null) return rejectionBanner(id, rejection, appeals);
+  const [title, rest] = splitAnswer(answer.text);
+  const since =
+    answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
+  const said = html`${rest === '' ? null : html`<p>${rest}</p>`}${since}`;
+  return banner(title, said, TONES[answer.code], pullButton(id, game === null ? 'primary' : ''));
+};

@@ -1,0 +1,66 @@
+/** What the developer of a new application does, until its first game is stored. */
+import type { CheckRow } from '#db/queries/application-checks.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
+
+type Step = { title: string; said: SafeHtml | string; isDone: boolean; act?: SafeHtml };
+
+/** Starts the checks. @param kind of the button */
+export const checkButton = (kind = ''): SafeHtml =>
+  action('/portal/checks', 'Run the checks', { fields: { act: 'check' }, kind });
+
+const checkStep = (check: CheckRow | undefined): Step => {
+  const isDone = check?.finished_at != null && check.error === null && check.failed === 0;
+  const title = 'Check your webhooks';
+  if (check === undefined)
+    return {
+      title,
+      said: 'The checks call your three webhooks and compare each answer with the interface document.',
+      isDone,
+      act: checkButton('primary'),
+    };
+  const said = isDone
+    ? html`All rules hold. Checked ${ago(check.finished_at)}`
+    : html`The last report names what to correct. Requested ${ago(check.requested_at)}`;
+  const kind = isDone ? '' : ' primary';
+  return {
+    title,
+    said,
+    isDone,
+    act: html`<a class="button${kind}" href="/portal/checks">Read the report</a>`,
+  };
+};
+
+const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
+  html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? html`<span class="hidden"> (done)</span>` : null}</h3>
+<p>${said}</p></div>${act ?? null}</li>`;
+
+/** @param schedule when the platform reads the list */
+export const firstSteps = (
+  check: CheckRow | undefined,
+  run: RunRow | undefined,
+  hasAddress: boolean,
+  schedule: SafeHtml | undefined,
+): SafeHtml => {
+  const steps: Step[] = [
+    { title: 'Get an API token', said: 'You are signed in with it.', isDone: true },
+    checkStep(check),
+    {
+      title: 'The platform reads your list',
+      said: run === undefined ? (schedule ?? '') : html`The last run began ${ago(run.started_at)}`,
+      isDone: run !== undefined,
+    },
+    {
+      title: 'Reviewers decide on your games',
+      said: 'A game that passes is live. You need not do anything.',
+      isDone: false,
+    },
+    {
+      title: 'Hear of each decision',
+      said: 'Set an address that receives the events, or fetch them by event/list.',
+      isDone: hasAddress,
+      act: html`<a class="button" href="/portal/events">${hasAddress ? 'Events' : 'Set an address'}</a>`,
+    },
+  ];
+  return section('Your first game', html`<ol class="todo">${steps.map(stepItem)}</ol>`);
+};

@@ -1,0 +1,82 @@
+/** What the developer of an application should mend, the most urgent first. */
+import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import type { FailureGroup } from '#db/queries/failure-list.ts';
+import type { RejectionCount } from '#db/queries/reasons.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
+import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
+import { explainFailure } from '#src/site/explain-failure.ts';
+import { gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { listTable } from '#src/site/list-table.ts';
+
+/** A problem, with a link to the page on which the developer can solve it. */
+export type Problem = { title: string; body: SafeHtml; tone: Tone; url: string; act: string };
+
+const namedGame = (
+  { application_game_id, game_name }: RejectionCount['named'][number],
+  n: number,
+): SafeHtml =>
+  html`${n === 0 ? null : ', '}<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
+
+const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
+<strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
+${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
+
+/** The games that a reviewer has rejected. */
+export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[] => {
+  const games = rejections.reduce((sum, each) => sum + each.games, 0);
+  if (games === 0) return [];
+  const only = games === 1 ? rejections[0]?.named[0] : undefined;
+  return [
+    {
+      title: games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`,
+      body: html`<div class="body"><ul class="reasons-of">${rejections.map(rejection)}</ul>
+<p class="soft">A game returns to review when its content changes in your answers.</p></div>`,
+      tone: 'bad',
+      url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
+      act: only === undefined ? 'Read why' : 'Open the game',
+    },
+  ];
+};
+
+/** The games that could not be stored, by cause. */
+export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
+  if (groups.length === 0) return [];
+  const title = 'What could not be stored';
+  const body = listTable(failureGroupList, groups, {
+    linkTo,
+    only: ['reasons', 'extent', 'example', 'games'],
+    cells: { reasons: explainFailure },
+    label: title,
+    stacked: 'lines',
+  });
+  return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
+};
+
+/** Events that do not arrive, if their developer can mend it. */
+export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
+  webhook === undefined || !mayMendAddress(webhook)
+    ? []
+    : [
+        {
+          title: 'Events do not arrive',
+          body: html`<p class="body">${describeAddress(webhook)}</p>`,
+          tone: webhook.status === 'off' ? 'bad' : 'warn',
+          url: '/portal/events',
+          act: 'Fix the address',
+        },
+      ];
+
+/** The first problem leads: its button is the next step. The others stand below it. */
+export const problemCards = ([first, ...others]: readonly Problem[]): SafeHtml | null => {
+  if (first === undefined) return null;
+  const { title, body, tone, url, act } = first;
+  const aside = html`<a class="button primary" href="${url}">${act}</a>`;
+  const quiet = others.map((each) =>
+    section(html`<span class="dot ${each.tone}"></span>${each.title}`, each.body, {
+      aside: html`<a class="button" href="${each.url}">${each.act}</a>`,
+    }),
+  );
+  return html`${section(title, body, { tone, aside })}
+${quiet.length === 0 ? null : html`<div class="columns tables problems">${quiet}</div>`}`;
+};
