@@ -14,6 +14,10 @@ const BLANK = /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 export const nameOr = (name: string, placeholder = '(no name)'): string =>
   BLANK.test(name) ? placeholder : name;
 
+/** The first letter that is seen. */
+export const firstLetter = (name: string): string =>
+  [...name.replaceAll(DIRECTION_CONTROLS, '').trim()][0]?.toUpperCase() ?? '?';
+
 /** DEL and the C1 control characters, line and paragraph separators, and `DIRECTION_CONTROLS`. */
 const UNPRINTABLE_IN_JSON = new RegExp(`[\\u007f-\\u009f\\u2028\\u2029]|${DIRECTION_CONTROLS.source}`, 'g');
 

@@ -13,7 +13,7 @@ import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
-import { picturesSection } from '#src/portal/pictures.ts';
+import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
@@ -67,6 +67,7 @@ const FOLDED_LENGTH = 200;
 
 const textCell = (text: string): SafeHtml | null => {
   if (text === '') return null;
+  if (/^https?:\/\/\S+$/.test(text)) return html`${breakable(text)}`;
   const shown = html`<p class="prose" dir="auto" lang="${languageOf(text)}">${text}</p>`;
   if (text.length <= FOLDED_LENGTH) return shown;
   return html`<details><summary>${number(text.length)} characters</summary>${shown}</details>`;
@@ -146,6 +147,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       title,
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
+      ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: html`${statusBadge(game)} ${title === id ? null : mono(id)}`,
       body: html`${answerBanner(timeline, thread)}${body}`,
     });

@@ -1,6 +1,7 @@
 /** `/portal/games`: what became of the games of an application. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Database } from '#db/client.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { WithdrawnGame } from '#db/queries/game-list.ts';
 import { identifier } from '#src/contract/text.ts';
@@ -8,6 +9,7 @@ import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import { clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
@@ -25,11 +27,18 @@ type Tab = (typeof TABS)[number];
 /** Absent: the tab that its developer should look at first. A search is in all statuses. */
 const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
-type Named = { application_game_id: string; game_name: string };
+/** The cell that names a game, with its icon. */
+const nameCell = async (sql: Database, games: readonly Iconed[]) => {
+  const icons = await findIcons(sql, games);
+  return (game: Iconed): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
+<a href="${gameUrl(game.application_game_id)}"><span dir="auto">${gameName(game.game_name)}</span></a>
+<small class="mono">${game.application_game_id}</small></span>`;
+};
 
-const nameCell = ({ application_game_id, game_name }: Named): SafeHtml =>
-  html`<a href="${gameUrl(application_game_id)}"><span dir="auto">${gameName(game_name)}</span></a>
-<br><small class="mono">${application_game_id}</small>`;
+/** Few columns have room where those of operators have none. */
+const WIDTHS = { revision: 'medium', decided: undefined, changed: undefined } as const;
+/** Beside a reason, a phone has room for the game alone. */
+const WIDTHS_WITH_REASON = { ...WIDTHS, decided: 'medium' } as const;
 
 const columnsOf = (status: AuditStatus): string[] => [
   'game_name',
@@ -58,16 +67,16 @@ const showTab = async (
   isEmpty: boolean,
 ): Promise<SafeHtml> => {
   const view = { path: '/portal/games', query, limit: PAGE };
-  const cells = { game_name: nameCell };
   const empty = isEmpty ? 'No game of yours is stored yet.' : `None of your games is ${status}.`;
-  const shared = { linkTo, label: 'Games', empty, ...(isEmpty && { hint: TO_BEGIN }) };
+  const widths = status === 'rejected' ? WIDTHS_WITH_REASON : WIDTHS;
+  const shared = { linkTo, label: 'Games', empty, widths, ...(isEmpty && { hint: TO_BEGIN }) };
   if (status === 'withdrawn') {
     const fixed = { application_id };
     const { rows, body } = await showList(sources, withdrawnGameList, { ...view, fixed, kept: { status } });
     const shown = body({
       ...shared,
       only: ['game_name', 'withdrawn', 'audit_status'],
-      cells,
+      cells: { game_name: await nameCell(sources.sql, rows) },
       more: [{ head: 'Why', cell: whyWithdrawn }],
       stacked: true,
     });
@@ -76,6 +85,7 @@ const showTab = async (
   const fixed = { application_id, audit_status: status };
   const order = '-first_seen';
   const games = await showList(sources, gameList, { ...view, order, fixed, kept: { status } });
+  const cells = { game_name: await nameCell(sources.sql, games.rows) };
   return games.body({ ...shared, only: columnsOf(status), cells });
 };
 
@@ -90,7 +100,8 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
     linkTo,
     label: 'Games',
     only: ['game_name', 'audit_status', 'revision', 'decided'],
-    cells: { game_name: nameCell },
+    widths: WIDTHS,
+    cells: { game_name: await nameCell(sources.sql, rows) },
   });
 };
 

@@ -1,24 +1,70 @@
 /** The pictures of a game as the platform has them, for its developer. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { Database } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
-import { addressesOf, findPictures, type PictureView, readThumbnail } from '#db/queries/pictures.ts';
+import {
+  addressesOf,
+  findPictures,
+  type PictureSet,
+  type PictureView,
+  readThumbnail,
+} from '#db/queries/pictures.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { describePicture, type PictureOutcome } from '#src/contract/pictures.ts';
+import {
+  describePicture,
+  type PictureOutcome,
+  THUMBNAIL_WIDTHS,
+  type ThumbnailWidth,
+} from '#src/contract/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
+import { firstLetter } from '#src/lib/printable.ts';
 import { holderOf } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
 import { ago, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const KIB = 1_024;
+const [ICON_WIDTH, MARK_WIDTH] = THUMBNAIL_WIDTHS;
 const SHOWN_WIDTH = 1024;
 
-const query = z.object({ id: identifier, n: z.coerce.number().int().min(0) });
+const query = z.object({
+  id: identifier,
+  n: z.coerce.number().int().min(0),
+  w: z.coerce.number().pipe(z.literal(THUMBNAIL_WIDTHS)).catch(SHOWN_WIDTH),
+});
 
 /** A picture is named by its place in a game, so that no address of the portal reaches the pictures of others. */
-const pictureUrl = (id: string, n: number, sha256: string): string =>
-  link('/portal/picture', { id, n, v: sha256.slice(0, 16) });
+const pictureUrl = (id: string, n: number, sha256: string, w?: ThumbnailWidth): string =>
+  link('/portal/picture', { id, n, w, v: sha256.slice(0, 16) });
+
+export type Iconed = Pick<GameRow, 'application_id' | 'application_game_id' | 'game_name'> & {
+  game_icon?: readonly string[];
+};
+
+/** Reads the icons of games. */
+export const findIcons = (sql: Database, games: readonly Iconed[]): Promise<PictureSet> =>
+  findPictures(
+    sql,
+    games.flatMap(({ application_id, game_icon = [] }) =>
+      game_icon.slice(0, 1).map((url) => ({ application_id, url })),
+    ),
+  );
+
+/** A game's icon, or its first letter while there is none. */
+export const iconOf = (game: Iconed, icons: PictureSet, size: 'tiny' | 'large'): SafeHtml => {
+  const { application_id, application_game_id: id, game_name, game_icon: [url = ''] = [] } = game;
+  const icon = icons.get({ application_id, url });
+  const shown =
+    icon?.sha256 != null && icon.has_thumbnail
+      ? html`<img src="${pictureUrl(id, 0, icon.sha256, size === 'tiny' ? ICON_WIDTH : MARK_WIDTH)}" alt="" loading="lazy">`
+      : firstLetter(game_name);
+  return html`<span class="picture ${size}" aria-hidden="true">${shown}</span>`;
+};
+
+/** An address that breaks after its slashes before it breaks in a word. */
+export const breakable = (url: string): SafeHtml[] =>
+  url.split(/(?<=[/?&=])/).map((part) => html`${part}<wbr>`);
 
 const describeBytes = ({ width, height, bytes, fetched_at }: PictureView): SafeHtml =>
   html`<span>${width} × ${height}, ${number(Math.ceil((bytes ?? 0) / KIB))} KiB</span> ${ago(fetched_at)}`;
@@ -38,7 +84,7 @@ const shot = (
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
 ${isShown ? describeBytes(picture) : null}${failure}
-<span class="url" title="${url}">${url}</span></figcaption></figure>`;
+<span class="url" title="${url}">${breakable(url)}</span></figcaption></figure>`;
 };
 
 /** Shows the pictures as reviewers and readers see them, or why they see none. Nothing is fetched for this page. */
@@ -76,7 +122,8 @@ export const addPortalPictures = (portal: FastifyInstance, { sql }: ConsoleOptio
     const game = data && (await findApplicationGame(sql, application_id, data.id));
     const address = game && addressesOf(game)[data.n];
     const picture = address && (await findPictures(sql, [address])).get(address);
-    const webp = picture?.sha256 != null && (await readThumbnail(sql, picture.sha256, SHOWN_WIDTH));
+    const webp =
+      picture?.sha256 != null && (await readThumbnail(sql, picture.sha256, data?.w ?? SHOWN_WIDTH));
     if (!webp) return sendError(reply, 404, 'No such picture', 'The platform has no picture at this place.');
     return reply
       .type('image/webp')

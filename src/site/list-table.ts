@@ -82,6 +82,8 @@ export type ListTable<Row> = Partial<TableOptions<Row>> & {
   only?: readonly string[];
   /** Keys of columns that the page leaves out, because all rows have the same value. */
   omit?: readonly string[];
+  /** From which widths of the window columns are shown, by key, where the list has others. Undefined: always. */
+  widths?: Record<string, Column<Row>['width']>;
   /** What the page shows in place of the values of columns, by key: an icon, a link of its own. */
   cells?: Record<string, TableColumn<Row>['cell']>;
   /** Columns of this page alone, such as buttons. */
@@ -92,12 +94,23 @@ export type ListTable<Row> = Partial<TableOptions<Row>> & {
 export const listTable = <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   list: List<Row, Filter, Sort>,
   rows: readonly Row[],
-  { linkTo, only, omit = [], cells = {}, more = [], heads, ...given }: ListTable<Row> & { heads?: Heads },
+  {
+    linkTo,
+    only,
+    omit = [],
+    widths = {},
+    cells = {},
+    more = [],
+    heads,
+    ...given
+  }: ListTable<Row> & { heads?: Heads },
 ): SafeHtml => {
   const columns = columnsFor<Row>(list.columns, 'page', only)
     .filter(({ key }) => !omit.includes(key))
     .map((column) => {
-      const shown = toTableColumn(column, linkTo, heads);
+      const { width, ...always } = column;
+      const from = column.key in widths ? widths[column.key] : width;
+      const shown = toTableColumn({ ...always, ...(from && { width: from }) }, linkTo, heads);
       const cell = cells[column.key];
       return cell === undefined ? shown : { ...shown, cell };
     });

@@ -102,6 +102,13 @@ test('a developer sees the pictures of own games alone, as the platform has them
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/webp']);
   // As large as its frame, not 256 pixels wide.
   expect((await sharp(await picture.arrayBuffer()).metadata()).width).toBe(1_024);
+  // Lists show the icon, and the page of a game too.
+  const listed = await theirs.page('/portal/games');
+  const [, icon = ''] = /class="picture tiny" aria-hidden="true"><img src="([^"]*)"/.exec(listed) ?? [];
+  const small = await theirs.call(icon.replaceAll('&amp;', '&'));
+  expect((await sharp(await small.arrayBuffer()).metadata()).width).toBe(64);
+  expect(page).toContain('class="picture large" aria-hidden="true"><img ');
+  expect(await mine.page('/portal/games')).toMatch(/class="picture tiny" aria-hidden="true">[^<]</);
 });
 
 test('a message of an operator whose login is the id of the application is not said to be the developer’s', async () => {

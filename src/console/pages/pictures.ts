@@ -2,15 +2,11 @@
 import type { ContentView, PictureSet, PictureView } from '#db/queries/pictures.ts';
 import { seenField } from '#src/console/pages/seen-pictures.ts';
 import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
-import { DIRECTION_CONTROLS } from '#src/lib/printable.ts';
+import { firstLetter } from '#src/lib/printable.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
 /** The address of a thumbnail of these bytes: at most `width` wide. */
 const thumbnailUrl = (sha256: string, width: ThumbnailWidth): string => `/pictures/${sha256}?w=${width}`;
-
-/** The first letter that is seen. */
-const firstLetter = (name: string): string =>
-  [...name.replaceAll(DIRECTION_CONTROLS, '').trim()][0]?.toUpperCase() ?? '?';
 
 export const ICON_SIZES = ['tiny', 'small', 'large'] as const;
 export type IconSize = (typeof ICON_SIZES)[number];
