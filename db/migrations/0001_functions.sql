@@ -1864,7 +1864,8 @@ as $$
   ), blocking as (
     select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
     from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
-    where b.pid not in (select pid from waiting) group by 1
+    -- Who waits for a shorter time than those behind it blocks them: it can begin to wait for another lock again and again.
+    where not exists (select from waiting other where other.pid = b.pid and other.since <= w.since) group by 1
   )
   select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
          coalesce(case

@@ -1,5 +1,6 @@
 // Transactions and settings that a stolen login chooses itself: rules that read rows see them as they are now.
 import { beforeEach, expect, it } from 'vitest';
+import type { Queryable } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import type { DatabaseRole } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
@@ -8,6 +9,7 @@ import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { operateAs } from '#test/support/operate.ts';
+import { until } from '#test/support/until.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 
@@ -73,4 +75,37 @@ it('patterns of the audit log hold in a session whose literals lose backslashes'
   await expectRefused('worker', [entry('prune', 'system', 'kyc_expire')]);
   await expectRefused('kyc_desk', [entry('kim', 'operator', 'kyc_game.pass')]);
   expect(await attempt('media', entry('media', 'system', 'game.reopen'))).toBe(1);
+});
+
+it('a session that blocks another one is named while it waits itself, for one lock after another', async () => {
+  await addApplication(database.sql, 'beta');
+  const stolen = database.as('worker');
+  const lock = async (tx: Queryable, id: string) => {
+    const [row] =
+      await tx`select pg_backend_pid() as pid from applications where application_id = ${id} for update`;
+    return Number(row?.pid);
+  };
+  const untilWaiting = (count: number) =>
+    until('these sessions wait', async () => {
+      const waiting = await database.sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return waiting.length === count;
+    });
+  let victim: Promise<unknown> = Promise.resolve();
+  let seen: unknown;
+  await stolen.begin((tx) =>
+    stolen.begin(async (blocker) => {
+      await lock(tx, 'beta');
+      const pid = await lock(blocker, 'acme');
+      victim = database.as('console').begin((other) => lock(other, 'acme'));
+      await untilWaiting(1);
+      const next = lock(blocker, 'beta');
+      await untilWaiting(2);
+      [seen] = await database.sql`select blocks_s > 0 as blocks from process_sessions() where pid = ${pid}`;
+      await tx`rollback`;
+      await next;
+    }),
+  );
+  await victim;
+  expect(seen).toEqual({ blocks: true });
 });

@@ -4,7 +4,13 @@ import { recordFailures } from '#db/queries/failures.ts';
 import type { Site } from '#src/contract/roles.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import {
+  addTestOperator,
+  PASSWORD_HASH,
+  signIn,
+  startTestConsole,
+  type TestConsole,
+} from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
 
@@ -53,6 +59,18 @@ it('a stolen KYC desk takes no session of the console over', async () => {
     "update operator_sessions set login = 'olga'",
   ]);
   expect(await statusOf(console.url, '/operators', cookie)).toBe(200);
+});
+
+it('a stolen KYC desk sees at the console what an officer whose password it sets sees there, and no more', async () => {
+  const { sql } = database;
+  await sql`update operators set password_hash = null where login in ('adam', 'olga', 'kim')`;
+  const set = `update operators set password_hash = '${PASSWORD_HASH}' where login =`;
+  await expectRefused('kyc_desk', [`${set} 'adam'`, `${set} 'olga'`]);
+  expect(await attempt('kyc_desk', `${set} 'kim'`)).toBe(1);
+  const cookie = await signIn(console.url, 'kim');
+  expect(await statusOf(console.url, '/games', cookie)).toBe(200);
+  expect(await statusOf(console.url, '/operators', cookie)).toBe(403);
+  await sql`update operators set password_hash = ${PASSWORD_HASH} where login in ('adam', 'olga')`;
 });
 
 it('no other process opens a session of either site', async () => {

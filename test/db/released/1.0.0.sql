@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"2e6ad32603764ed7f859fa5495f35a69f49b53f66958549c22426aa25d223e7a","created_at":1795509822667}')
+  ('{"id":2,"hash":"3e50f50a93ae0ed7e90edf6beaeeaa5376a4bd66259c5b7db6f4b2e9a3335eca","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2785,7 +2785,8 @@ AS $function$
   ), blocking as (
     select b.pid, max(extract(epoch from clock_timestamp() - since)) as blocks_s
     from waiting w, unnest(pg_blocking_pids(w.pid)) as b (pid)
-    where b.pid not in (select pid from waiting) group by 1
+    -- Who waits for a shorter time than those behind it blocks them: it can begin to wait for another lock again and again.
+    where not exists (select from waiting other where other.pid = b.pid and other.since <= w.since) group by 1
   )
   select s.pid, s.usename::text, coalesce(blocks_s, 0)::double precision,
          coalesce(case
