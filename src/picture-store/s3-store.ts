@@ -29,6 +29,9 @@ const LIMITS = {
 /** Longest time of a call with its retries, because a response that never ends would occupy its job for ever. */
 const CALL_MS = 25_000;
 
+/** A billion pictures. A broken service names a further page for ever. */
+const PAGES_MAX = 1_000_000;
+
 /** More than the largest picture, and than a page of a listing. */
 const RESPONSE_MAX_BYTES = 2 * PICTURE_BYTES_MAX;
 
@@ -71,7 +74,7 @@ const readBeginning = async (body: Readable): Promise<Buffer> => {
 export const openS3Store = (
   { bucket, prefix, endpoint }: Extract<StoreLocation, { kind: 's3' }>,
   config: S3ClientConfig = {},
-  callMs = CALL_MS,
+  { callMs = CALL_MS, pagesMax = PAGES_MAX } = {},
 ): PictureStore => {
   const inTime = () => ({ abortSignal: AbortSignal.timeout(callMs) });
   const client = new S3Client({
@@ -159,13 +162,15 @@ export const openS3Store = (
       const { Key: folder } = at(area, '');
       let ContinuationToken: string | undefined;
       try {
-        do {
+        for (let page = 1; page === 1 || ContinuationToken !== undefined; page += 1) {
           const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: folder, ContinuationToken });
-          const { Contents = [], NextContinuationToken } = await client.send(command, inTime());
+          const { Contents = [], NextContinuationToken: next } = await client.send(command, inTime());
           for (const { Key = '', Size = 0 } of Contents)
             yield { area, name: Key.slice(folder.length), bytes: Size };
-          ContinuationToken = NextContinuationToken;
-        } while (ContinuationToken !== undefined);
+          if (next !== undefined && (next === ContinuationToken || page === pagesMax))
+            throw new StoreError('failed', where, 'an endless listing');
+          ContinuationToken = next;
+        }
       } catch (error) {
         throw toStoreError(error);
       }

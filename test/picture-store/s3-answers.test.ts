@@ -8,12 +8,16 @@ import { startRawServer } from '#test/support/application-server.ts';
 // What answers in the place of a bucket: something else than S3, or a server that does not end.
 const PICTURE = { sha256: 'ab'.repeat(32), format: 'png' } as const;
 
-const openAt = async (answer: RequestListener, callMs = 500): Promise<PictureStore> => {
+const openAt = async (answer: RequestListener, callMs = 500, pagesMax = 10): Promise<PictureStore> => {
   const server = await startRawServer(answer);
   onTestFinished(() => server.close());
   const place = { kind: 's3', bucket: 'pictures', prefix: '', endpoint: server.url } as const;
   const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret' };
-  const store = openS3Store(place, { region: 'us-east-1', credentials, maxAttempts: 1 }, callMs);
+  const store = openS3Store(
+    place,
+    { region: 'us-east-1', credentials, maxAttempts: 1 },
+    { callMs, pagesMax },
+  );
   onTestFinished(store.close);
   return store;
 };
@@ -63,16 +67,31 @@ test.each([200, 500])('a response of 100 MiB with the status %i is not read into
   expect(await Promise.all(received)).toEqual([false, false, false]);
 });
 
+const pageOf = (name: string, next?: string) =>
+  `<ListBucketResult><Contents><Key>seen/${name}</Key><Size>1</Size></Contents>${
+    next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`
+  }</ListBucketResult>`;
+
 test('a listing reads the page that the page before it names', async () => {
-  const pageOf = (name: string, next = '') =>
-    `<ListBucketResult><Contents><Key>seen/${name}</Key><Size>1</Size></Contents>${next}</ListBucketResult>`;
   const store = await openAt((request, response) => {
     const isSecond = request.url?.includes('continuation-token=further') === true;
-    const next = '<NextContinuationToken>further</NextContinuationToken>';
-    response.end(isSecond ? pageOf('b.png') : pageOf('a.png', next));
+    response.end(isSecond ? pageOf('b.png') : pageOf('a.png', 'further'));
   });
   const listed = await Array.fromAsync(store.list('seen'));
   expect(listed.map(({ name }) => name)).toEqual(['a.png', 'b.png']);
+});
+
+test.each([
+  ['the same', 2, () => 'further'],
+  ['another', 10, (page: number) => `page${page}`],
+])('a listing that names %s page for ever ends after %i', async (_, pages, nextOf) => {
+  let page = 0;
+  const store = await openAt((_request, response) => {
+    page += 1;
+    response.end(pageOf('a.png', nextOf(page)));
+  });
+  await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow('an endless listing');
+  expect(page).toBe(pages);
 });
 
 test('a redirect is not followed: its server would get the credentials', async () => {
