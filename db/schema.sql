@@ -1924,6 +1924,15 @@ AS $function$
                         'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
 $function$;
 
+CREATE OR REPLACE FUNCTION is_removed(of_application text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select status = 'removed' from applications where application_id = of_application
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_appeal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3189,6 +3198,16 @@ CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRA
 CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
   FOR EACH ROW
   EXECUTE FUNCTION follow_kyc_record();
+
+CREATE TRIGGER kyc_states_erased BEFORE INSERT OR UPDATE OF state ON kyc_states
+  FOR EACH ROW
+  WHEN (new.state = 'erased'::text AND NOT is_removed(new.application_id))
+  EXECUTE FUNCTION refuse_to_roles('erase a KYC record', 'catalogue_kyc_desk', 'catalogue_operator');
+
+CREATE TRIGGER kyc_states_reopened BEFORE UPDATE OF state ON kyc_states
+  FOR EACH ROW
+  WHEN (old.state = 'erased'::text AND new.state <> 'erased'::text)
+  EXECUTE FUNCTION refuse_to_roles('pull an erased KYC record again', 'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
   FOR EACH ROW

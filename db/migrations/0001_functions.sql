@@ -2036,6 +2036,23 @@ $$;
 create constraint trigger kyc_records_erased after delete on kyc_records deferrable initially deferred
   for each row execute function follow_erased_record();
 
+create function is_removed(of_application text) returns boolean
+language sql stable
+set search_path = public, pg_temp
+as $$
+  select status = 'removed' from applications where application_id = of_application
+$$;
+
+-- An officer erases a record, or `prune` once its application is removed. It is pulled again only if an operator allows it.
+create trigger kyc_states_erased before insert or update of state on kyc_states for each row
+  when (new.state = 'erased' and not is_removed(new.application_id))
+  execute function refuse_to_roles('erase a KYC record', 'catalogue_kyc_desk', 'catalogue_operator');
+
+create trigger kyc_states_reopened before update of state on kyc_states for each row
+  when (old.state = 'erased' and new.state <> 'erased')
+  execute function refuse_to_roles('pull an erased KYC record again', 'catalogue_kyc_desk', 'catalogue_operator',
+                                   'catalogue_operator_api');
+
 create function follow_provider() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp

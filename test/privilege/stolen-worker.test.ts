@@ -218,3 +218,21 @@ it('a stolen worker leaves no former version that keeps every next KYC record ou
   expect(await store(sql, keys, 'acme', { ...PLANTED, cp_name: 'Renamed' })).toBe('sealed');
   expect(await sql`select from kyc_former_records`).toHaveLength(1);
 });
+
+it('a stolen worker or operator API neither hides a KYC record as erased nor has an erased one pulled again', async () => {
+  const { sql } = database;
+  await store(sql, ringOf(['k1']), 'acme', PLANTED);
+  for (const role of ['worker', 'operator_api'] as const)
+    await expectRefused(role, [
+      "update kyc_states set state = 'erased'",
+      "insert into kyc_states (application_id, state) values ('beta', 'erased')",
+      "insert into kyc_states (application_id) values ('acme') on conflict (application_id) do update set state = 'erased'",
+    ]);
+  const set = (state: string) => `update kyc_states set state = '${state}'`;
+  expect(await attempt('kyc_desk', set('erased'))).toBe(1);
+  await expectRefused('worker', [set('pending')]);
+  expect(await attempt('operator_api', set('pending'))).toBe(1);
+  // As `prune` does when KYC_KEEP_REMOVED has passed.
+  await sql`update applications set status = 'removed'`;
+  expect(await attempt('worker', set('erased'))).toBe(1);
+});

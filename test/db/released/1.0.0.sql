@@ -919,7 +919,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"3e50f50a93ae0ed7e90edf6beaeeaa5376a4bd66259c5b7db6f4b2e9a3335eca","created_at":1795509822667}')
+  ('{"id":2,"hash":"b38fcd63bce87836100a8ecaf3427228d3ae0e645756f5c79f52a89a73187c73","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2304,6 +2304,15 @@ AS $function$
                         'catalogue_operator', 'catalogue_operator_api') and pg_has_role(login, oid, 'member'))
 $function$;
 
+CREATE OR REPLACE FUNCTION is_removed(of_application text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+  select status = 'removed' from applications where application_id = of_application
+$function$;
+
 CREATE OR REPLACE FUNCTION keep_appeal()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3569,6 +3578,16 @@ CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRA
 CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
   FOR EACH ROW
   EXECUTE FUNCTION follow_kyc_record();
+
+CREATE TRIGGER kyc_states_erased BEFORE INSERT OR UPDATE OF state ON kyc_states
+  FOR EACH ROW
+  WHEN (new.state = 'erased'::text AND NOT is_removed(new.application_id))
+  EXECUTE FUNCTION refuse_to_roles('erase a KYC record', 'catalogue_kyc_desk', 'catalogue_operator');
+
+CREATE TRIGGER kyc_states_reopened BEFORE UPDATE OF state ON kyc_states
+  FOR EACH ROW
+  WHEN (old.state = 'erased'::text AND new.state <> 'erased'::text)
+  EXECUTE FUNCTION refuse_to_roles('pull an erased KYC record again', 'catalogue_kyc_desk', 'catalogue_operator', 'catalogue_operator_api');
 
 CREATE TRIGGER kyc_states_stream AFTER INSERT OR UPDATE OF state, pulled_at ON kyc_states
   FOR EACH ROW
