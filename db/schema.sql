@@ -730,7 +730,7 @@ create table reasons (
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code),
   constraint reasons_counts CHECK (LEAST("position") >= 0 AND GREATEST("position") <= '9007199254740991'::bigint),
-  constraint reasons_texts CHECK (GREATEST(octet_length(code), octet_length(label), octet_length(text)) <= 20000)
+  constraint reasons_texts CHECK (code ~ '^[a-z][a-z0-9_]{0,39}$'::text AND char_length(label) <= 200 AND char_length(text) <= 4000)
 );
 
 create table refresh_requests (
@@ -2118,6 +2118,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION limit_reasons()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if 1000 <= (select count(*) from reasons where code <> new.code) then
+    raise exception 'There are 1,000 reasons: change the words of one.' using errcode = 'GC002';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION links_of_officers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3266,6 +3279,10 @@ CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
   FOR EACH ROW
   WHEN (octet_length(new.url) > 8192)
   EXECUTE FUNCTION cut_address();
+
+CREATE TRIGGER reasons_limited BEFORE INSERT ON reasons
+  FOR EACH ROW
+  EXECUTE FUNCTION limit_reasons();
 
 CREATE TRIGGER sign_in_attempts_bound BEFORE INSERT OR UPDATE ON sign_in_attempts
   FOR EACH ROW

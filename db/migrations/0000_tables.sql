@@ -692,7 +692,7 @@ CREATE TABLE "reasons" (
 	"position" smallint NOT NULL,
 	"retired_at" timestamp with time zone,
 	CONSTRAINT "reasons_counts" CHECK (least("reasons"."position") >= 0 and greatest("reasons"."position") <= 9007199254740991),
-	CONSTRAINT "reasons_texts" CHECK (greatest(octet_length("reasons"."code"), octet_length("reasons"."label"), octet_length("reasons"."text")) <= 20000)
+	CONSTRAINT "reasons_texts" CHECK ("reasons"."code" ~ '^[a-z][a-z0-9_]{0,39}$' and char_length("reasons"."label") <= 200 and char_length("reasons"."text") <= 4000)
 );
 --> statement-breakpoint
 CREATE TABLE "vanishing_games" (

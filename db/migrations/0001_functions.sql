@@ -93,6 +93,21 @@ insert into reasons (code, label, position) values
   ('duplicate', 'The game is in the catalogue already', 6),
   ('other', 'Another reason, see the text', 7);
 
+-- Every decision, and every page of a game, reads all reasons.
+create function limit_reasons() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  if 1000 <= (select count(*) from reasons where code <> new.code) then
+    raise exception 'There are 1,000 reasons: change the words of one.' using errcode = 'GC002';
+  end if;
+  return new;
+end
+$$;
+
+create trigger reasons_limited before insert on reasons for each row execute function limit_reasons();
+
 -- ---------------------------------------------------------------------------------------------------------------------
 -- Counters of games: game_counts and game_count_changes (db/schema/game-counts.ts)
 --

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import {
   bigint,
+  check,
   index,
   integer,
   pgTable,
@@ -72,7 +73,11 @@ export const reasons = pgTable(
   },
   (table) => [
     areCounts('reasons_counts', table.position),
-    areShort('reasons_texts', [table.code, table.label, table.text]),
+    // As the form has them, because every decision reads all reasons. A trigger bounds their number.
+    check(
+      'reasons_texts',
+      sql`${table.code} ~ '^[a-z][a-z0-9_]{0,39}$' and char_length(${table.label}) <= 200 and char_length(${table.text}) <= 4000`,
+    ),
   ],
 );
 

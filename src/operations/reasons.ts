@@ -6,6 +6,7 @@ import { reasonDocument } from '#src/contract/documents.ts';
 import { PROSE_MAX, storableText } from '#src/contract/text.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { defineOperation } from '#src/operations/operation.ts';
+import { refuseInWords } from '#src/operations/threads.ts';
 
 const LABEL_MAX = 200;
 
@@ -26,7 +27,7 @@ export const addReason = defineOperation({
     text: storableText(PROSE_MAX).trim().default(''),
   }),
   subject: reasonSubject,
-  run: (tx, reason) => saveReason(tx, reason),
+  run: (tx, reason) => refuseInWords(() => saveReason(tx, reason)),
   log: ({ label, text }) => ({ details: { label, ...(text !== '' && { text }) } }),
 });
 

@@ -730,7 +730,7 @@ create table reasons (
   retired_at timestamp with time zone,
   constraint reasons_pkey PRIMARY KEY (code),
   constraint reasons_counts CHECK (LEAST("position") >= 0 AND GREATEST("position") <= '9007199254740991'::bigint),
-  constraint reasons_texts CHECK (GREATEST(octet_length(code), octet_length(label), octet_length(text)) <= 20000)
+  constraint reasons_texts CHECK (code ~ '^[a-z][a-z0-9_]{0,39}$'::text AND char_length(label) <= 200 AND char_length(text) <= 4000)
 );
 
 create table refresh_requests (
@@ -918,8 +918,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"9151b7864201c62dc499645489adef707f36a00be0b65775f513dc816ac3d68d","created_at":1795509821388}'),
-  ('{"id":2,"hash":"b38fcd63bce87836100a8ecaf3427228d3ae0e645756f5c79f52a89a73187c73","created_at":1795509822667}')
+  ('{"id":1,"hash":"ba791c865824597b612644fe05bdbb2b48ea3460ac936a478e402b1f207b5900","created_at":1795509821388}'),
+  ('{"id":2,"hash":"d35854f328d7e5f04449a94c0cc1c85634c78730911e7b55eac891ce336099e3","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2498,6 +2498,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION limit_reasons()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if 1000 <= (select count(*) from reasons where code <> new.code) then
+    raise exception 'There are 1,000 reasons: change the words of one.' using errcode = 'GC002';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION links_of_officers()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3646,6 +3659,10 @@ CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
   FOR EACH ROW
   WHEN (octet_length(new.url) > 8192)
   EXECUTE FUNCTION cut_address();
+
+CREATE TRIGGER reasons_limited BEFORE INSERT ON reasons
+  FOR EACH ROW
+  EXECUTE FUNCTION limit_reasons();
 
 CREATE TRIGGER sign_in_attempts_bound BEFORE INSERT OR UPDATE ON sign_in_attempts
   FOR EACH ROW
