@@ -12,13 +12,7 @@ import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import { addressForms, changeAddress, secretSection, testButton } from '#src/site/event-address.ts';
-import {
-  addressFact,
-  addressFacts,
-  describeAddress,
-  EVENT_CELLS,
-  mayMendAddress,
-} from '#src/site/event-cells.ts';
+import { addressFact, describeAddress, EVENT_CELLS, mayMendAddress } from '#src/site/event-cells.ts';
 import { facts, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
@@ -69,13 +63,15 @@ const failingBanner = (webhook: EventWebhook): SafeHtml => {
 /** Where events are sent. An address that fails is described in the banner above. */
 const addressSection = (webhook: EventWebhook | undefined, isFailing: boolean): SafeHtml => {
   const shown =
-    webhook !== undefined && isFailing ? facts([addressFact(webhook)]) : addressFacts(webhook, NO_ADDRESS);
+    webhook === undefined
+      ? html`<p class="body">${NO_ADDRESS}</p>`
+      : facts([addressFact(webhook), ...(isFailing ? [] : [['State', describeAddress(webhook)] as const])]);
   const forms = addressForms(ADDRESS, webhook, {
     kind: 'primary',
     ...(isFailing && { test: null }),
     ...(webhook !== undefined && { more: againForm() }),
   });
-  return section('Address', html`${shown}${forms}`);
+  return section('Where events are sent', html`${shown}${forms}`);
 };
 
 /** Adds `/portal/events`. */

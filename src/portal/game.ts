@@ -58,7 +58,7 @@ const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: Safe
     ['Revision', game.revision],
     ['Fetched', ago(game.fetched_at)],
     ['Platform id', copyable(game.game_id)],
-    ['Package URL', game.game_package_url === '' ? null : mono(game.game_package_url)],
+    ...(game.game_package_url === '' ? [] : [['Package URL', mono(game.game_package_url)] as const]),
   ]);
   return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);
 };

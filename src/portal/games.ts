@@ -133,7 +133,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${tabs('Status', statusTabs)}${games}`,
+      body: html`${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
     });
   });

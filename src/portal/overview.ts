@@ -67,7 +67,7 @@ who gave you the token.</p>`
     : html`${why && html`<span dir="auto">${why}</span><br>`}First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}`;
   const next = isPaused
-    ? { url: '/portal/runs', act: 'See what failed' }
+    ? { url: '/portal/runs', act: 'See the runs' }
     : { url: '/portal/checks', act: 'Check your webhooks' };
   const title = 'The platform does not read your games';
   return [{ title, body: html`<div class="body">${said}</div>`, tone: 'bad', ...next }];

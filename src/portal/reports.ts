@@ -12,6 +12,7 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList, whyOf } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
+import { banner } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectWith } from '#src/site/answers.ts';
@@ -107,9 +108,10 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
     const isCut = failures.length === FAILURES_SHOWN;
     const cut = isCut ? html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` : null;
     const check = html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
-    const failed = section('Failures', latest, {
-      ...(failures.length > 0 && { tone: 'warn', aside: html`${cut}${check}` }),
-    });
+    const failed =
+      failures.length > 0
+        ? section('What to fix', latest, { tone: 'warn', aside: html`${cut}${check}` })
+        : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
     const { rows: shown, folded } = foldQuietRuns(runs.rows);
     const runTable = runs.body({
       linkTo,
@@ -120,11 +122,11 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
       hint: html`<br><a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
     });
-    const filters = runs.rows.length === 0 && Object.keys(runs.typed).length === 0 ? null : runs.filters;
+    const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${failed}${filters}${runTable}`,
+      body: html`${isNew && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
       lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
     });
   });

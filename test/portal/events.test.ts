@@ -94,14 +94,16 @@ test('events begin with an address that is switched off, and a test switches it 
   expect(bare).not.toContain('No active address');
   expect(bare).toContain('<summary class="button primary">Set an address…</summary>');
   await giveAddress(sql, 'oleander', 'http://127.0.0.1:9/events');
-  expect(await page('/portal/events')).toContain('<h2>Address</h2>');
+  expect(await page('/portal/events')).toContain('<h2>Where events are sent</h2>');
   await sql`
     update event_webhooks set status = 'off', off_reason = 'It failed.', off_at = now(), last_error = 'timeout'
     where application_id = 'oleander'`;
   const off = await page('/portal/events');
-  const places = ['Events are switched off', 'button primary">Send a test', '<h2>Address</h2>'].map((part) =>
-    off.indexOf(part),
-  );
+  const places = [
+    'Events are switched off',
+    'button primary">Send a test',
+    '<h2>Where events are sent</h2>',
+  ].map((part) => off.indexOf(part));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(off.split('Send a test')).toHaveLength(2);

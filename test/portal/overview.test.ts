@@ -138,6 +138,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(others[0]).toBe('Check your webhooks');
   expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
   expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
+  expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(await page('/portal/checks')).toContain('Your webhooks were not checked yet');
   await said('/portal/checks', { act: 'check' });
   await sql`update application_checks set finished_at = now(), passed = 1 where application_id = 'new'`;
@@ -148,6 +149,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(await page('/portal/checks')).toContain('2 rules do not hold');
   await closeRun(sql, await anOpenRun(sql, 'new'), { outcome: 'succeeded', reason: null });
   expect((await steps())[2]).toBe('The platform reads your list: done');
+  expect(await page('/portal/runs')).toContain('<h2>No open failures</h2>');
 
   await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
   const paused = await page('/portal');
