@@ -2,8 +2,11 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
   type FastifyBaseLogger,
+  type FastifyError,
   type FastifyHttpOptions,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   fastify,
   LogController,
 } from 'fastify';
@@ -45,6 +48,10 @@ const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void =
   if (error.code !== 'ECONNRESET') answerSocket(socket, CLIENT_ERRORS[error.code ?? ''] ?? 400);
 };
 
+/** Answers a request whose path does not decode. No hook has run before. */
+const refusePath = ({ statusCode = 400 }: FastifyError, _request: FastifyRequest, reply: FastifyReply) =>
+  void reply.code(statusCode).headers(DEFAULT_HEADERS).type('text/plain').send('There is no such path.\n');
+
 /**
  * Handles the requests of a connection one after another, as HTTP/1.1 answers them, and cuts off a client that has too many
  * waiting. Node would start a handler for each at once.
@@ -76,6 +83,7 @@ export const createServer = (
 ): FastifyInstance => {
   const app: FastifyInstance = fastify({
     clientErrorHandler: answerClientError,
+    frameworkErrors: refusePath,
     ...options,
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),

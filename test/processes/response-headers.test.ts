@@ -71,7 +71,7 @@ describe('The headers of a response (OWASP ASVS 5, section 3.4)', () => {
         '/%zz',
         '/open-api/game/list-by-audit-status',
       ].map((path) => `${api.url}${path}`),
-      ...['/metrics', '/healthz', '/nowhere'].map((path) => `http://127.0.0.1:${port}${path}`),
+      ...['/metrics', '/healthz', '/nowhere', '/%zz'].map((path) => `http://127.0.0.1:${port}${path}`),
     ];
     for (const url of urls) {
       const { headers } = await fetch(url, { redirect: 'manual' });
