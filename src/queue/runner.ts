@@ -6,6 +6,7 @@ import { coerceError, PermanentError, safeMessage } from '#src/errors.ts';
 import type { QueueBackend } from '#src/queue/backend.ts';
 import { type AnyJob, RetryAfter } from '#src/queue/job.ts';
 import { emptyForgedJob, LARGE_JOB, refuseLargeJobs } from '#src/queue/large-jobs.ts';
+import { cancelLostJobs, isOfLostJob } from '#src/queue/lost-locks.ts';
 import { createRefusals } from '#src/queue/refusals.ts';
 import { delayUntilPlanned, removeForgedScheduler } from '#src/queue/scheduled-jobs.ts';
 import type { TrustedClock } from '#src/queue/trusted-clock.ts';
@@ -136,6 +137,7 @@ export const startRunner = <Deps>(
       },
     );
     worker.on('error', (error) => {
+      if (isOfLostJob(error)) return;
       refusals.note(name, error);
       report(error);
     });
@@ -150,10 +152,7 @@ export const startRunner = <Deps>(
         if (wasForged) logLarge(job_id);
       }, report);
     });
-    // Once the lock is lost, another worker runs this job, so this one is cancelled.
-    worker.on('lockRenewalFailed', (ids) => {
-      for (const id of ids) worker.cancelJob(id, 'lock lost');
-    });
+    cancelLostJobs(worker, logger);
     if (clock.fault() === undefined) worker.run().catch(report);
     return worker;
   });
