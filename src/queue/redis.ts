@@ -74,11 +74,14 @@ export const openRedis = (
   }
   const worker = use === 'worker';
   let lastError: Error | undefined;
-  const retryStrategy = (times: number) => {
+  /** Options of the connections that end already: with each further call, ioredis adds a listener to the socket. */
+  const ending = new WeakSet<object>();
+  function retryStrategy(this: object, times: number) {
+    ending.delete(this);
     // The first attempt after a connection that was ready.
     if (client instanceof Redis && times === 1) forgetUnanswered(client);
     return Math.min(100 * 2 ** Math.min(times, 6), 3_000);
-  };
+  }
   const options: RedisOptions = {
     ...target.options,
     // BullMQ requires null for workers, whose commands wait until Redis is back.
@@ -90,9 +93,11 @@ export const openRedis = (
     // READONLY: the master is now a replica, so ioredis must find the new master.
     // EXECABORT: Redis did not run a transaction (memory full), but ioredis counts the scripts in it as loaded on this
     // connection. Without a new connection, every later flow would fail with NOSCRIPT.
-    reconnectOnError: (error) => {
+    reconnectOnError(error) {
       if (error.message.startsWith('READONLY')) lastError = error;
-      return /^(READONLY|EXECABORT)\b/.test(error.message);
+      if (ending.has(this) || !/^(READONLY|EXECABORT)\b/.test(error.message)) return false;
+      ending.add(this);
+      return true;
     },
   };
   const client =

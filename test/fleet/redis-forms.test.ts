@@ -82,6 +82,22 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     );
   });
 
+  test('nothing of listeners, if a replica refuses many commands at once', async () => {
+    await using server = await startRedisServer({ args: ['--replicaof', '127.0.0.1', '1'] });
+    const redis = openRedis(server.url, { prefix: 'fleet', use: 'producer', onError: () => {} });
+    onTestFinished(() => redis.close());
+    await redis.ping();
+    const warnings: string[] = [];
+    const note = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const reconnecting = once(redis.client, 'reconnecting');
+    const refused = await Promise.allSettled(Array.from({ length: 20 }, () => redis.client.set('a', 'b')));
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    await reconnecting;
+    expect(warnings).toEqual([]);
+  });
+
   test('that there is no database of that number, rather than work in another one', async () => {
     await using server = await startRedisServer();
     const REDIS_URL = `redis://127.0.0.1:${server.port}/99`;
