@@ -52,7 +52,8 @@ export type NamedThing =
   | 'event'
   | 'subscription'
   | 'queue'
-  | 'decision';
+  | 'decision'
+  | 'batch';
 
 /** There is nothing of this id. */
 export class NotFoundError extends CatalogueError {
@@ -88,6 +89,7 @@ export const safeMessage = (error: Error): string => {
   const reply = error.name === 'ReplyError' ? /^[A-Z]+/.exec(error.message)?.[0] : undefined;
   if (reply !== undefined) return `Redis ${reply}`;
   const { code } = error as { code?: unknown };
+  if (isUnreachable(error)) return `Postgres, Redis or a service of the platform is unreachable (${code})`;
   return typeof code === 'string' && /^[A-Z0-9_]{2,40}$/.test(code) ? `${error.name} ${code}` : error.name;
 };
 

@@ -8,6 +8,7 @@ const ID_COLUMNS = {
   api_tokens: 'token_id',
   events: 'event_id',
   event_subscriptions: 'subscription_id',
+  game_audits: 'batch_id',
 } as const;
 export type IdTable = keyof typeof ID_COLUMNS;
 
@@ -18,7 +19,7 @@ export const findIdsByPrefix = (sql: Queryable, table: IdTable, prefix: string, 
   const column = ID_COLUMNS[table];
   const digits = prefix.replaceAll('-', '');
   return readColumn(sql<{ id: string }[]>`
-    select ${sql(column)} as id from ${sql(table)}
+    select distinct ${sql(column)} as id from ${sql(table)}
     where ${sql(column)} between ${digits.padEnd(HEX_DIGITS, '0')} and ${digits.padEnd(HEX_DIGITS, 'f')}
     order by ${sql(column)} limit ${limit}`);
 };

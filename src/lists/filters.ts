@@ -9,7 +9,7 @@ import { storableText } from '#src/contract/text.ts';
 import { coerceError } from '#src/errors.ts';
 
 /** Tables whose ids people cut short, because they are long. */
-export type ShortId = 'games' | 'sync_runs';
+export type ShortId = 'games' | 'sync_runs' | 'game_audits';
 
 /** How a person gives a filter. */
 export type Control = {

@@ -85,7 +85,12 @@ export const batchList = defineList({
     game_revision: z.int(),
   }),
   filter: z.object({
-    batch_id: theId({ name: 'batch', title: 'Batch', description: 'the batch of decisions' }),
+    batch_id: theId({
+      name: 'batch',
+      title: 'Batch',
+      description: 'the batch of decisions',
+      table: 'game_audits',
+    }),
   }),
   sorts: ['game_id'],
   order: 'game_id',

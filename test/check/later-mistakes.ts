@@ -88,6 +88,12 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     says: /^page_size 2 returns 3 rows instead of 2: /,
   },
   {
+    planted: 'total is always 0',
+    after: data((each) => Object.assign(each, { total: 0 })),
+    fails: ['list.total'],
+    says: /^total is 0, but the pages have 30 rows/,
+  },
+  {
     planted: 'an unknown game ends the thread of the request',
     after: (reply, { operation }) => {
       if (operation === 'query_game_detail' && reply.json.data === null) reply.drops = true;

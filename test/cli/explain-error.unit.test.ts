@@ -14,6 +14,13 @@ test('a right that is missing: the log says so in words, a command names the tab
   expect(explainError(error)).toContain('npx catalogue migrate grants the rights');
 });
 
+test('a connection that fails: the log does not leave open whether the application or the platform is down', () => {
+  const error = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:5432'), { code: 'ECONNREFUSED' });
+  expect(safeMessage(error)).toBe(
+    'Postgres, Redis or a service of the platform is unreachable (ECONNREFUSED)',
+  );
+});
+
 test('a password that is refused: the log says so in words, a command names the variable', () => {
   const error = postgresError('28P01', 'password authentication failed for user "catalogue_worker"');
   expect(safeMessage(error)).toBe('Postgres refuses the password of the role (28P01)');

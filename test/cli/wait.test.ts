@@ -74,7 +74,7 @@ test('sync --wait says which job of an open run fails, and why: the run itself c
   await closeRun(sql, run, { outcome: 'failed', reason: 'down' });
   await ended;
   expect(notes.filter((line) => line.startsWith('acme: '))).toEqual([
-    'acme: its job query-game-list failed (Postgres denies the role of the process a right (42501)): see npx catalogue queue status, and the log of the workers.',
+    'acme: an attempt of its job query-game-list failed (Postgres denies the role of the process a right (42501)): see npx catalogue queue status, and the log of the workers.',
   ]);
 });
 

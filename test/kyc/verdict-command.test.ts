@@ -52,6 +52,15 @@ test('without a terminal the record is named, as kyc show prints it', async () =
   expect(await verdict('--record', await recordId())).toMatchObject({ exit: 0, verdict: 'verified' });
 });
 
+test('an application that is not registered is named', async () => {
+  const args = ['kyc', 'verdict', 'acmee', 'verified', '--by', 'kim', '--reason', 'ticket', '--json'];
+  const result = await runCli(args, env);
+  expect({ exit: result.exit, ...documentOf(result) }).toEqual({
+    exit: 2,
+    error: expect.stringMatching(/^There is no application "acmee"/),
+  });
+});
+
 terminalTest('on a terminal the masked record is shown, and the answer is on that one', async () => {
   const terminal = await openTerminal({ columns: 100, env });
   onTestFinished(() => terminal.close());

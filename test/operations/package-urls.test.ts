@@ -79,6 +79,17 @@ it.for([
   expect(await urlOf(one.game_id)).toBe('https://x.example/a,b.zip');
 });
 
+it('game package names the option whose address is wrong', async () => {
+  const { game_id } = await add();
+  for (const url of ['ftp://x.example/game.zip', `https://x.example/${'x'.repeat(2_048)}`]) {
+    const { exit, stderr } = await packages(game_id, '--url', url);
+    expect(exit).toBe(2);
+    expect(stderr).toContain("option '--url <url>' argument");
+    expect(stderr).toContain('Give an http or https URL with at most 2048 characters.');
+  }
+  expect(await urlOf(game_id)).toBe('');
+});
+
 it('game package --from applies a file as a whole: it names every wrong line, and writes nothing', async () => {
   const { game_id } = await add();
   const unknown = randomUUID();

@@ -156,6 +156,13 @@ describe('game pass and game reject', () => {
     for (const { game_id } of others)
       expect(resultOf(game_id)).toMatchObject({ result: 'decided', audit_status: 'passed' });
 
+    const inBatch = await catalogue(['review', 'batch', document.batch_id.slice(0, 23), '--json']);
+    expect(documentOf(inBatch).games).toHaveLength(others.length);
+    expect(await catalogue(['review', 'batch', moved?.game_id ?? ''])).toMatchObject({
+      exit: 2,
+      stderr: expect.stringContaining(`There is no batch "${moved?.game_id}"`),
+    });
+
     const undone = await catalogue(['game', 'undo', document.batch_id, '--by', 'kim']);
     expect(undone).toMatchObject({ exit: 0, stderr: '' });
     for (const { game_id } of others) expect(await statusOf(game_id)).toBe('pending');

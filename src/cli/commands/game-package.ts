@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { CommandUnknownOpts } from '@commander-js/extra-typings';
+import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
 import { parse } from 'csv-parse/sync';
 import type { PackageUrl } from '#db/queries/package-urls.ts';
 import { requireGame, toGameDocument } from '#src/cli/commands/game-text.ts';
@@ -12,6 +12,7 @@ import { nameInput, readInput, refuseInput } from '#src/cli/kit/read-input.ts';
 import { refuseLines, type WrongLine } from '#src/cli/kit/read-lines.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
 import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
+import { URL_MAX } from '#src/contract/text.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import {
   type PackageResult,
@@ -82,6 +83,12 @@ const readPackageUrls = async (
   return { urls, lines };
 };
 
+const parsePackageUrl = (text: string): string => {
+  const { data } = packageUrl.shape.game_package_url.safeParse(parseNonEmpty(text));
+  if (data !== undefined) return data;
+  throw new InvalidArgumentError(`Give an http or https URL with at most ${URL_MAX} characters.`);
+};
+
 /** Applies a file as a whole. */
 const applyFile = async (
   { operate, out }: CommandContext,
@@ -120,7 +127,7 @@ export const registerPackage = (game: CommandUnknownOpts): void =>
     parameters: (command) =>
       command
         .argument('[game_id]', 'the game', parseGame)
-        .option('--url <url>', 'the address, http or https', parseNonEmpty)
+        .option('--url <url>', 'the address, http or https', parsePackageUrl)
         .option('--clear', 'remove the address')
         .option('--from <file>', 'read games and addresses from this file ("-": stdin)', parseNonEmpty)
         .requiredOption('--by <who>', 'name of the operator', parseNonEmpty),

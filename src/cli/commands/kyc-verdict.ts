@@ -7,7 +7,7 @@ import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { APPLICATION, APPROVAL, parseNonEmpty, parseUuid } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { VERDICTS, type Verdict } from '#src/contract/words.ts';
-import { CatalogueError, UsageError } from '#src/errors.ts';
+import { CatalogueError, NotFoundError, UsageError } from '#src/errors.ts';
 import { verdictList } from '#src/lists/kyc.ts';
 
 type Given = { record: string | undefined; approval: string | undefined };
@@ -19,9 +19,11 @@ const confirmRecord = async (
   verdict: Verdict,
   { record: given, approval }: Given,
 ): Promise<{ record_id: string; seen?: string | undefined }> => {
-  if (given !== undefined) return { record_id: given };
   const sql = await openDatabase();
-  const { record_id = null } = (await findDeveloper(sql, application_id)) ?? {};
+  const known = await findDeveloper(sql, application_id);
+  if (known === undefined) throw new NotFoundError('application', application_id);
+  if (given !== undefined) return { record_id: given };
+  const { record_id } = known;
   if (record_id === null)
     throw new CatalogueError(`${application_id} has no KYC record: there is nothing to give a verdict on.`);
   // An approval is void if the record has changed since it was requested.

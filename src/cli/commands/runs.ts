@@ -72,7 +72,7 @@ const findFault = async (producer: Producer, run: RunRow): Promise<string | unde
   for (const [spec, page_num] of steps) {
     const job = await producer.queue(spec).getJob(stepId(run, page_num));
     if (job?.failedReason && !(await job.isCompleted()))
-      return `its job ${spec.name} failed (${job.failedReason}): see npx catalogue queue status, and the log of the workers.`;
+      return `an attempt of its job ${spec.name} failed (${job.failedReason}): see npx catalogue queue status, and the log of the workers.`;
   }
   return undefined;
 };

@@ -50,6 +50,7 @@ export const explainError = (error: Error): string => {
 const LISTS: Record<NamedThing, string> = {
   application: 'app list',
   approval: 'approval list',
+  batch: 'audit list --action game.pass',
   decision: 'game show GAME',
   event: 'event deliveries',
   game: 'game list',

@@ -10,6 +10,7 @@ const NOUNS: Record<IdTable, NamedThing> = {
   api_tokens: 'token',
   events: 'event',
   event_subscriptions: 'subscription',
+  game_audits: 'batch',
 };
 
 /** Fewer hexadecimal digits would match too many ids. */
