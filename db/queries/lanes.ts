@@ -208,8 +208,11 @@ export const listLanePage = async (
 
 type LaneContent = Pick<GameRow, 'game_icon' | 'game_store_pic' | 'game_store_video'>;
 
+/** A game with the revision that was decided on last. */
+export type DecidedGame = Pick<LaneGame, 'game_id' | 'decided_revision'>;
+
 /** The decided and the present content of games of the changed lane. Postgres compares the texts, which may be long. */
-export const listLaneContents = (sql: Queryable, games: readonly LaneGame[]) =>
+export const listLaneContents = (sql: Queryable, games: readonly DecidedGame[]) =>
   sql<
     (Pick<LaneGame, 'game_id' | 'application_id'> & {
       name: boolean;

@@ -2,7 +2,7 @@
 
 import type { Timeline } from '#src/review/timeline.ts';
 import type { Answer } from '#src/rules/answer.ts';
-import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const TONES: Record<Answer['code'], Tone> = {
   live: 'good',
@@ -22,16 +22,26 @@ export const banner = (
   act: SafeHtml | null,
 ): SafeHtml => section(title, html`<div class="next"><div>${said}</div>${act}</div>`, { tone });
 
-const pullButton = (id: string, kind = ''): SafeHtml =>
-  action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+/** What the banner says beside the timeline of a game. */
+type Around = {
+  /** What its developer may do about a rejection; null if the game is not stored. */
+  appeals: { isAppealable: boolean; isAppealed: boolean } | null;
+  /** The fields that differ from those that were decided on. */
+  changes: readonly string[];
+  /** The platform pulls nothing of a paused application. */
+  isPaused: boolean;
+};
+type Appeals = NonNullable<Around['appeals']>;
+
+const pullButton = (id: string, isPaused: boolean, kind = ''): SafeHtml =>
+  isPaused
+    ? html`<p class="soft">Your application is paused: nothing is pulled until the platform's operators resume it.</p>`
+    : action('/portal/game', 'Pull this game now', { fields: { id }, kind });
 
 const TO_MEND =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
 const TO_APPEAL =
   'You think that it is right? Answer the reviewers, or appeal: another reviewer decides, once.';
-
-/** What its developer may still do about a rejection. */
-type Appeals = { isAppealable: boolean; isAppealed: boolean };
 
 /** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
 const appealWay = ({ isAppealable, isAppealed }: Appeals): SafeHtml | null => {
@@ -47,12 +57,13 @@ const rejectionBanner = (
   id: string,
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   appeals: Appeals,
+  isPaused: boolean,
 ): SafeHtml =>
   section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null}
 <p class="soft">Rejected ${ago(decided_at)}</p></div>
-<div class="ways"><div><h3>Mend it</h3><p>${TO_MEND}</p>${pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
+<div class="ways"><div><h3>Mend it</h3><p>${TO_MEND}</p>${pullButton(id, isPaused, 'primary')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 
@@ -62,15 +73,20 @@ const splitAnswer = (text: string): readonly [title: string, rest: string] => {
   return [title, rest];
 };
 
+const changedFields = (changes: readonly string[]): SafeHtml | null =>
+  changes.length === 0
+    ? null
+    : html`<p>What changed: <span class="tags">${changes.map((each) => badge(each, 'info'))}</span></p>`;
+
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
-  appeals: Appeals | null,
+  { appeals, changes, isPaused }: Around,
 ): SafeHtml => {
-  if (rejection !== null && appeals !== null) return rejectionBanner(id, rejection, appeals);
+  if (rejection !== null && appeals !== null) return rejectionBanner(id, rejection, appeals, isPaused);
   const [title, rest] = splitAnswer(answer.text);
   const since =
     answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
-  const said = html`${rest === '' ? null : html`<p>${rest}</p>`}${since}`;
-  return banner(title, said, TONES[answer.code], pullButton(id, game === null ? 'primary' : ''));
+  const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${since}`;
+  return banner(title, said, TONES[answer.code], pullButton(id, isPaused, game === null ? 'primary' : ''));
 };

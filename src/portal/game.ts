@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
-import { findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
+import { findDecidedRevision, findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { identifier } from '#src/contract/text.ts';
@@ -16,6 +16,7 @@ import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
+import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
@@ -85,6 +86,13 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
     ),
   );
 
+/** Names the fields that changed since the decision before; none if its pictures alone have other bytes. */
+const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promise<string[]> => {
+  const decided_revision = await findDecidedRevision(sql, game_id, revision);
+  if (decided_revision === undefined) return [];
+  return (await describeChanges(sql, [{ game_id, decided_revision }])).get(game_id) ?? [];
+};
+
 /** A withdrawn game has no other status for its developer. */
 const statusBadge = (game: GameRow | null): SafeHtml =>
   game === null
@@ -142,6 +150,11 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
         ? html`${happened}${unknown}`
         : html`<div class="split"><div>${happened}${thread?.shown}</div>
 <div class="stick">${gameSection(game, waiting, schedule)}</div></div>${pictures}${revision && textsSection(revision)}`;
+    const around = {
+      appeals: thread,
+      changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
+      isPaused: application?.status === 'paused',
+    };
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
@@ -149,7 +162,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: html`${statusBadge(game)} ${title === id ? null : mono(id)}`,
-      body: html`${answerBanner(timeline, thread)}${body}`,
+      body: html`${answerBanner(timeline, around)}${body}`,
     });
   });
 

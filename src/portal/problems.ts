@@ -2,6 +2,7 @@
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
@@ -45,7 +46,12 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   const title = 'What could not be stored';
   const body = listTable(failureGroupList, groups, {
     linkTo,
-    only: ['reasons', 'extent', 'example', 'games'],
+    only: [
+      'reasons',
+      'extent',
+      ...(groups.some(({ example }) => example !== NO_GAME) ? ['example'] : []),
+      'games',
+    ],
     cells: { reasons: explainFailure },
     label: title,
     stacked: 'lines',

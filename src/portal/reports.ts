@@ -95,9 +95,10 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
       }),
     ]);
     const causes = groupByCause(failures);
+    const hasGames = failures.some(({ application_game_id }) => application_game_id !== NO_GAME);
     const latest = listTable(failureList, [...causes.keys()], {
       linkTo,
-      only: ['reasons', 'game', 'count', 'last'],
+      only: ['reasons', ...(hasGames ? ['game'] : []), 'count', 'last'],
       cells: {
         reasons: explainFailure,
         game: (failure) => gamesCell(causes.get(failure) ?? []),
@@ -106,11 +107,11 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
       label: 'Failures',
     });
     const isCut = failures.length === FAILURES_SHOWN;
-    const cut = isCut ? html`<span class="soft">the latest ${FAILURES_SHOWN}</span>` : null;
+    const title = failures.length === 1 ? 'A failure to mend' : `${number(failures.length)} failures to mend`;
     const check = html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
     const failed =
       failures.length > 0
-        ? section('What to fix', latest, { tone: 'warn', aside: html`${cut}${check}` })
+        ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside: check })
         : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
     const { rows: shown, folded } = foldQuietRuns(runs.rows);
     const runTable = runs.body({

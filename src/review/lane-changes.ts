@@ -1,7 +1,7 @@
 /** What changed in the games of the changed lane since they were decided. */
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
-import { type LaneGame, listLaneContents } from '#db/queries/lanes.ts';
+import { type DecidedGame, listLaneContents } from '#db/queries/lanes.ts';
 import { addressIdentity } from '#src/rules/address-identity.ts';
 
 /** Compares the identities of addresses, because a new signature alone changes no picture. */
@@ -15,7 +15,7 @@ const isSame = (
 /** Names the changed fields of each game; `picture replaced` if no field differs. */
 export const describeChanges = async (
   sql: Queryable,
-  games: readonly LaneGame[],
+  games: readonly DecidedGame[],
 ): Promise<Map<string, string[]>> => {
   const contents = await listLaneContents(sql, games);
   const ruleOf = await readIdentityRules(

@@ -1,10 +1,12 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
+import { upsertGames } from '#db/queries/games.ts';
 import { findPictures } from '#db/queries/pictures.ts';
 import { insertMessage } from '#db/queries/threads.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
+import { fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -179,6 +181,23 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(await head('i-1')).toEqual(['passed', 'good: The game is live.']);
   await sql`update games set withdrawn_at = now() where application_game_id = 'i-2'`;
   expect(await head('i-2')).toEqual(['withdrawn', 'warn: The game is withdrawn: ivy no longer lists it.']);
+  const now = { game_id: 'i-1', game_name: 'Another name', game_info: 'New.' };
+  await upsertGames(sql, 'ivy', [fetchedGame(now, new Date())]);
+  const [status, title] = await head('i-1');
+  expect([status, title]).toEqual([
+    'pending',
+    'info: The game was passed at revision 1, has changed since, and waits for a decision.',
+  ]);
+  const changed = await page('/portal/game?id=i-1');
+  expect(changed).toContain(
+    'What changed: <span class="tags"><span class="badge info">name</span><span class="badge info">description</span></span>',
+  );
+  expect(changed).toContain('Pull this game now</button>');
+  await sql`update applications set status = 'paused' where application_id = 'ivy'`;
+  const paused = await page('/portal/game?id=i-1');
+  expect(paused).not.toContain('Pull this game now</button>');
+  expect(paused).toContain('nothing is pulled until the platform');
+  await sql`update applications set status = 'active' where application_id = 'ivy'`;
   expect(await head('none')).toEqual(['not stored', 'info: No run of ivy has read its whole list yet.']);
   expect(await page('/portal/game?id=none')).not.toContain('<h2>Timeline</h2>');
 });
