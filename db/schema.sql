@@ -433,7 +433,8 @@ create table games (
   constraint games_keys CHECK (GREATEST(octet_length(application_game_id), octet_length(game_name)) <= 2048),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
   constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
-  constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
+  constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone),
+  constraint games_words CHECK (length(search) <= 100)
 );
 
 create table held_games (
@@ -1967,7 +1968,7 @@ begin
     and not exists (select from games where search @@ array_to_tsvector(array[former.word])::text::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
-  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  where ascii(word) > 64 and length(word) <= 24 and not exists (select from search_words known where known.word = words.word);
   return null;
 end
 $function$;
@@ -2087,7 +2088,7 @@ begin
   insert into search_words (word, keys)
   select word, search_keys(word)
   from (select distinct word from affected_games, unnest(tsvector_to_array(search)) as word) as words
-  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  where ascii(word) > 64 and length(word) <= 24 and not exists (select from search_words known where known.word = words.word);
   return null;
 end
 $function$;

@@ -285,6 +285,7 @@ CREATE TABLE "games" (
 	CONSTRAINT "games_pictures" CHECK (("games"."game_icon" = '{}' or array_ndims("games"."game_icon") = 1 and array_lower("games"."game_icon", 1) = 1 and array_position("games"."game_icon", null) is null
           and cardinality("games"."game_icon") <= 100) and ("games"."game_store_pic" = '{}' or array_ndims("games"."game_store_pic") = 1 and array_lower("games"."game_store_pic", 1) = 1 and array_position("games"."game_store_pic", null) is null
           and cardinality("games"."game_store_pic") <= 100)),
+	CONSTRAINT "games_words" CHECK (length("games"."search") <= 100),
 	CONSTRAINT "games_times" CHECK (least("games"."fetched_at", "games"."addresses_end_at") >= '1970-01-01Z' and greatest("games"."fetched_at", "games"."addresses_end_at") < '10000-01-01Z'),
 	CONSTRAINT "games_audit_time" CHECK (("games"."audit_status" = 'pending') = ("games"."audit_time" is null))
 );

@@ -35,8 +35,8 @@ as $$
   from generate_series(1, length(word)) as places (place)
 $$;
 
--- Adds the new words of games to search_words. A lexeme with a mark (#, @, +) is no word of letters. It waits for no other
--- writer, so two may add the same word.
+-- Adds the new words of games to search_words. A lexeme with a mark (#, @, +) is no word of letters, and one of more than 24
+-- letters none of ours: its keys would take megabytes. It waits for no other writer, so two may add the same word.
 create function keep_words() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
@@ -45,7 +45,7 @@ begin
   insert into search_words (word, keys)
   select word, search_keys(word)
   from (select distinct word from affected_games, unnest(tsvector_to_array(search)) as word) as words
-  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  where ascii(word) > 64 and length(word) <= 24 and not exists (select from search_words known where known.word = words.word);
   return null;
 end
 $$;
@@ -71,7 +71,7 @@ begin
     and not exists (select from games where search @@ array_to_tsvector(array[former.word])::text::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
-  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  where ascii(word) > 64 and length(word) <= 24 and not exists (select from search_words known where known.word = words.word);
   return null;
 end
 $$;

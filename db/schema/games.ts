@@ -104,6 +104,8 @@ export const games = pgTable(
     areShort('games_texts', [table.game_package_url, table.list_hash, ...shortContent(table)]),
     areShort('games_content', longContent(table), CONTENT_BYTES),
     areLists('games_pictures', [table.game_icon, table.game_store_pic]),
+    // Ours have at most 26. A later name looks up each former one.
+    check('games_words', sql`length(${table.search}) <= 100`),
     areTimes('games_times', table.fetched_at, table.addresses_end_at),
     check('games_audit_time', sql`(${table.audit_status} = 'pending') = (${table.audit_time} is null)`),
   ],

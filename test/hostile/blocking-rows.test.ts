@@ -101,6 +101,17 @@ test('a game is decided on, whose name is as long as an index takes while it is 
   await pass(await storeGame({ game_name: nameOf(2_048) }));
 });
 
+test('a later name of a game looks up no thousands of words, and no word has keys of megabytes', async () => {
+  const { sql } = database;
+  await storeGame();
+  const words = (count: number, length: number) =>
+    database.as('worker').unsafe(`update games set search = array_to_tsvector(array(
+      select 'w' || lpad(i::text, ${length}, 'x') from generate_series(1, ${count}) i))`);
+  await expect(words(101, 5)).rejects.toMatchObject(CHECK_VIOLATION);
+  await words(100, 2_000);
+  expect(await sql`select from search_words where length(word) > 24`).toEqual([]);
+});
+
 test('a word of a game that Postgres would parse as several keeps no later name out', async () => {
   await storeGame();
   const word = String.raw`a\ b' & c`;

@@ -433,7 +433,8 @@ create table games (
   constraint games_keys CHECK (GREATEST(octet_length(application_game_id), octet_length(game_name)) <= 2048),
   constraint games_pictures CHECK ((game_icon = '{}'::text[] OR array_ndims(game_icon) = 1 AND array_lower(game_icon, 1) = 1 AND array_position(game_icon, NULL::text) IS NULL AND cardinality(game_icon) <= 100) AND (game_store_pic = '{}'::text[] OR array_ndims(game_store_pic) = 1 AND array_lower(game_store_pic, 1) = 1 AND array_position(game_store_pic, NULL::text) IS NULL AND cardinality(game_store_pic) <= 100)),
   constraint games_texts CHECK (GREATEST(octet_length(game_package_url), octet_length(list_hash), octet_length(game_store_video), octet_length(content_hash)) <= 20000),
-  constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
+  constraint games_times CHECK (LEAST(fetched_at, addresses_end_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(fetched_at, addresses_end_at) < '10000-01-01 00:00:00+00'::timestamp with time zone),
+  constraint games_words CHECK (length(search) <= 100)
 );
 
 create table held_games (
@@ -918,8 +919,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"ba791c865824597b612644fe05bdbb2b48ea3460ac936a478e402b1f207b5900","created_at":1795509821388}'),
-  ('{"id":2,"hash":"d35854f328d7e5f04449a94c0cc1c85634c78730911e7b55eac891ce336099e3","created_at":1795509822667}')
+  ('{"id":1,"hash":"6263175ef1bcafb385bd2a1a95537304c33356ea12391992d9e872db95315cc6","created_at":1795509821388}'),
+  ('{"id":2,"hash":"774c83a79b3d364fc62ccdd771baf1881e1bdbddcef821e036781e8b6e3d9e5b","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2347,7 +2348,7 @@ begin
     and not exists (select from games where search @@ array_to_tsvector(array[former.word])::text::tsquery);
   insert into search_words (word, keys)
   select word, search_keys(word) from unnest(tsvector_to_array(new.search)) as words (word)
-  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  where ascii(word) > 64 and length(word) <= 24 and not exists (select from search_words known where known.word = words.word);
   return null;
 end
 $function$;
@@ -2467,7 +2468,7 @@ begin
   insert into search_words (word, keys)
   select word, search_keys(word)
   from (select distinct word from affected_games, unnest(tsvector_to_array(search)) as word) as words
-  where ascii(word) > 64 and not exists (select from search_words known where known.word = words.word);
+  where ascii(word) > 64 and length(word) <= 24 and not exists (select from search_words known where known.word = words.word);
   return null;
 end
 $function$;
