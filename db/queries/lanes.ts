@@ -61,12 +61,15 @@ const readStreams = async (sql: Queryable, application_id: string | undefined) =
   };
 };
 
+/** A subquery, because Postgres calls the function for each row otherwise. */
+const usualTarget = (sql: Queryable): Fragment => sql`(select review_target_ms('normal'))`;
+
 /** How the tables of one lane give its games in the order in which they are due, after a place. */
 type Scan = {
   /** The games of the application `s.application_id`, which are due after `s.target_ms`. */
   ofOne: Fragment;
   /** The games of all applications but some. */
-  ofOthers: (excluded: string[], most: number) => Fragment;
+  ofOthers: (excluded: string[], most: Fragment) => Fragment;
 };
 
 /**
@@ -83,7 +86,7 @@ const scanNew = (sql: Queryable, { after, descending }: LanePage): Scan => {
   const columns = (target: Fragment) => sql`
     g.game_id, g.game_name, to_timestamp((game_ms(g.game_id) + ${target}) / 1000.0) as due, null::timestamptz as since,
     null::int as decided_revision`;
-  const usual = sql`review_target_ms('normal')`;
+  const usual = usualTarget(sql);
   return {
     ofOne: sql`
       select ${columns(sql`s.target_ms`)} from games g ${where(sql, [
@@ -119,7 +122,7 @@ const scanChanged = (sql: Queryable, { after, descending }: LanePage): Scan => {
     ofOne: scan(sql`s.target_ms`, sql`c.application_id = s.application_id`),
     ofOthers: (excluded, most) =>
       sql`${scan(
-        sql`review_target_ms('normal')`,
+        usualTarget(sql),
         excluded.length > 0 && sql`c.application_id <> all(${excluded}::text[])`,
       )} limit ${most}`,
   };
@@ -138,13 +141,20 @@ export const listLanePage = async (
 ): Promise<Listed<LaneGame>> => {
   const { limit, descending, uncounted = false } = page;
   const direction = descending ? sql`desc` : sql`asc`;
+  // A parameter as LIMIT counts as a tenth of the lane, so Postgres would plan each page of a long lane anew.
+  const literal = (count: number): Fragment => sql.unsafe(String(count));
   // One game more than the page shows whether there is a next page.
-  const most = limit + 1;
+  const most = literal(limit + 1);
   const { single, excluded } = await readStreams(sql, application_id);
-  const [fromOthers, fromOne] =
-    search === undefined
-      ? [most, most]
-      : [LANE_NAMES_COMPARED, Math.max(most, Math.ceil(LANE_NAMES_COMPARED / Math.max(1, single.length)))];
+  const ofEach = Math.ceil(LANE_NAMES_COMPARED / Math.max(1, single.length));
+  const fromOthers = search === undefined ? most : literal(LANE_NAMES_COMPARED);
+  const fromOne = search === undefined ? most : literal(Math.max(limit + 1, ofEach));
+  // Postgres assumes some applications of an array that it does not know, and plans for them each time.
+  const streams =
+    single.length === 0
+      ? sql`select null::text as application_id, null::bigint as target_ms where false`
+      : sql`select * from unnest(${single.map((stream) => stream.application_id)}::text[],
+                                 ${single.map(({ target_ms }) => target_ms)}::bigint[]) as s (application_id, target_ms)`;
   const { ofOne, ofOthers } = (lane === 'new' ? scanNew : scanChanged)(sql, page);
   const others =
     application_id === undefined
@@ -156,13 +166,10 @@ export const listLanePage = async (
       ? sql``
       : sql`${names} where ${contains(sql, search, [lane === 'new' ? 's.game_name' : 'g.game_name'])}`;
   const read = await sql<ScannedGame[]>`
-    with streams as (
-      select * from unnest(${single.map((stream) => stream.application_id)}::text[],
-                           ${single.map(({ target_ms }) => target_ms)}::bigint[]) as s (application_id, target_ms)
-    ), heads as (
+    with streams as (${streams}), heads as (
       select s.application_id, s.target_ms, head.due, head.game_id
       from streams s cross join lateral (${ofOne} limit 1) head
-      order by due ${direction}, game_id ${direction} limit ${most + 1}
+      order by due ${direction}, game_id ${direction} limit ${most} + 1
     ), begun as (
       select s.application_id as stream, each.*
       from (select * from heads order by due ${direction}, game_id ${direction} limit ${most}) s
@@ -175,7 +182,7 @@ export const listLanePage = async (
       select due, game_id from (
         (select due, game_id from heads order by due ${direction}, game_id ${direction} offset ${most})
         union all
-        select due, game_id from numbered where n = case stream when '' then ${fromOthers}::int else ${fromOne}::int end
+        select due, game_id from numbered where n = case stream when '' then ${fromOthers} else ${fromOne} end
       ) as ends order by due ${direction}, game_id ${direction} limit 1
     ), found as (
       select s.* from numbered s ${named} ${search === undefined ? sql`where` : sql`and`} not exists (
