@@ -89,8 +89,9 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       findEventWebhook(sql, application_id),
     ]);
     const isFailing = webhook !== undefined && mayMendAddress(webhook);
-    // Without an address, no event has a delivery, and there is nothing to filter by.
+    // Without an address, no event has a delivery.
     const isPulled = webhook === undefined && events.rows.every(({ state }) => state === null);
+    const isWhole = events.filter.state === undefined && (isPulled || events.rows.length === 0);
     const shown = events.body({
       linkTo,
       cells: EVENT_CELLS,
@@ -102,7 +103,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       title: 'Events',
       at: HERE,
       body: html`${isFailing ? failingBanner(webhook) : null}${addressSection(webhook, isFailing)}
-${isPulled && events.filter.state === undefined ? null : events.filters}${shown}`,
+${isWhole ? null : events.filters}${shown}`,
       lead: 'Every change of the status of a game, kept for 90 days.',
     });
   });

@@ -18,7 +18,6 @@ import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
-import { HELD_BACK, type WaitingPlace } from '#src/rules/answer.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import {
@@ -47,14 +46,8 @@ export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow
 detail alone within ${formatDuration(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
 <code>POST /open-api/game/refresh</code>.`;
 
-const describePlace = ({ lane, place, games, since, is_held }: WaitingPlace): SafeHtml | string =>
-  is_held
-    ? HELD_BACK
-    : html`number ${number(place)} of ${number(games)} in the ${lane} lane, waiting since ${ago(since)}`;
-
-const gameSection = (game: GameRow, waiting: WaitingPlace | null, schedule: SafeHtml | null): SafeHtml => {
+const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
   const known = facts([
-    ...(waiting === null ? [] : [['Review', describePlace(waiting)] as const]),
     ...(game.audit_time === null ? [] : [['Decided', ago(game.audit_time)] as const]),
     ['Revision', game.revision],
     ['Fetched', ago(game.fetched_at)],
@@ -149,7 +142,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       game === null
         ? html`${happened}${unknown}`
         : html`<div class="split"><div>${happened}${thread?.shown}</div>
-<div class="stick">${gameSection(game, waiting, schedule)}</div></div>${pictures}${revision && textsSection(revision)}`;
+<div class="stick">${gameSection(game, schedule)}</div></div>${pictures}${revision && textsSection(revision)}`;
     const around = {
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],

@@ -21,7 +21,7 @@ import { identifier } from '#src/contract/text.ts';
 import { firstLetter } from '#src/lib/printable.ts';
 import { holderOf } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
-import { ago, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, badge, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const KIB = 1_024;
@@ -105,12 +105,17 @@ export const picturesSection = async (
     return [shot(game.application_game_id, n, alt, address.url, { ...picture, outcome })];
   });
   const missing = addresses.length - shots.length;
+  const broken = addresses.filter((address) => {
+    const outcome = pictures.get(address)?.outcome ?? null;
+    return outcome !== null && outcome !== 'shown';
+  }).length;
   return section(
     'Pictures as the platform has them',
     html`${shots.length === 0 ? null : html`<div class="gallery">${shots}</div>`}<div class="body">
 ${missing === 0 ? null : html`<p>${missing} of ${addresses.length} pictures are not fetched yet.</p>`}
 <p class="soft">The platform fetches pictures when a reviewer is about to look, when it decides, and from time to time
 afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
+    { aside: broken === 0 ? undefined : badge(`${broken} of ${addresses.length} cannot be fetched`, 'warn') },
   );
 };
 

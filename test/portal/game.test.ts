@@ -84,7 +84,9 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const failing = openPictures(sql, ['cypress']);
   await failing.fail(other);
   failing.close();
-  expect(await mine.page('/portal/game?id=c-1')).toMatch(/"frame warn">not found \(404\)</);
+  const broken = await mine.page('/portal/game?id=c-1');
+  expect(broken).toMatch(/"frame warn">not found \(404\)</);
+  expect(broken).toContain('<span class="badge warn">1 of 2 cannot be fetched</span>');
   expect((await mine.call('/portal/picture?id=c-1&n=0')).status).toBe(404);
   for (const path of [
     '/portal/picture?id=d-1&n=0',
