@@ -63,6 +63,14 @@ const POSTGRES_CLOSER: readonly { code: string; message: RegExp; words: Words }[
     ],
   },
   {
+    code: '53200',
+    message: /shared memory/,
+    words: [
+      'Postgres has no room for a further lock',
+      'No new session connects: kill the process of a long transaction on its server, or raise max_locks_per_transaction.',
+    ],
+  },
+  {
     code: '53300',
     message: /for role/,
     words: [

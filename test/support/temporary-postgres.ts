@@ -20,11 +20,16 @@ export const makeTemporaryHome = async (): Promise<string> => {
 };
 
 /** Starts an embedded Postgres in a directory that goes with it. `databaseUrl` is a superuser's. */
-export const startTemporaryPostgres = async (): Promise<AsyncDisposable & { databaseUrl: string }> => {
+export const startTemporaryPostgres = async (
+  settings: Record<string, string> = {},
+): Promise<AsyncDisposable & { databaseUrl: string }> => {
   await using started = new AsyncDisposableStack();
   const home = await makeTemporaryHome();
   started.defer(() => removeHome(home));
-  const { databaseUrl, stop } = await startEmbeddedPostgres({ home, settings: FAST_SETTINGS });
+  const { databaseUrl, stop } = await startEmbeddedPostgres({
+    home,
+    settings: { ...FAST_SETTINGS, ...settings },
+  });
   started.defer(stop);
   const running = started.move();
   return { databaseUrl, [Symbol.asyncDispose]: () => running.disposeAsync() };
