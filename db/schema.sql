@@ -1304,6 +1304,7 @@ AS $function$
 declare
   game games;
 begin
+  perform refuse_snapshots();
   new.application_id := (select application_id from games where game_id = new.game_id);
   if new.kind = 'answer' then
     -- The process that answers applications could name an operator.
@@ -2109,6 +2110,7 @@ CREATE OR REPLACE FUNCTION limit_developer(of_application text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
   perform from applications where application_id = of_application for no key update;
   if 500 <= (select count(*) from game_messages
       where application_id = of_application and kind = 'answer' and written_at > now() - interval '24 hours')
@@ -2125,6 +2127,8 @@ CREATE OR REPLACE FUNCTION limit_reasons()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
+  lock table reasons in share row exclusive mode;
   if 1000 <= (select count(*) from reasons where code <> new.code) then
     raise exception 'There are 1,000 reasons: change the words of one.' using errcode = 'GC002';
   end if;
@@ -2594,6 +2598,18 @@ AS $function$
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
     raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_snapshots()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if current_setting('transaction_isolation') not like 'read %' then
+    raise exception 'Only transactions of the isolation level read committed write here.' using errcode = 'insufficient_privilege';
   end if;
 end
 $function$;

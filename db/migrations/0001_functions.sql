@@ -93,12 +93,26 @@ insert into reasons (code, label, position) values
   ('duplicate', 'The game is in the catalogue already', 6),
   ('other', 'Another reason, see the text', 7);
 
+-- A transaction with a snapshot of its own counts without the rows of those for which it waited.
+create function refuse_snapshots() returns void
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  if current_setting('transaction_isolation') not like 'read %' then
+    raise exception 'Only transactions of the isolation level read committed write here.' using errcode = 'insufficient_privilege';
+  end if;
+end
+$$;
+
 -- Every decision, and every page of a game, reads all reasons.
 create function limit_reasons() returns trigger
 language plpgsql
 set search_path = public, pg_temp
 as $$
 begin
+  perform refuse_snapshots();
+  lock table reasons in share row exclusive mode;
   if 1000 <= (select count(*) from reasons where code <> new.code) then
     raise exception 'There are 1,000 reasons: change the words of one.' using errcode = 'GC002';
   end if;
@@ -1089,6 +1103,7 @@ language plpgsql
 set search_path = public, pg_temp
 as $$
 begin
+  perform refuse_snapshots();
   perform from applications where application_id = of_application for no key update;
   if 500 <= (select count(*) from game_messages
       where application_id = of_application and kind = 'answer' and written_at > now() - interval '24 hours')
@@ -1107,6 +1122,7 @@ as $$
 declare
   game games;
 begin
+  perform refuse_snapshots();
   new.application_id := (select application_id from games where game_id = new.game_id);
   if new.kind = 'answer' then
     -- The process that answers applications could name an operator.

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { INSUFFICIENT_PRIVILEGE, TALK_REFUSED } from '#db/sqlstate.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 
@@ -19,6 +20,25 @@ it('a stolen API writes to no developer, and in a thread only as the application
   await attempt('api', write('answer', 'olga'));
   const entries = await database.sql<{ written_by: string }[]>`select written_by from game_messages`;
   expect(entries.map(({ written_by }) => written_by)).toEqual(['acme']);
+});
+
+it('a stolen API writes in a thread no more than its developer may, also by transactions that began at once', async () => {
+  const { sql } = database;
+  const answer =
+    "insert into game_messages (game_id, kind, written_by, text) select game_id, 'answer', '', 'x' from games";
+  const refused: unknown[] = [];
+  for (const isolation of ['repeatable read', 'serializable', 'read committed']) {
+    const login = database.as('api');
+    await login
+      .begin(async (tx) => {
+        await tx.unsafe(`set transaction isolation level ${isolation}`);
+        await tx`select from games`;
+        for (let n = 0; n < 101; n += 1) await tx.savepoint((within) => within.unsafe(answer));
+      })
+      .catch((error: { code?: string }) => refused.push(error.code));
+  }
+  expect(refused).toEqual([INSUFFICIENT_PRIVILEGE, INSUFFICIENT_PRIVILEGE, TALK_REFUSED]);
+  expect(await sql`select from game_messages where text = 'x'`).toEqual([]);
 });
 
 it('a stolen API writes to the audit log answers and appeals of applications, and nothing of a person', async () => {

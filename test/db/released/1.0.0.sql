@@ -920,7 +920,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"6263175ef1bcafb385bd2a1a95537304c33356ea12391992d9e872db95315cc6","created_at":1795509821388}'),
-  ('{"id":2,"hash":"774c83a79b3d364fc62ccdd771baf1881e1bdbddcef821e036781e8b6e3d9e5b","created_at":1795509822667}')
+  ('{"id":2,"hash":"51f14aef8a87abcbd8bcc294fdcb7ace07c2503fa21257a538460156fa72f996","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1684,6 +1684,7 @@ AS $function$
 declare
   game games;
 begin
+  perform refuse_snapshots();
   new.application_id := (select application_id from games where game_id = new.game_id);
   if new.kind = 'answer' then
     -- The process that answers applications could name an operator.
@@ -2489,6 +2490,7 @@ CREATE OR REPLACE FUNCTION limit_developer(of_application text)
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
   perform from applications where application_id = of_application for no key update;
   if 500 <= (select count(*) from game_messages
       where application_id = of_application and kind = 'answer' and written_at > now() - interval '24 hours')
@@ -2505,6 +2507,8 @@ CREATE OR REPLACE FUNCTION limit_reasons()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
+  lock table reasons in share row exclusive mode;
   if 1000 <= (select count(*) from reasons where code <> new.code) then
     raise exception 'There are 1,000 reasons: change the words of one.' using errcode = 'GC002';
   end if;
@@ -2974,6 +2978,18 @@ AS $function$
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
     raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
+  end if;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_snapshots()
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if current_setting('transaction_isolation') not like 'read %' then
+    raise exception 'Only transactions of the isolation level read committed write here.' using errcode = 'insufficient_privilege';
   end if;
 end
 $function$;
