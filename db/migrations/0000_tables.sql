@@ -418,6 +418,7 @@ CREATE TABLE "kyc_former_records" (
 	"received_at" timestamp with time zone NOT NULL,
 	"replaced_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"changed_fields" text[] NOT NULL,
+	CONSTRAINT "kyc_former_records_times" CHECK (least("kyc_former_records"."received_at") >= '1970-01-01Z' and greatest("kyc_former_records"."received_at") < '10000-01-01Z'),
 	CONSTRAINT "kyc_former_records_data_keys" CHECK ("kyc_former_records"."data_keys" = jsonb_path_query_array("kyc_former_records"."data_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("kyc_former_records"."data_keys"::text) <= 20000),
@@ -457,6 +458,7 @@ CREATE TABLE "kyc_records" (
 	"changed_fields" text[] NOT NULL,
 	"field_fingerprints" "bytea" NOT NULL,
 	CONSTRAINT "kyc_records_record_id_unique" UNIQUE("record_id"),
+	CONSTRAINT "kyc_records_times" CHECK (least("kyc_records"."received_at") >= '1970-01-01Z' and greatest("kyc_records"."received_at") < '10000-01-01Z'),
 	CONSTRAINT "kyc_records_data_keys" CHECK ("kyc_records"."data_keys" = jsonb_path_query_array("kyc_records"."data_keys",
       'strict $[*] ? (@.key_id.type() == "string" && @.wrapped.type() == "string")', '{}', true)
       and octet_length("kyc_records"."data_keys"::text) <= 20000),

@@ -91,6 +91,7 @@ export const kycRecords = pgTable(
   },
   (table) => [
     index('kyc_records_tax_id').on(table.tax_id_fingerprint),
+    areTimes('kyc_records_times', table.received_at),
     areKeys('kyc_records_data_keys', table.data_keys),
     areLists('kyc_records_changed_fields', [table.changed_fields]),
     areShort('kyc_records_sizes', [
@@ -118,6 +119,7 @@ export const kycFormerRecords = pgTable(
   (table) => [
     index('kyc_former_records_application').on(table.application_id),
     index('kyc_former_records_replaced_at').on(table.replaced_at),
+    areTimes('kyc_former_records_times', table.received_at),
     areKeys('kyc_former_records_data_keys', table.data_keys),
     areLists('kyc_former_records_changed_fields', [table.changed_fields]),
     areShort('kyc_former_records_sizes', [table.changed_fields, ...sealedValues(table)]),

@@ -9,10 +9,12 @@ import { claimFirstGame, leaseGame } from '#db/queries/game-leases.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { listDueSubscriptions } from '#db/queries/subscriptions.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
+import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 
 const { database, expectRefused } = useStolenLogins();
 const GAME = '00000000-0000-7000-8000-000000000001';
@@ -110,4 +112,15 @@ test('no former version of a KYC record is replaced later than now', async () =>
   await expectRefused('worker', [
     'insert into kyc_former_records (replaced_at) select replaced_at from kyc_former_records',
   ]);
+});
+
+test('no record was received before all time, which Postgres below 17 does not subtract: the first page of the desk failed', async () => {
+  await store(database.sql, ringOf(['k1']), 'acme', PLANTED);
+  const kept = `record_id, application_id, cp_id, ${KYC_SEALED_FIELDS.join(', ')}, data_keys, changed_fields`;
+  for (const plant of [
+    `with former as (delete from kyc_records returning *) insert into kyc_records
+     select r.* from former, jsonb_populate_record(null::kyc_records, to_jsonb(former) || '{"received_at": "-infinity"}') r`,
+    `insert into kyc_former_records (${kept}, received_at) select ${kept}, '-infinity' from kyc_records`,
+  ])
+    await expect(database.as('worker').unsafe(plant)).rejects.toMatchObject({ code: '23514' });
 });

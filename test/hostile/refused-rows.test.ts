@@ -46,14 +46,14 @@ test('each number that a process may write has a check, and each text, list, JSO
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
       join pg_type t on t.oid = a.atttypid
     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname <> 'application_id'
-      and (t.typcategory = 'A' or t.typname in ('int2', 'int4', 'int8', 'text', 'jsonb', 'bytea', 'date'))
+      and (t.typcategory = 'A' or t.typname in ('int2', 'int4', 'int8', 'text', 'jsonb', 'bytea', 'date', 'tsvector'))
       and exists (select from unnest(${DATABASE_ROLES.filter((role) => role !== 'operator').map(roleName)}::text[]) role
                   where has_column_privilege(role, c.oid, a.attnum, 'INSERT')
                      or has_column_privilege(role, c.oid, a.attnum, 'UPDATE'))
       and not exists (
         select from pg_constraint k cross join pg_get_constraintdef(k.oid) as definition
         where k.conrelid = c.oid and a.attnum = any(k.conkey) and (k.contype = 'f' or k.contype = 'c' and (
-          t.typname in ('int2', 'int4', 'int8', 'date')
+          t.typname in ('int2', 'int4', 'int8', 'date', 'tsvector')
           or t.typname in ('text', 'bytea') and definition ~ ('(octet|char)_length\\(' || a.attname || '\\)')
           or definition ~ ('octet_length\\(\\(' || a.attname || '\\)::text\\)')
           or definition ~ ('\\m' || a.attname || ' (= ANY|~)'))))

@@ -513,7 +513,8 @@ create table kyc_former_records (
   constraint kyc_former_records_pkey PRIMARY KEY (record_id),
   constraint kyc_former_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL AND cardinality(changed_fields) <= 100),
   constraint kyc_former_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
-  constraint kyc_former_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000)
+  constraint kyc_former_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank)) <= 20000),
+  constraint kyc_former_records_times CHECK (LEAST(received_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(received_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table kyc_keys (
@@ -549,7 +550,8 @@ create table kyc_records (
   constraint kyc_records_record_id_unique UNIQUE (record_id),
   constraint kyc_records_changed_fields CHECK (changed_fields = '{}'::text[] OR array_ndims(changed_fields) = 1 AND array_lower(changed_fields, 1) = 1 AND array_position(changed_fields, NULL::text) IS NULL AND cardinality(changed_fields) <= 100),
   constraint kyc_records_data_keys CHECK (data_keys = jsonb_path_query_array(data_keys, 'strict $[*]?(@."key_id".type() == "string" && @."wrapped".type() == "string")'::jsonpath, '{}'::jsonb, true) AND octet_length(data_keys::text) <= 20000),
-  constraint kyc_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000)
+  constraint kyc_records_sizes CHECK (GREATEST(octet_length(changed_fields::text), octet_length(cp_name), octet_length(cp_short_name), octet_length(legal_entity), octet_length(id_type), octet_length(id_number), octet_length(tax_id), octet_length(registered_address), octet_length(corporate_account), octet_length(opening_bank), octet_length(fingerprint), octet_length(tax_id_fingerprint), octet_length(field_fingerprints)) <= 20000),
+  constraint kyc_records_times CHECK (LEAST(received_at) >= '1970-01-01 00:00:00+00'::timestamp with time zone AND GREATEST(received_at) < '10000-01-01 00:00:00+00'::timestamp with time zone)
 );
 
 create table kyc_states (
@@ -919,7 +921,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"6263175ef1bcafb385bd2a1a95537304c33356ea12391992d9e872db95315cc6","created_at":1795509821388}'),
+  ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
   ('{"id":2,"hash":"51f14aef8a87abcbd8bcc294fdcb7ace07c2503fa21257a538460156fa72f996","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
