@@ -47,6 +47,7 @@ const STYLES = [
   'decide-many',
   'requests',
   'portal',
+  'portal-narrow',
   'utilities',
   'print',
 ];
