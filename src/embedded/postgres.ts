@@ -14,8 +14,8 @@ export type EmbeddedInstance = {
   databaseUrl: string;
   /** Stops Postgres in order. Can be called twice. */
   stop(): Promise<void>;
-  /** Resolves when Postgres ends before `stop` is called. */
-  lost: Promise<void>;
+  /** Resolves when Postgres ends before `stop` is called, with a sentence that names its log. */
+  lost: Promise<string>;
 };
 
 /** `instance.json` exists while the instance runs. `pid` is the process that started it. */
@@ -64,7 +64,7 @@ const start = async (home: string, options: StartOptions): Promise<EmbeddedInsta
   return {
     databaseUrl,
     lost: new Promise((resolve) => {
-      ended.then(() => stopping ?? resolve());
+      ended.then((reason) => stopping ?? resolve(reason));
     }),
     stop: () => {
       stopping ??= running.disposeAsync();

@@ -14,8 +14,8 @@ const run = promisify(execFile);
 export type Postmaster = {
   databaseUrl: string;
   stop(): Promise<void>;
-  /** Resolves when Postgres has ended, for any reason. */
-  ended: Promise<unknown>;
+  /** Resolves when Postgres has ended, for any reason, with a sentence that names its log. */
+  ended: Promise<string>;
 };
 
 export type StartOptions = { settings: Record<string, string>; onProgress: (message: string) => void };
@@ -69,7 +69,8 @@ export const startPostmaster = async (cluster: Cluster, options: StartOptions): 
     try {
       await untilListening(cluster.data, port, child);
       await createDatabase(urlOf('postgres'));
-      return { databaseUrl: urlOf(DATABASE), stop: () => stop(child), ended: once(child, 'exit') };
+      const ended = once(child, 'exit').then(() => `the embedded Postgres ended: its log says why (${log})`);
+      return { databaseUrl: urlOf(DATABASE), stop: () => stop(child), ended };
     } catch (cause) {
       const endedByItself = hasEnded(child);
       await stop(child);

@@ -36,7 +36,7 @@ export const startEverything = async (
     const instance = await startEmbeddedPostgres({ home: config.home, onProgress });
     started.defer(() => instance.stop());
     databaseUrl = instance.databaseUrl;
-    lost = instance.lost.then(() => 'the embedded Postgres ended');
+    lost = instance.lost;
   }
   await migrateAll(config, databaseUrl, logger, (note) => logger.info(note));
   await beforeParts(databaseUrl);

@@ -74,6 +74,18 @@ describe('one owner', () => {
     expect(await findRunningInstance(home)).toBe(databaseUrl);
   });
 
+  test('A Postgres that ends by itself names its log', async () => {
+    const home = await makeHome();
+    const { databaseUrl, lost } = await start(home);
+    const [{ pid } = {}] = await query(
+      databaseUrl,
+      "select (regexp_split_to_array(pg_read_file('postmaster.pid'), '\n'))[1]::int as pid",
+    );
+    process.kill(Number(pid), 'SIGQUIT');
+    const [, log = ''] = /^the embedded Postgres ended: its log says why \((.+)\)$/.exec(await lost) ?? [];
+    expect(await readFile(log, 'utf8')).toContain('immediate shutdown');
+  });
+
   test('Stopping twice is stopping once', async () => {
     const instance = await start(await makeHome());
     await Promise.all([instance.stop(), instance.stop()]);
