@@ -120,7 +120,7 @@ export const databaseUrl = z
   });
 
 export const httpUrlSetting = z.string().refine((text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
-  error: 'is not an address such as https://console.example',
+  error: 'is not an address with http:// or https://, such as https://host.example:3128',
   abort: true,
 });
 

@@ -194,6 +194,11 @@ it.for<[what: string, env: Record<string, string>, named: string]>([
   ],
   ['none beside a kind', { FOUR_EYES: 'none,reveal' }, 'FOUR_EYES has "none"'],
   ['a retention of less than a day', { KYC_KEEP_FORMER: '1h' }, 'KYC_KEEP_FORMER is not a duration'],
+  [
+    'a proxy that speaks no http, in words that name what it must be',
+    { WEBHOOK_PROXY: 'socks5://proxy.example' },
+    'WEBHOOK_PROXY is not an address with http:// or https://',
+  ],
   ['Redis without a database', { REDIS_URL: 'redis://redis.example' }, 'DATABASE_URL'],
 ])('refuses %s', ([, env, named]) => {
   expect(rejection(env).message).toContain(named);
