@@ -125,10 +125,7 @@ const ID_BYTES_MAX = 1_000;
 /** Ours have 1 KB. The board reads 200 at once. */
 const SCHEDULER_BYTES_MAX = 20_000;
 
-/**
- * Counts the text of a row, because a value that another table keeps compressed has a small `pg_column_size`. BullMQ casts
- * settings of a queue to numbers whenever it adds or fetches a job.
- */
+/** Counts texts, because `pg_column_size` of one that another table compressed is small. BullMQ casts settings at each job. */
 const LIMIT_ROWS = `do $$ declare of_table text; begin
   for of_table in
     select relname from pg_class c where relnamespace = current_schema::regnamespace and relkind = 'r'
