@@ -1343,7 +1343,7 @@ AS $function$
 declare
   obstacle text;
 begin
-  perform refuse_old_snapshot();
+  perform refuse_snapshots();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
   obstacle := pass_obstacle(new.application_id);
@@ -2297,7 +2297,7 @@ declare
   is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
   -- `end_links` would miss a new link.
-  perform refuse_old_snapshot();
+  perform refuse_snapshots();
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
@@ -2588,19 +2588,6 @@ CREATE OR REPLACE FUNCTION refuse_ended_verdict()
 AS $function$
 begin
   raise exception 'The verdict % has ended.', old.verdict_id using errcode = 'insufficient_privilege';
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION refuse_old_snapshot()
- RETURNS void
- LANGUAGE plpgsql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-begin
-  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
-  end if;
 end
 $function$;
 

@@ -93,7 +93,8 @@ insert into reasons (code, label, position) values
   ('duplicate', 'The game is in the catalogue already', 6),
   ('other', 'Another reason, see the text', 7);
 
--- A transaction with a snapshot of its own counts without the rows of those for which it waited.
+-- A transaction with a snapshot of its own, which any login may begin, counts without the rows of those for which it waited,
+-- and judges by rows as they were.
 create function refuse_snapshots() returns void
 language plpgsql
 set search_path = public, pg_temp
@@ -629,19 +630,6 @@ as $$
   end
 $$;
 
--- A rule that reads rows of others judges by the latest ones. A transaction of another isolation level, which any login may
--- begin, would show them as they were when it began.
-create function refuse_old_snapshot() returns void
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
-  end if;
-end
-$$;
-
 -- Refuses to pass a game of an application that is held or needs a verdict, to every database role. A passed game that
 -- returns from a withdrawal then waits for review. The locks make a hold, and what ends a verdict, wait for the pass, or
 -- the pass for them. The function runs with the rights of its owner, because no role that passes games may lock verdicts.
@@ -652,7 +640,7 @@ as $$
 declare
   obstacle text;
 begin
-  perform refuse_old_snapshot();
+  perform refuse_snapshots();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
   obstacle := pass_obstacle(new.application_id);
@@ -1795,7 +1783,7 @@ declare
   is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
   -- `end_links` would miss a new link.
-  perform refuse_old_snapshot();
+  perform refuse_snapshots();
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer

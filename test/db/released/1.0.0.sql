@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
-  ('{"id":2,"hash":"51f14aef8a87abcbd8bcc294fdcb7ace07c2503fa21257a538460156fa72f996","created_at":1795509822667}')
+  ('{"id":2,"hash":"1abc58bdb06eb35387383b8be18803048ff8ec4025ee0ac7c7fc353e5a983509","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1723,7 +1723,7 @@ AS $function$
 declare
   obstacle text;
 begin
-  perform refuse_old_snapshot();
+  perform refuse_snapshots();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
   obstacle := pass_obstacle(new.application_id);
@@ -2677,7 +2677,7 @@ declare
   is_enabled constant boolean := tg_op = 'UPDATE' and new.status = 'active' and old.status <> 'active';
 begin
   -- `end_links` would miss a new link.
-  perform refuse_old_snapshot();
+  perform refuse_snapshots();
   if cardinality(roles) = 0 or 'catalogue_operator' = any(roles)
     or 'catalogue_console' = any(roles)
       and (not is_officer or was_officer
@@ -2968,19 +2968,6 @@ CREATE OR REPLACE FUNCTION refuse_ended_verdict()
 AS $function$
 begin
   raise exception 'The verdict % has ended.', old.verdict_id using errcode = 'insufficient_privilege';
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION refuse_old_snapshot()
- RETURNS void
- LANGUAGE plpgsql
- STABLE
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-begin
-  if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'This takes a transaction of the isolation level READ COMMITTED.' using errcode = 'insufficient_privilege';
-  end if;
 end
 $function$;
 
