@@ -11,6 +11,12 @@ import {
   withBackend,
 } from 'bullmq';
 import pg from 'pg';
+import {
+  CREATE_SEQUENCES,
+  FREE_MISDATED_LOCKS,
+  LIMIT_ROWS,
+  LIST_DELAYED_AFTER,
+} from '#src/queue/postgres-statements.ts';
 import { MINIMUM_VERSION, openRedis, type RedisConnection } from '#src/queue/redis.ts';
 
 /** The store of the queues: Redis or PostgreSQL. Only src/queue distinguishes the two. */
@@ -75,9 +81,6 @@ const SCORES_A_MS = 0x1000;
 const WITHOUT_VERSION_CHECK = { skipVersionCheck: true };
 BullConnection.minimumVersion = [...MINIMUM_VERSION, 0].join('.');
 
-/** PostgreSQL refuses a larger job; Redis stores it, and it is emptied if it stalls. Our largest job has 50 KB. */
-export const JOB_BYTES_MAX = 1_000_000;
-
 const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBackend => {
   const redis: RedisConnection = openRedis(redisUrl, options);
   const { prefix, use, telemetry } = options;
@@ -116,45 +119,6 @@ const openRedisBackend = (options: BackendOptions, redisUrl: string): QueueBacke
 };
 
 const QUEUE_SCHEMA = 'bullmq';
-
-const CREATE_SEQUENCES =
-  'select next_job_id(queue) from unnest($1::text[]) queue where to_regclass(job_id_seq_name(queue)) is null';
-
-/** Ours have 150: a page of ids, and all ids of a queue, are in memory at once. */
-const ID_BYTES_MAX = 1_000;
-/** Ours have 1 KB. The board reads 200 at once. */
-const SCHEDULER_BYTES_MAX = 20_000;
-
-/** Counts texts, because `pg_column_size` of one that another table compressed is small. BullMQ casts settings at each job. */
-const LIMIT_ROWS = `do $$ declare of_table text; begin
-  for of_table in
-    select relname from pg_class c where relnamespace = current_schema::regnamespace and relkind = 'r'
-      and not exists (select from pg_constraint where conname = 'row_size' and conrelid = c.oid)
-  loop
-    execute format('alter table %1$I add constraint row_size check (octet_length((%1$I.*)::text) <= %2$s) not valid', of_table,
-      case of_table when 'scheduler' then ${SCHEDULER_BYTES_MAX} else ${JOB_BYTES_MAX} end);
-  end loop;
-  if not exists (select from pg_constraint where conname = 'id_size' and conrelid = 'job'::regclass) then
-    alter table job add constraint id_size check (octet_length(id) <= ${ID_BYTES_MAX}) not valid;
-    alter table meta add constraint numbers check (value ~ case
-      when field in ('opts.maxLenEvents', 'concurrency', 'max', 'duration') then '^\\d{1,9}$'
-      when field = 'stalled-check' then '^\\d{1,15}$' else '' end) not valid;
-  end if;
-end $$`;
-
-/** Longer than any lock (runner.ts). */
-const MISDATED_MS = 60_000;
-
-const FREE_MISDATED_LOCKS = `
-  with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms),
-    stalled_checks as (
-      delete from meta using clock
-      where case field when 'stalled-check' then abs(value::bigint - now_ms) > ${MISDATED_MS} end)
-  update job set locked_until_ms = 0 from clock
-  where state = 'active' and locked_until_ms > 0 and abs(locked_until_ms - now_ms) > ${MISDATED_MS}`;
-
-const LIST_DELAYED_AFTER =
-  "select id from job where queue = $1 and state = 'delayed' and process_at_ms > $2 order by process_at_ms, id limit $3 offset $4";
 
 /**
  * BullMQ 6.7 checks its schema once and caches the result, even an error of the connection, so every later statement then

@@ -3,6 +3,9 @@ import type { z } from 'zod';
 import { CatalogueError } from '#src/errors.ts';
 import type { Postponed } from '#src/rules/waiting.ts';
 
+/** PostgreSQL refuses a larger job; Redis stores it, and it is emptied if it stalls. Our largest job has 50 KB. */
+export const JOB_BYTES_MAX = 1_000_000;
+
 /** How BullMQ runs the jobs of one queue. */
 export type JobOptions = {
   /** Attempts in all. BullMQ is the only retry layer. */

@@ -1,6 +1,7 @@
 import type { Job, JobJson, Queue, Worker } from 'bullmq';
 import { isUnreadableJob } from '#src/errors.ts';
-import { JOB_BYTES_MAX, type QueueBackend } from '#src/queue/backend.ts';
+import type { QueueBackend } from '#src/queue/backend.ts';
+import { JOB_BYTES_MAX } from '#src/queue/job.ts';
 
 /** Characters of a job, as JSON. Our largest has 50,000. */
 const JOB_MAX = 100_000;

@@ -1,7 +1,7 @@
 /** What changed in the games of the changed lane since they were decided. */
 import type { Queryable } from '#db/client.ts';
 import { readIdentityRules } from '#db/queries/addresses.ts';
-import { type DecidedGame, listLaneContents } from '#db/queries/lanes.ts';
+import { type DecidedGame, listLaneContents } from '#db/queries/lane-contents.ts';
 import { addressIdentity } from '#src/rules/address-identity.ts';
 
 /** Compares the identities of addresses, because a new signature alone changes no picture. */

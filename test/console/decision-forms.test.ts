@@ -31,12 +31,14 @@ const withdraw = (game_id: string | undefined) =>
   database.sql`update games set withdrawn_at = now() where game_id = ${game_id ?? ''}`;
 const get = async (path: string): Promise<string> =>
   (await fetch(new URL(path, served.url), { headers: { cookie } })).text();
+type Form = readonly (readonly [name: string, value: string])[];
+const bodyOf = (form: Form) => new URLSearchParams(form.map(([name, value]) => [name, value]));
 /** Posts a form. @returns what the next page says */
-const post = async (path: string, form: readonly (readonly [name: string, value: string])[]) => {
+const post = async (path: string, form: Form) => {
   const answer = await fetch(new URL(path, served.url), {
     method: 'POST',
     headers: { cookie },
-    body: new URLSearchParams(form.map(([name, value]) => [name, value])),
+    body: bodyOf(form),
     redirect: 'manual',
   });
   const notice = answer.headers.getSetCookie().find((each) => each.startsWith('catalogue_notice='));
@@ -82,16 +84,11 @@ test('a batch asks before it decides on games that the reviewer has not opened, 
   const lane = await get('/review?lane=new&view=gallery');
   expect(lane.match(/>not opened</g)).toHaveLength(lane.split('class="game-card"').length - 2);
   expect(lane.match(/>opened</g)).toHaveLength(1);
-  const send = (...more: (readonly [string, string])[]) =>
+  const send = (...more: Form) =>
     fetch(new URL('/review', served.url), {
       method: 'POST',
       headers: { cookie },
-      body: new URLSearchParams(
-        [['view', 'gallery'], ['act', 'pass'], ...select(game_ids), ...more].map(([k, v]) => [
-          k ?? '',
-          v ?? '',
-        ]),
-      ),
+      body: bodyOf([['view', 'gallery'], ['act', 'pass'], ...select(game_ids), ...more]),
       redirect: 'manual',
     });
   const asked = await send();

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
-import { listLaneContents, listLanePage } from '#db/queries/lanes.ts';
+import { listLaneContents } from '#db/queries/lane-contents.ts';
+import { listLanePage } from '#db/queries/lanes.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { decideGame } from '#test/support/operate.ts';

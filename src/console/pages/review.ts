@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { countAppeals } from '#db/queries/appeals.ts';
 import { listOpenedGames } from '#db/queries/game-viewers.ts';
-import { readBeginnings } from '#db/queries/lanes.ts';
+import { readBeginnings } from '#db/queries/lane-contents.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
 import { listReasons, type ReasonRow } from '#db/queries/reasons.ts';
 import { listSharedIcons } from '#db/queries/similar-icons.ts';
