@@ -43,5 +43,9 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     await page.goto(new URL('/portal/events', served.url).href);
     // With the room above and below it.
     expect((await page.locator('tr[data-item]').boundingBox())?.height).toBeLessThan(lines * 21 + 22);
+    // Its id has room beside the button that copies it, or is not shown.
+    const id = page.locator('tr[data-item] copy-text');
+    if (await id.isVisible()) expect((await id.boundingBox())?.width).toBeGreaterThan(120);
+    else expect(width).toBe(390);
   });
 });
