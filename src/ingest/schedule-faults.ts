@@ -7,6 +7,8 @@ import { parseSchedulerJobId, schedulerJobId } from '#src/queue/scheduled-jobs.t
 
 /** A tick that is later than this is lost, unless its job is still in the queue. */
 const LOST_AFTER_MS = 60_000;
+/** No scheduler of ours has ticked so often. */
+const COUNT_MAX = 1_000_000_000;
 
 /** A queue during one pass. */
 export type WatchedQueue = {
@@ -52,14 +54,15 @@ const groupDelayed = (jobs: ReadonlyMap<string, QueuedState>): ReadonlyMap<strin
  * - `late`: the next tick is in the past and has no job. It was deleted on the board, or a failover lost it.
  * - `ahead`: the next tick is more than two intervals away, because a worker whose clock is ahead ran ticks too early.
  *   Ticks that were taken too early wait for their time (src/queue/scheduled-jobs.ts). While one waits that is due within
- *   two intervals, the schedule is in time.
+ *   two intervals, the schedule is in time. Or somebody wrote a count of ticks to which BullMQ cannot add one.
  */
 export const findScheduleFault = async (
   watched: WatchedQueue,
-  { key, next = watched.now, every = 0 }: JobSchedulerJson,
+  { key, next = watched.now, every = 0, iterationCount = 0 }: JobSchedulerJson,
 ): Promise<'late' | 'ahead' | undefined> => {
   const { queue, now, readJobs, readDelayed, signal } = watched;
   const isInTime = (plannedAt = 0) => plannedAt >= now - LOST_AFTER_MS && plannedAt <= now + 2 * every;
+  if (!(iterationCount < COUNT_MAX)) return 'ahead';
   if (isInTime(next)) return undefined;
   if (next > now) {
     const waiting = (await readDelayed()).get(key) ?? [];

@@ -22,7 +22,12 @@ onBothBackends('schedulers that somebody wrote to the queues', (kind) => {
   const reconcile = () =>
     reconcileSchedules(fleet.sql, fleet.producer, new AbortController().signal, FIRST_SCHEDULE);
 
-  test('the reconciler sets one of ours again that names another application, or ends', async () => {
+  /** Writes a count of ticks to which BullMQ cannot add one. */
+  const forgeCount = ({ name }: { name: string }, id: string) =>
+    fleet.backend.redis?.hset(`${fleet.prefix}:${name}:repeat:${id}`, 'ic', 'no number') ??
+    fleet.sql`update bullmq.scheduler set iteration_count = 2147483647 where scheduler_id = ${id}`;
+
+  test('the reconciler sets one of ours again that names another application, ends, or has another count', async () => {
     await reconcile();
     const ticks = fleet.producer.queue(tick);
     const ours = await ticks.getJobScheduler('games.acme');
@@ -32,6 +37,8 @@ onBothBackends('schedulers that somebody wrote to the queues', (kind) => {
     await ticks.upsertJobScheduler('games.acme', timing, { name, data: other, opts: { ...opts } });
     expect((await reconcile()).set).toBe(1);
     await ticks.upsertJobScheduler('games.acme', { ...timing, limit: 2 }, { name, data, opts: { ...opts } });
+    expect((await reconcile()).set).toBe(1);
+    await forgeCount(tick, 'games.acme');
     expect((await reconcile()).set).toBe(1);
     const { next: _, iterationCount: _count, ...set } = (await ticks.getJobScheduler('games.acme')) ?? {};
     const { next: _next, iterationCount: _first, ...expected } = ours ?? {};
@@ -51,9 +58,7 @@ onBothBackends('schedulers that somebody wrote to the queues', (kind) => {
       if (part === 'job')
         await (backend.redis?.hset(`${key}:${job?.id}`, 'opts', opts) ??
           sql`update bullmq.job set opts = ${opts}::text::jsonb where id = ${job?.id ?? ''}`);
-      else
-        await (backend.redis?.hset(`${key}:repeat:${id}`, 'ic', 'no number') ??
-          sql`update bullmq.scheduler set iteration_count = 2147483647 where scheduler_id = ${id}`);
+      else await forgeCount(queue, id);
       let ran = 0;
       const counts = defineJob(recheckPictures, async () => {
         ran += 1;
