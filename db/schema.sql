@@ -1889,6 +1889,7 @@ AS $function$
 declare
   roles constant text[] := process_roles();
 begin
+  perform refuse_snapshots();
   if cardinality(roles) > 0 and not roles && array['catalogue_operator', 'catalogue_operator_api']
     and not exists (
       select from event_origins(new.application_id) as known where known = event_origin(new.url))
@@ -2002,6 +2003,7 @@ CREATE OR REPLACE FUNCTION keep_decided_revision()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
   if exists (select from game_audits where game_id = old.game_id and revision = old.revision) then
     raise exception 'There is a decision on the revision % of the game %.', old.revision, old.game_id
       using errcode = 'insufficient_privilege';
@@ -2034,6 +2036,7 @@ CREATE OR REPLACE FUNCTION keep_imported_ids()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
   -- A subquery, because a join can read all imports before Postgres has analyzed the table.
   perform from fresh_games g
   where (select (i.application_id, i.application_game_id) <> (g.application_id, g.application_game_id)

@@ -1286,6 +1286,7 @@ language plpgsql security definer
 set search_path = public, pg_temp
 as $$
 begin
+  perform refuse_snapshots();
   if exists (select from game_audits where game_id = old.game_id and revision = old.revision) then
     raise exception 'There is a decision on the revision % of the game %.', old.revision, old.game_id
       using errcode = 'insufficient_privilege';
@@ -1395,6 +1396,7 @@ language plpgsql
 set search_path = public, pg_temp
 as $$
 begin
+  perform refuse_snapshots();
   -- A subquery, because a join can read all imports before Postgres has analyzed the table.
   perform from fresh_games g
   where (select (i.application_id, i.application_game_id) <> (g.application_id, g.application_game_id)
@@ -2241,6 +2243,7 @@ as $$
 declare
   roles constant text[] := process_roles();
 begin
+  perform refuse_snapshots();
   if cardinality(roles) > 0 and not roles && array['catalogue_operator', 'catalogue_operator_api']
     and not exists (
       select from event_origins(new.application_id) as known where known = event_origin(new.url))

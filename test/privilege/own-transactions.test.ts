@@ -7,7 +7,8 @@ import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { holdApplication } from '#src/operations/holds.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
-import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
+import { giveAddress } from '#test/support/events.ts';
+import { addApplication, fetchedGame, KIM, moveWebhooks, webhooksAt } from '#test/support/factories.ts';
 import { operateAs } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
@@ -35,18 +36,40 @@ const inSnapshot = (
     await work(tx);
   });
 
-it('an import passes no game of an application that was held since the transaction of the worker began', async () => {
-  const game = fetchedGame();
-  const { game_id, application_game_id } = game;
-  await database.sql`
+const importGame = ({ game_id, application_game_id }: ReturnType<typeof fetchedGame>) =>
+  database.sql`
     insert into imported_games (application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by)
     values ('acme', ${application_game_id}, ${game_id}, '', 'passed', now(), 'kim')`;
+
+it('an import passes no game of an application that was held since the transaction of the worker began', async () => {
+  const game = fetchedGame();
+  await importGame(game);
   const hold = () =>
     operateAs(database.sql, KIM, holdApplication, { application_id: 'acme', reason: 'The rights.' });
   await expect(inSnapshot('worker', hold, (tx) => upsertGames(tx, 'acme', [game]))).rejects.toMatchObject(
     REFUSED,
   );
   expect(await database.sql`select from games where audit_status = 'passed'`).toEqual([]);
+});
+
+it('no game gets the id of one that was imported since the transaction of the worker began', async () => {
+  const game = fetchedGame();
+  const squat = { ...game, application_game_id: 'other' };
+  await expect(
+    inSnapshot(
+      'worker',
+      () => importGame(game),
+      (tx) => upsertGames(tx, 'acme', [squat]),
+    ),
+  ).rejects.toMatchObject(REFUSED);
+});
+
+it('no events go to an origin that the application has left since the transaction of the console began', async () => {
+  const move = () => moveWebhooks(database.sql, 'acme', webhooksAt('https://moved.example'));
+  await giveAddress(database.sql, 'acme', 'https://events.example/');
+  await moveWebhooks(database.sql, 'acme', webhooksAt('https://former.example'));
+  const send = "update event_webhooks set url = 'https://former.example/'";
+  await expect(inSnapshot('console', move, (tx) => tx.unsafe(send))).rejects.toMatchObject(REFUSED);
 });
 
 it('a link opens no sign-in of an officer, if its transaction began before the operator became one', async () => {

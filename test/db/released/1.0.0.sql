@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
-  ('{"id":2,"hash":"1abc58bdb06eb35387383b8be18803048ff8ec4025ee0ac7c7fc353e5a983509","created_at":1795509822667}')
+  ('{"id":2,"hash":"076a48d83992cd41b2f2d99dfbe3a79be208c7e3ec9d5fbe0159a5d1c1488714","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2269,6 +2269,7 @@ AS $function$
 declare
   roles constant text[] := process_roles();
 begin
+  perform refuse_snapshots();
   if cardinality(roles) > 0 and not roles && array['catalogue_operator', 'catalogue_operator_api']
     and not exists (
       select from event_origins(new.application_id) as known where known = event_origin(new.url))
@@ -2382,6 +2383,7 @@ CREATE OR REPLACE FUNCTION keep_decided_revision()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
   if exists (select from game_audits where game_id = old.game_id and revision = old.revision) then
     raise exception 'There is a decision on the revision % of the game %.', old.revision, old.game_id
       using errcode = 'insufficient_privilege';
@@ -2414,6 +2416,7 @@ CREATE OR REPLACE FUNCTION keep_imported_ids()
  SET search_path TO 'public', 'pg_temp'
 AS $function$
 begin
+  perform refuse_snapshots();
   -- A subquery, because a join can read all imports before Postgres has analyzed the table.
   perform from fresh_games g
   where (select (i.application_id, i.application_game_id) <> (g.application_id, g.application_game_id)
