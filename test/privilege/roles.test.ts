@@ -3,9 +3,8 @@ import { type Database, openDatabase } from '#db/client.ts';
 import { grantRoles } from '#db/grant-roles.ts';
 import { allowLogins } from '#db/role-logins.ts';
 import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
-import { onlyValue } from '#db/rows.ts';
-import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { TABLE_RIGHTS } from '#db/table-rights.ts';
+import { mayRun } from '#test/privilege/may-run.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -17,27 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => session.end());
 
-const SYNTAX_ERROR = '42601';
-/** A lack of rights; a view that nobody can write to; a statement that no view knows. */
-const REFUSALS = [INSUFFICIENT_PRIVILEGE, '55000', '42809'];
-const codeOf = (error: unknown) => (error as { code?: string }).code;
-
-/** Can the role run this statement? Every error but those of `REFUSALS` means that it can. */
-const may = async (role: DatabaseRole, statement: string): Promise<boolean> => {
-  await session.unsafe(`set role ${roleName(role)}`);
-  try {
-    await session.begin(async (tx) => {
-      await tx.unsafe(statement);
-      throw new Error('rolled back');
-    });
-  } catch (error) {
-    if (codeOf(error) === SYNTAX_ERROR) throw error;
-    return !REFUSALS.includes(codeOf(error) ?? '');
-  } finally {
-    await session.unsafe('reset role');
-  }
-  throw new Error('the transaction was not rolled back');
-};
+const may = (role: DatabaseRole, statement: string) => mayRun(session, role, statement);
 
 const columnsOf = async (): Promise<Map<string, string[]>> => {
   const rows = await database.sql<{ table: string; columns: string[] }[]>`
@@ -122,34 +101,6 @@ describe.each(DATABASE_ROLES)('%s', (role) => {
       expect({ statement, may: await may(role, statement) }).toEqual({ statement, may: false });
     }
   });
-});
-
-it('the next migrate takes what the roles were granted beside their lines', async () => {
-  const api = roleName('api');
-  const worker = roleName('worker');
-  const name = await onlyValue(database.sql<{ name: string }[]>`select current_database() as name`);
-  await database.sql.unsafe(`
-    grant create on schema public, drizzle to ${api}; grant create, temporary on database ${name} to ${api};
-    grant update on all sequences in schema public to ${api}; grant insert on drizzle.__drizzle_migrations to ${api};
-    grant select on kyc_records to ${api}; grant ${worker} to ${api}`);
-  const acts = [
-    'create table public.own (a int)',
-    'create table drizzle.own (a int)',
-    'create schema own',
-    'create temporary table own (a int)',
-    "select setval('game_audits_audit_id_seq', 1)",
-    "insert into drizzle.__drizzle_migrations (id, hash) values (0, 'x')",
-    'select from kyc_records',
-    'select from kyc_keys',
-  ];
-  const readAll = async () => {
-    const found: string[] = [];
-    for (const act of acts) if (await may('api', act)) found.push(act);
-    return found;
-  };
-  expect(await readAll()).toEqual(acts);
-  expect(await grantRoles(database.sql, {})).toEqual([]);
-  expect(await readAll()).toEqual([]);
 });
 
 it('media reads no token, no KYC record and no operator, and changes nothing of a game but its status', async () => {
