@@ -25,7 +25,7 @@ export const banner = (
 /** What the banner says beside the timeline of a game. */
 type Around = {
   /** What its developer may do about a rejection; null if the game is not stored. */
-  appeals: { isAppealable: boolean; isAppealed: boolean } | null;
+  appeals: { isAppealable: boolean; appealed_at: Date | null } | null;
   /** The fields that differ from those that were decided on. */
   changes: readonly string[];
   /** The platform pulls nothing of a paused application. */
@@ -33,10 +33,10 @@ type Around = {
 };
 type Appeals = NonNullable<Around['appeals']>;
 
-const pullButton = (id: string, isPaused: boolean, kind = ''): SafeHtml =>
-  isPaused
-    ? html`<p class="soft">Your application is paused: nothing is pulled until the platform's operators resume it.</p>`
-    : action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+const pullButton = (id: string, kind = ''): SafeHtml =>
+  action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+
+const PAUSED = html`<p class="soft">Your application is paused: nothing is pulled until the platform's operators resume it.</p>`;
 
 const TO_MEND =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
@@ -44,9 +44,9 @@ const TO_APPEAL =
   'You think that it is right? Answer the reviewers, or appeal: another reviewer decides, once.';
 
 /** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
-const appealWay = ({ isAppealable, isAppealed }: Appeals): SafeHtml | null => {
-  if (isAppealed)
-    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer.</p></div>`;
+const appealWay = ({ isAppealable, appealed_at }: Appeals): SafeHtml | null => {
+  if (appealed_at !== null)
+    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer. You sent it ${ago(appealed_at)}</p></div>`;
   return isAppealable
     ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`
     : null;
@@ -58,14 +58,16 @@ const rejectionBanner = (
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   appeals: Appeals,
   isPaused: boolean,
-): SafeHtml =>
-  section(
+): SafeHtml => {
+  const said = html`<div class="body"><blockquote dir="auto">${text}</blockquote>
+<p class="soft">Rejected ${ago(decided_at)}</p></div>`;
+  return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null}
-<p class="soft">Rejected ${ago(decided_at)}</p></div>
-<div class="ways"><div><h3>Mend it</h3><p>${TO_MEND}</p>${pullButton(id, isPaused, 'primary')}</div>${appealWay(appeals)}</div>`,
+    html`${text?.trim() ? said : null}<div class="ways"><div><h3>Mend it</h3><p>${TO_MEND}</p>
+${isPaused ? PAUSED : pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
+};
 
 /** The first sentence is the title; the rest is as long as a reviewer's text may be. */
 const splitAnswer = (text: string): readonly [title: string, rest: string] => {
@@ -87,6 +89,7 @@ export const answerBanner = (
   const [title, rest] = splitAnswer(answer.text);
   const since =
     answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
-  const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${since}`;
-  return banner(title, said, TONES[answer.code], pullButton(id, isPaused, game === null ? 'primary' : ''));
+  const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${since}${isPaused ? PAUSED : null}`;
+  const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
+  return banner(title, said, TONES[answer.code], pull);
 };

@@ -127,13 +127,14 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { id } = gameQuery.parse(request.query);
     if (id === undefined) return reply.redirect('/portal/games', 303);
     const [read, application] = await Promise.all([
-      readTimeline(sql, application_id, id),
+      readTimeline(sql, application_id, id, { name: 'your application' }),
       findApplication(sql, application_id),
     ]);
     const timeline = forApplication(read);
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
-    const schedule = application === undefined ? null : describeSchedule(application);
+    const isPaused = application?.status === 'paused';
+    const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
     const unknown = schedule && section('When a change is seen', html`<p class="body">${schedule}</p>`);
@@ -146,7 +147,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const around = {
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
-      isPaused: application?.status === 'paused',
+      isPaused,
     };
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {

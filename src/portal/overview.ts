@@ -22,7 +22,7 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { whyCell } from '#src/portal/reports.ts';
+import { describePause, NOT_READ, whyCell } from '#src/portal/reports.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
@@ -61,16 +61,13 @@ const runsProblem = (application: ApplicationRow | undefined, run: RunRow | unde
   if (application === undefined || (!isPaused && application.failing_since === null)) return [];
   const why = run && whyCell(run);
   const said = isPaused
-    ? html`Your application is paused: <span dir="auto">${application.pause_reason ?? 'the platform has paused it'}</span>.
-Its webhooks are not called.<p class="soft">Only the platform's operators resume it. Correct what failed, then write to those
-who gave you the token.</p>`
+    ? describePause(application)
     : html`${why && html`<span dir="auto">${why}</span><br>`}First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}`;
   const next = isPaused
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: '/portal/checks', act: 'Check your webhooks' };
-  const title = 'The platform does not read your games';
-  return [{ title, body: html`<div class="body">${said}</div>`, tone: 'bad', ...next }];
+  return [{ title: NOT_READ, body: html`<div class="body">${said}</div>`, tone: 'bad', ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>

@@ -112,7 +112,7 @@ export const picturesSection = async (
   return section(
     'Pictures as the platform has them',
     html`${shots.length === 0 ? null : html`<div class="gallery">${shots}</div>`}<div class="body">
-${missing === 0 ? null : html`<p>${missing} of ${addresses.length} pictures are not fetched yet.</p>`}
+${missing === 0 ? null : html`<p>${missing} of ${addresses.length} pictures ${missing === 1 ? 'is' : 'are'} not fetched yet.</p>`}
 <p class="soft">The platform fetches pictures when a reviewer is about to look, when it decides, and from time to time
 afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
     { aside: broken === 0 ? undefined : badge(`${broken} of ${addresses.length} cannot be fetched`, 'warn') },

@@ -41,6 +41,14 @@ export const whyCell = (run: RunRow): string | null => {
 // biome-ignore format: one line
 const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
 
+export const NOT_READ = 'The platform does not read your games';
+
+/** Why an application is paused, and who resumes it. */
+export const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
+  html`Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
+Its webhooks are not called.<p class="soft">Only the platform's operators resume it. Correct what failed, then write to those
+who gave you the token.</p>`;
+
 /** What the checks will call. */
 const describeChecks = (
   application: ApplicationRow,
@@ -85,7 +93,8 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
   const sources = sourcesOf(options);
   portal.get('/portal/runs', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [failures, runs] = await Promise.all([
+    const [application, failures, runs] = await Promise.all([
+      findApplication(options.sql, application_id),
       readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
       showList(sources, runList, {
         path: '/portal/runs',
@@ -118,16 +127,19 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
       linkTo,
       shown,
       only: RUN_COLUMNS,
+      ...(shown.every((run) => whyCell(run) === null) && { omit: ['why'] }),
       cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There was no run yet.',
       hint: html`<br><a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
+    const isPaused = application?.status === 'paused';
+    const paused = isPaused ? banner(NOT_READ, describePause(application), 'bad', null) : null;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${isNew && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
+      body: html`${paused}${(isNew || isPaused) && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
       lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
     });
   });

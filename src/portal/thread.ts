@@ -14,7 +14,7 @@ import { gameUrl } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf } from '#src/portal/session.ts';
 import { redirectAfter, redirectWith } from '#src/site/answers.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
-import { ago, hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
+import { hiddenFields, html, NO_DEFAULT, type SafeHtml, section } from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { textArea, threadEntries } from '#src/site/thread.ts';
@@ -24,22 +24,19 @@ const ENTRIES_MAX = 1_000;
 
 const ONCE = html`<span class="soft">A rejection is appealed once: another reviewer decides.</span>`;
 
-const describeAppeal = ({ outcome, opened_at }: AppealRow): SafeHtml | string =>
-  outcome === null
-    ? html`Your appeal waits for another reviewer. You sent it ${ago(opened_at)}`
-    : 'Change the game, and it is reviewed again. A rejection that was appealed is not appealed again.';
+const UPHELD = html`<span class="soft">Change the game, and it is reviewed again. A rejection that was appealed is not
+appealed again.</span>`;
 
 /** The text and its buttons. A rejected game can be appealed. */
 const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
-  const isAppealed = game.audit_status === 'rejected' && !isAppealable && appeal !== undefined;
+  const isUpheld = game.audit_status === 'rejected' && !isAppealable && appeal?.outcome === 'upheld';
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
     ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection')}${ONCE}`
-    : button('message', 'Send', 'primary');
+    : html`${button('message', 'Send', 'primary')}${isUpheld ? UPHELD : null}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
-${isAppealed ? html`<p class="soft">${describeAppeal(appeal)}</p>` : null}
 <div class="actions">${buttons}</div></form>`;
 };
 
@@ -47,7 +44,7 @@ ${isAppealed ? html`<p class="soft">${describeAppeal(appeal)}</p>` : null}
 export const portalThread = async (
   sources: Sources,
   game: GameRow,
-): Promise<{ shown: SafeHtml; isAppealable: boolean; isAppealed: boolean }> => {
+): Promise<{ shown: SafeHtml; isAppealable: boolean; appealed_at: Date | null }> => {
   const { sql } = sources;
   const { game_id } = game;
   const [entries, appeal, mayBeAppealed] = await Promise.all([
@@ -66,7 +63,7 @@ export const portalThread = async (
   return {
     shown: section('Messages', html`${shown}${write}`, { id: 'messages' }),
     isAppealable,
-    isAppealed: appeal?.outcome === null,
+    appealed_at: appeal?.outcome === null ? appeal.opened_at : null,
   };
 };
 

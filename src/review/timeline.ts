@@ -99,7 +99,7 @@ const listEntries = (
     add(undone_at, { kind: 'undone', revision, text, by });
   }
   for (const { opened_at, outcome, decided_at, decided_by: by } of events?.appeals ?? []) {
-    add(opened_at, { kind: 'appealed', text: 'Its developer appealed the rejection.' });
+    add(opened_at, { kind: 'appealed', text: 'The rejection was appealed.' });
     // An appeal that is overturned is a decision.
     if (outcome === 'upheld')
       add(decided_at, { kind: 'upheld', text: 'The appeal was decided: the game stays rejected.', by });
@@ -155,14 +155,14 @@ const listEntries = (
 
 /**
  * Lists what happened to a game of an application on both servers, also if it was never stored.
- * @param known the game, if the caller has read it
+ * @param around.known the game, if the caller has read it @param around.name how the reader names the application
  * @throws NotFoundError when no application was ever registered under this id
  */
 export const readTimeline = async (
   sql: Queryable,
   application_id: string,
   application_game_id: string,
-  known?: GameRow,
+  { known, name = application_id }: { known?: GameRow; name?: string } = {},
 ): Promise<Timeline> => {
   const [application, game, imported, failures] = await Promise.all([
     findApplicationState(sql, application_id),
@@ -178,7 +178,16 @@ export const readTimeline = async (
   const decision = events?.decisions.find(({ undone_at }) => undone_at === null);
   const picture_changed_at = events?.pictures[0]?.at;
   const appeal = events?.appeals.find(({ outcome }) => outcome === null);
-  const facts = { application_id, application, decision, appeal, picture_changed_at, failures, waiting };
+  const facts = {
+    application_id,
+    name,
+    application,
+    decision,
+    appeal,
+    picture_changed_at,
+    failures,
+    waiting,
+  };
   const answer =
     game === undefined
       ? explainAbsent({ ...facts, imported }, await readApplicationRuns(sql, application_id))

@@ -17,7 +17,7 @@ type Runs = {
 type Imported = { audit_status: AuditStatus; audit_time: Date | null };
 
 /** What explains a game that is not stored. */
-type AbsentFacts = Pick<StoredFacts, 'application_id' | 'application' | 'failures'> & {
+type AbsentFacts = Pick<StoredFacts, 'application_id' | 'name' | 'application' | 'failures'> & {
   /** The first pull of the game applies this. */
   imported: Imported | undefined;
 };
@@ -53,7 +53,7 @@ const describeImport = ({ audit_status, audit_time }: Imported): string =>
     ? 'The game was imported without content: its first pull brings it to review.'
     : `Its imported decision (${audit_status}, ${formatUtc(audit_time)}) waits for the first pull of the game, which applies it.`;
 
-const explainMissing = ({ application_id, application, failures }: AbsentFacts, runs: Runs): Answer => {
+const explainMissing = ({ application_id, name, application, failures }: AbsentFacts, runs: Runs): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
     const times = failure.count === 1 ? 'once' : `${failure.count} times`;
@@ -64,11 +64,11 @@ const explainMissing = ({ application_id, application, failures }: AbsentFacts, 
     return {
       code: 'not_pulled',
       at: null,
-      text: `No run of ${application_id} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
+      text: `No run of ${name} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
-  const unnamed = `query_game_list of ${application_id} did not name this game_id in the last complete run`;
+  const unnamed = `query_game_list of ${name} did not name this game_id in the last complete run`;
   const ago = describeRest(application.now.getTime() - runs.last_complete_at.getTime());
   return {
     code: 'not_listed',

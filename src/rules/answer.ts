@@ -59,6 +59,8 @@ export const HELD_BACK = 'in no lane, because the platform holds the games of th
 /** What explains a game that is stored. */
 export type StoredFacts = {
   application_id: string;
+  /** How its reader names the application. */
+  name: string;
   application: Application;
   /** The last decision that was not undone. */
   decision: LastDecision | undefined;
@@ -122,25 +124,25 @@ export const describePause = ({ status, pause_reason }: Application): string[] =
     : [];
 
 /** Explains what a withdrawn game needs to come back. */
-const describeWithdrawn = (application_id: string, application: Application): string => {
+const describeWithdrawn = (name: string, application: Application): string => {
   if (application.status === 'removed') {
     const back = 'when the application is registered again for its former owner, and a listing names it';
-    return `The game is withdrawn: ${application_id} was removed. It comes back ${back}.`;
+    return `The game is withdrawn: ${name} was removed. It comes back ${back}.`;
   }
-  const back = `The game is withdrawn: ${application_id} no longer lists it. It comes back when a listing names it again.`;
+  const back = `The game is withdrawn: ${name} no longer lists it. It comes back when a listing names it again.`;
   return [back, ...describePause(application)].join(' ');
 };
 
 /** Answers "why is this game not live?" of a stored game in one line. */
 export const explainStored = (
   game: Game,
-  { application_id, application, decision, appeal, failures, waiting, picture_changed_at }: StoredFacts,
+  { name, application, decision, appeal, failures, waiting, picture_changed_at }: StoredFacts,
 ): Answer => {
   if (game.withdrawn_at !== null)
     return {
       code: 'withdrawn',
       at: game.withdrawn_at,
-      text: describeWithdrawn(application_id, application),
+      text: describeWithdrawn(name, application),
     };
   if (game.audit_status === 'pending' && waiting !== undefined) {
     return {

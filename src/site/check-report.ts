@@ -57,7 +57,7 @@ const COLUMNS: TableColumn<CaseResult>[] = [
     minWidth: 640,
     cell: ({ section: number }) => number ?? html`<span class="soft">platform</span>`,
   },
-  { head: 'Case', fit: 'words', minWidth: 900, cell: ({ name }) => mono(name) },
+  { head: 'Case', fit: 'short', minWidth: 900, cell: ({ name }) => mono(name) },
 ];
 
 const NEVER_CHECKED = nothing(

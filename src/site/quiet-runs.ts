@@ -33,6 +33,6 @@ export const outcomeCell =
   ({ run_id, outcome }: RunRow): SafeHtml => {
     const more = folded.get(run_id);
     const before =
-      more === undefined ? null : html`<br><small>as ${number(more)} before, without a change</small>`;
+      more === undefined ? null : html` <br><small>as ${number(more)} before, without a change</small>`;
     return html`${badge(outcome ?? 'open')}${before}`;
   };

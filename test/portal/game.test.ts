@@ -182,7 +182,10 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   await decideGame(sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
   expect(await head('i-1')).toEqual(['passed', 'good: The game is live.']);
   await sql`update games set withdrawn_at = now() where application_game_id = 'i-2'`;
-  expect(await head('i-2')).toEqual(['withdrawn', 'warn: The game is withdrawn: ivy no longer lists it.']);
+  expect(await head('i-2')).toEqual([
+    'withdrawn',
+    'warn: The game is withdrawn: your application no longer lists it.',
+  ]);
   const now = { game_id: 'i-1', game_name: 'Another name', game_info: 'New.' };
   await upsertGames(sql, 'ivy', [fetchedGame(now, new Date())]);
   const [status, title] = await head('i-1');
@@ -199,7 +202,11 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
   expect(paused).toContain('nothing is pulled until the platform');
+  expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
-  expect(await head('none')).toEqual(['not stored', 'info: No run of ivy has read its whole list yet.']);
+  expect(await head('none')).toEqual([
+    'not stored',
+    'info: No run of your application has read its whole list yet.',
+  ]);
   expect(await page('/portal/game?id=none')).not.toContain('<h2>Timeline</h2>');
 });

@@ -156,6 +156,9 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed</span>');
   expect(paused).toContain("Only the platform's operators resume it.");
   expect(paused).toContain(', before the pause');
+  const runs = await page('/portal/runs');
+  expect(runs).toContain('Your application is paused: <span dir="auto">ten runs failed</span>');
+  expect(runs).not.toContain('No open failures');
   await sql`update applications set status = 'active' where application_id = 'new'`;
   await upsertGames(sql, 'new', [fetchedGame({ game_id: 'first' })]);
   expect(await steps()).toEqual([]);

@@ -109,7 +109,7 @@ describe('The first line answers why a game', () => {
     );
     expect(open.entries.at(-1)).toMatchObject({
       at: opened_at,
-      text: 'Its developer appealed the rejection.',
+      text: 'The rejection was appealed.',
     });
     const upheld = { outcome: 'upheld', decided_by: 'lee', answer: 'They do not.' } as const;
     await decideAppeal(database.sql, { game_id, ...upheld });

@@ -133,7 +133,7 @@ export const addGame = (app: FastifyInstance, options: ConsoleOptions): void => 
     ] = await Promise.all([
       findComing(),
       compare(),
-      readTimeline(sql, game.application_id, game.application_game_id, game),
+      readTimeline(sql, game.application_id, game.application_game_id, { known: game }),
       application === undefined ? undefined : findWaitingPlace(sql, game, application),
       listRevisionNumbers(sql, game_id),
       listReasons(sql),
