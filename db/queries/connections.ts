@@ -1,13 +1,17 @@
 import type { Queryable } from '#db/client.ts';
 import { onlyValue } from '#db/rows.ts';
 
+/** The processes and parts that name their connections. Any session may name itself, so no other name becomes a series. */
+const HOLDERS =
+  '^catalogue (worker|api|operator-api|console|media|kyc-desk|metrics|queue|migrate|cli|start)( |$)';
+
 /**
- * Counts our connections to this database by process (`worker`, `api`, … `queue`) and state. A role sees the state of
- * its own connections only.
+ * Counts our connections to this database by process (`worker`, `api`, … `queue`, `other`) and state. A role sees the state
+ * of its own connections only.
  */
 export const countConnections = (sql: Queryable) =>
   sql<{ holder: string; state: string; count: number }[]>`
-    select split_part(application_name, ' ', 2) as holder,
+    select coalesce(substring(application_name from ${HOLDERS}), 'other') as holder,
            coalesce(state, case when usename = current_user then 'starting' else 'unknown' end) as state,
            count(*)::int as count
     from pg_stat_activity

@@ -1,6 +1,7 @@
 // Transactions and settings that a stolen login chooses itself: rules that read rows see them as they are now.
 import { beforeEach, expect, it } from 'vitest';
 import type { Queryable } from '#db/client.ts';
+import { countConnections } from '#db/queries/connections.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import type { DatabaseRole } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
@@ -98,6 +99,14 @@ it('patterns of the audit log hold in a session whose literals lose backslashes'
   await expectRefused('worker', [entry('prune', 'system', 'kyc_expire')]);
   await expectRefused('kyc_desk', [entry('kim', 'operator', 'kyc_game.pass')]);
   expect(await attempt('media', entry('media', 'system', 'game.reopen'))).toBe(1);
+});
+
+it('names that sessions give themselves are no series of the metrics', async () => {
+  const holders = await database.as('api').begin(async (tx) => {
+    await tx`select set_config('application_name', 'catalogue series-1', true)`;
+    return countConnections(database.sql);
+  });
+  expect(holders).toEqual([{ holder: 'other', state: 'idle in transaction', count: 1 }]);
 });
 
 it('a session that blocks another one is named while it waits itself, for one lock after another', async () => {
