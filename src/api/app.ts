@@ -77,7 +77,10 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
     const hosts = request.raw.headersDistinct.host?.length ?? 0;
     if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) throw new ApiError('invalidHttp');
     // Fastify's own 404 handler would read the body first.
-    if (request.is404) throw routeError(methodsByPath.get(request.url.split('?', 1)[0] ?? ''));
+    if (request.is404) {
+      const [path = ''] = request.url.split('?', 1);
+      throw routeError(methodsByPath.get(path), path, options.operator !== undefined);
+    }
   });
 
   const authenticator = createAuthenticator(options.sql);
@@ -114,10 +117,15 @@ const collectMethods = (app: FastifyInstance): Map<string, Set<string>> => {
   return methods;
 };
 
-const routeError = (allowed: Set<string> | undefined): ApiError =>
-  allowed === undefined
-    ? new ApiError('noSuchPath')
-    : new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
+const routeError = (allowed: Set<string> | undefined, path: string, hasOperatorApi: boolean): ApiError => {
+  if (allowed !== undefined)
+    return new ApiError('wrongMethod', undefined, { headers: { allow: [...allowed].join(', ') } });
+  if (!path.startsWith('/operator-api/')) return new ApiError('noSuchPath');
+  const problem = hasOperatorApi
+    ? 'There is no operation at this path: /operator-docs lists the operations.'
+    : 'This process does not serve the operator API.';
+  return new ApiError('noSuchPath', problem);
+};
 
 /** The refusals of valid tokens that are logged, at most one line a second for each kind. */
 const LOGGED: ReadonlySet<PlatformFailure> = new Set(['forbidden', 'tooManyRequests']);

@@ -35,6 +35,10 @@ describe('section 7: every failure is an envelope with the matching HTTP status'
     expect(ret_msg).toContain('/docs');
     await expectFailure(await call('/open-api/game/list'), 404, 40401);
     await expectFailure(await call(`${LIST}/`), 404, 40401);
+    expect(await (await call('/operator-api/run/list')).json()).toMatchObject({
+      ret_code: 40401,
+      ret_msg: 'This process does not serve the operator API.',
+    });
   });
 
   test('another method than POST is 405 and Allow names POST (section 4)', async () => {

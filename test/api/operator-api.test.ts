@@ -36,6 +36,14 @@ test('has one path for each operation and each list', () => {
   expect(ENDPOINTS.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
 });
 
+test('names its own document where there is no operation', async () => {
+  const response = await fetch(`${api.url}/operator-api/run/lists`, { method: 'POST' });
+  expect(await response.json()).toMatchObject({
+    ret_code: 40401,
+    ret_msg: 'There is no operation at this path: /operator-docs lists the operations.',
+  });
+});
+
 describe.each(LISTS.map((list) => [list.name, list] as const))('the list %s', (name, list) => {
   test('has the rows of the command line, each field in its row, page by page', async () => {
     for (const filter of filters[name] ?? [{}]) {
