@@ -102,6 +102,13 @@ export const describeKind = (kind: string): string =>
     ? `A fault of the platform: ${OWN_KINDS[kind]}`
     : (wordsOf(FAILURE_KINDS, kind) ?? `Failed: ${kind}.`);
 
+/** Puts the words of the kinds in the place of their codes in the reason of a run: `page 1: timeout`. */
+export const spellKinds = (reason: string): string =>
+  reason.replace(/: (\w+)(?=;|$)/g, (code, kind: string) => {
+    const words = wordsOf(FAILURE_KINDS, kind);
+    return words === undefined ? code : `: ${words[0]?.toLowerCase()}${words.slice(1).replace(/\.$/, '')}`;
+  });
+
 /** Explains in a sentence why a delivery failed: the words of a known kind, or the response of the receiver. */
 export const describeError = (error: string): string => wordsOf(FAILURE_KINDS, error) ?? `${error}.`;
 

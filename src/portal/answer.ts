@@ -4,7 +4,7 @@ import type { Timeline } from '#src/review/timeline.ts';
 import type { Answer } from '#src/rules/answer.ts';
 import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
-const TONES: Record<Answer['code'], Tone> = {
+export const ANSWER_TONES: Record<Answer['code'], Tone> = {
   live: 'good',
   waiting: 'info',
   rejected: 'bad',
@@ -91,5 +91,5 @@ export const answerBanner = (
     answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
   const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${since}${isPaused ? PAUSED : null}`;
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
-  return banner(title, said, TONES[answer.code], pull);
+  return banner(title, said, ANSWER_TONES[answer.code], pull);
 };

@@ -57,7 +57,7 @@ export const firstSteps = (
     },
     {
       title: 'Hear of each decision',
-      said: 'Set an address that receives the events, or fetch them by event/list.',
+      said: html`Set an address that receives the events, or fetch them by <code>event/list</code>.`,
       isDone: hasAddress,
       act: html`<a class="button" href="/portal/events">${hasAddress ? 'Events' : 'Set an address'}</a>`,
     },

@@ -11,13 +11,13 @@ import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { answerBanner } from '#src/portal/answer.ts';
+import { ANSWER_TONES, answerBanner } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
-import { forApplication, readTimeline } from '#src/review/timeline.ts';
+import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import {
@@ -87,9 +87,9 @@ const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promi
 };
 
 /** A withdrawn game has no other status for its developer. */
-const statusBadge = (game: GameRow | null): SafeHtml =>
+const statusBadge = ({ game, answer }: Timeline): SafeHtml =>
   game === null
-    ? badge('not stored', 'warn')
+    ? badge('not stored', ANSWER_TONES[answer.code])
     : badge(
         game.withdrawn_at === null ? game.audit_status : 'withdrawn',
         game.withdrawn_at === null ? undefined : 'warn',
@@ -155,7 +155,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
-      lead: html`${statusBadge(game)} ${title === id ? null : mono(id)}`,
+      lead: html`${statusBadge(timeline)} ${title === id ? null : mono(id)}`,
       body: html`${answerBanner(timeline, around)}${body}`,
     });
   });

@@ -74,7 +74,7 @@ const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHt
   html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
 
 const NO_RUN = html`There was none yet: <a href="/portal/checks">check your webhooks</a> first.`;
-const NO_ADDRESS = html`They are not sent: fetch them by event/list, or <a href="/portal/events">set an address of yours</a>.`;
+const NO_ADDRESS = html`They are not sent: fetch them by <code>event/list</code>, or <a href="/portal/events">set an address of yours</a>.`;
 
 /** How the application, its runs and its events fare. Why they fail is said above. */
 const stateSection = (

@@ -5,6 +5,7 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import type { FailureItem } from '#db/queries/failure-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
 import { NO_GAME, withoutAdvice } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureList } from '#src/lists/failures.ts';
@@ -32,10 +33,10 @@ const FAILURES_SHOWN = 100;
 const GAMES_NAMED = 3;
 const signedIn = { config: { right: 'application' } } as const;
 
-/** Explains why a run ended as it did, without the advice for operators. */
+/** Explains why a run ended as it did, without codes and the advice for operators. */
 export const whyCell = (run: RunRow): string | null => {
   const why = whyOf(run);
-  return why === null ? null : withoutAdvice(why);
+  return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
 // biome-ignore format: one line
@@ -113,6 +114,8 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
         game: (failure) => gamesCell(causes.get(failure) ?? []),
         count: (failure) => number((causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0)),
       },
+      // A phone has room for the time, unless games are named.
+      widths: hasGames ? {} : { last: undefined },
       label: 'Failures',
     });
     const isCut = failures.length === FAILURES_SHOWN;

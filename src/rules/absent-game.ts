@@ -1,9 +1,15 @@
 /** Why a game is not stored. */
-import { adviseOn, describeFailure } from '#src/contract/failure-words.ts';
+import { adviseOn, describeFailure, spellKinds } from '#src/contract/failure-words.ts';
 import { type AuditStatus, withoutAdvice } from '#src/contract/words.ts';
 import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { formatUtc } from '#src/lib/utc.ts';
-import { type Answer, type Application, describePause, type StoredFacts } from '#src/rules/answer.ts';
+import {
+  type Answer,
+  type Application,
+  describePause,
+  endSentence,
+  type StoredFacts,
+} from '#src/rules/answer.ts';
 import { dueAfter } from '#src/rules/backoff.ts';
 import { untilTick } from '#src/rules/ticks.ts';
 
@@ -39,9 +45,9 @@ const explainRuns = (
   const { status } = application;
   const facts = describePause(application);
   if (status === 'removed') facts.push('The application was removed.');
-  const why = withoutAdvice(last_run?.reason ?? last_run?.note ?? '');
+  const why = spellKinds(withoutAdvice(last_run?.reason ?? last_run?.note ?? ''));
   if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))
-    facts.push(`Its last run ended as ${last_run.outcome}${why && `: ${why}`}.`);
+    facts.push(endSentence(`Its last run ended as ${last_run.outcome}${why && `: ${why}`}`));
   if (open_run !== null)
     facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
   else if (status === 'active') facts.push(describeNextRun(application_id, application));

@@ -81,7 +81,7 @@ const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingP
   return `It is number ${place.toLocaleString('en')} of ${games.toLocaleString('en')} in the ${lane} lane.${wait}`;
 };
 
-const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);
+export const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);
 
 /** Describes a rejection in sentences, for the application's developer. */
 export const describeRejection = ({

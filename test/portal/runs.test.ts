@@ -20,6 +20,10 @@ test('a developer reads what an open run waits for, and why an ended run missed 
   const ended = await page('/portal/runs');
   expect(ended).toContain('1 invalid, 0 failed<');
   expect(ended).not.toContain('called again at noon');
+  const unread = 'page 1 could not be read: not_utf8; page 2 could not be read: elsewhere';
+  await closeRun(sql, await anOpenRun(sql, 'fir'), { outcome: 'partial', reason: unread });
+  const words = 'page 1 could not be read: the answer is not UTF-8; page 2 could not be read: elsewhere<';
+  expect(await page('/portal/runs'), 'a code that has words is said in words').toContain(words);
 });
 
 test('failures of one cause are one row with its games, and runs without a change are one row', async () => {
