@@ -73,7 +73,8 @@ test('the overview of an application whose runs fail begins with that and with w
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
   expect(shown).toContain('<h2>The platform does not read your games</h2>');
-  expect(shown).toContain('<span dir="auto">query_game_list: connect_failed</span>');
+  const why = 'query_game_list: no connection, or it closed before the answer began';
+  expect(shown, 'a code is said in words').toContain(`<span dir="auto">${why}</span>`);
   expect(shown).toContain('<span class="badge warn">failing</span>');
   expect(shown).not.toContain('<span class="badge good">active</span>');
 });
