@@ -23,7 +23,7 @@ export const FAILURE_KINDS = {
   forbidden_address:
     "The platform's settings do not allow the address: it is not public, is plain http, or has a port that is not allowed.",
   no_detail: 'The list names this game, but its detail is null: list only games that have a detail.',
-  not_requested: 'The batch ended before this game: the server sent Retry-After, or earlier calls failed.',
+  not_requested: 'Not called: the run ended first, the server sent Retry-After, or earlier calls failed.',
   cp_id_changed: "The cp_id of the KYC record changed: the platform's operator decides.",
   too_many_games: 'The application has as many games as it may have: this one is not stored.',
 } as const;

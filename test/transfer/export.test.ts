@@ -3,6 +3,7 @@ import { openDatabase } from '#db/client.ts';
 import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { insertMessage } from '#db/queries/threads.ts';
+import { documentOf } from '#test/support/cli.ts';
 import { addApplication, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGame, setPackageUrls, undoGameDecisions } from '#test/support/operate.ts';
 import { createTestDatabase } from '#test/support/postgres-server.ts';
@@ -108,4 +109,9 @@ it('decision export: each decision with its reason, its wait, and whether it sta
   expect(csv).toContain('Ours\\u003b=cmd()');
   expect(csv).not.toContain('private');
   expect((await run(['decision', 'export', '--since', 'nonsense'])).exit).toBe(2);
+  const both = await run(['decision', 'export', '--since', since, '--format', 'csv', '--json']);
+  expect({ exit: both.exit, ...documentOf(both) }).toEqual({
+    exit: 2,
+    error: 'Give --json or --format csv, not both.',
+  });
 });

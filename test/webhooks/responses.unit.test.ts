@@ -50,6 +50,11 @@ test.each([
   );
 });
 
+test('a game that was not called is not blamed on its server alone: an operator may have cancelled the run', () => {
+  const failure = { operation: 'query_game_detail', kind: 'not_requested', reasons: [] } as const;
+  expect(describeFailure(failure)).toContain('the run ended first');
+});
+
 test.each([
   ['with 204', 204, Buffer.alloc(0)],
   ['with 200', 200, Buffer.alloc(0)],

@@ -4,6 +4,7 @@ import { type ExportedDecision, listExportedDecisions } from '#db/queries/export
 import { defineCommand } from '#src/cli/kit/command.ts';
 import { parseMoment } from '#src/cli/kit/parsers.ts';
 import { ROW_FORMATS, writeRows } from '#src/cli/kit/write-rows.ts';
+import { UsageError } from '#src/errors.ts';
 
 const PAGE = 1_000;
 
@@ -66,6 +67,7 @@ export const register = (program: Command): void => {
           new Option('--format <format>', 'of the rows').choices(ROW_FORMATS).default('ndjson' as const),
         ),
     run: async ({ openDatabase, out }, { since, format }) => {
+      if (out.json && format === 'csv') throw new UsageError('Give --json or --format csv, not both.');
       await writeRows(out, format, COLUMNS, exportPages(await openDatabase(), since));
     },
   });
