@@ -69,6 +69,9 @@ export const breakable = (url: string): SafeHtml[] =>
 const describeBytes = ({ width, height, bytes, fetched_at }: PictureView): SafeHtml =>
   html`<span>${width} × ${height}, ${number(Math.ceil((bytes ?? 0) / KIB))} KiB</span> ${ago(fetched_at)}`;
 
+const addressLine = (url: string): SafeHtml =>
+  html`<span class="url" title="${url}">${breakable(url)}</span>`;
+
 const shot = (
   id: string,
   n: number,
@@ -84,8 +87,12 @@ const shot = (
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
 ${isShown ? describeBytes(picture) : null}${failure}
-<span class="url" title="${url}">${breakable(url)}</span></figcaption></figure>`;
+${addressLine(url)}</figcaption></figure>`;
 };
+
+/** A picture that no reviewer has looked at. */
+const awaitedShot = (url: string): SafeHtml =>
+  html`<figure class="shot"><div class="frame">not fetched yet</div><figcaption>${addressLine(url)}</figcaption></figure>`;
 
 /** Shows the pictures as reviewers and readers see them, or why they see none. Nothing is fetched for this page. */
 export const picturesSection = async (
@@ -96,25 +103,22 @@ export const picturesSection = async (
   if (addresses.length === 0) return null;
   const pictures = await findPictures(sql, addresses);
   const icons = game.game_icon.length;
-  const shots = addresses.flatMap((address, n) => {
+  const shots = addresses.map((address, n) => {
     const picture = pictures.get(address);
     const outcome = picture?.outcome ?? null;
-    if (picture === undefined || outcome === null) return [];
+    if (picture === undefined || outcome === null) return awaitedShot(address.url);
     const alt =
       n < icons ? `Icon ${n + 1} of ${icons}` : `Picture ${n - icons + 1} of ${addresses.length - icons}`;
-    return [shot(game.application_game_id, n, alt, address.url, { ...picture, outcome })];
+    return shot(game.application_game_id, n, alt, address.url, { ...picture, outcome });
   });
-  const missing = addresses.length - shots.length;
   const broken = addresses.filter((address) => {
     const outcome = pictures.get(address)?.outcome ?? null;
     return outcome !== null && outcome !== 'shown';
   }).length;
   return section(
     'Pictures as the platform has them',
-    html`${shots.length === 0 ? null : html`<div class="gallery">${shots}</div>`}<div class="body">
-${missing === 0 ? null : html`<p>${missing} of ${addresses.length} pictures ${missing === 1 ? 'is' : 'are'} not fetched yet.</p>`}
-<p class="soft">The platform fetches pictures when a reviewer is about to look, when it decides, and from time to time
-afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
+    html`<div class="gallery">${shots}</div><div class="body"><p class="soft">The platform fetches pictures when a
+reviewer is about to look, when it decides, and from time to time afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
     { aside: broken === 0 ? undefined : badge(`${broken} of ${addresses.length} cannot be fetched`, 'warn') },
   );
 };

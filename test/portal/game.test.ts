@@ -80,7 +80,9 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const pictures = openPictures(sql, ['dogwood']);
   await pictures.show(url, 7);
   pictures.close();
-  expect(await mine.page('/portal/game?id=c-1')).not.toContain('<div class="frame"><img');
+  const unseen = await mine.page('/portal/game?id=c-1');
+  expect(unseen).not.toContain('<div class="frame"><img');
+  expect(unseen.split('<div class="frame">not fetched yet<'), 'each has its place').toHaveLength(3);
   const failing = openPictures(sql, ['cypress']);
   await failing.fail(other);
   failing.close();
