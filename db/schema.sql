@@ -2218,6 +2218,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION lose_thumbnails()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  update picture_contents set whole = false where whole and sha256 in (select sha256 from lost);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -3279,10 +3290,20 @@ CREATE TRIGGER picture_contents_kept BEFORE DELETE ON picture_contents
   WHEN (old.pinned OR old.stored IS NOT NULL)
   EXECUTE FUNCTION refuse_to_roles('forget pictures that a decision names or the store has');
 
+CREATE TRIGGER picture_contents_whole BEFORE UPDATE OF whole ON picture_contents
+  FOR EACH ROW
+  WHEN (new.whole AND NOT old.whole)
+  EXECUTE FUNCTION refuse_to_roles('say that thumbnails are there', 'catalogue_media');
+
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER picture_thumbnails_lost AFTER DELETE ON picture_thumbnails
+  REFERENCING OLD TABLE AS lost
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION lose_thumbnails();
 
 CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
   FOR EACH ROW

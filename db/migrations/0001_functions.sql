@@ -1676,6 +1676,24 @@ create trigger picture_contents_kept before delete on picture_contents for each 
   when (old.pinned or old.stored is not null)
   execute function refuse_to_roles('forget pictures that a decision names or the store has');
 
+-- A picture that lacks a thumbnail is decoded again, so a stolen worker blinds no reviewer for longer.
+create function lose_thumbnails() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  update picture_contents set whole = false where whole and sha256 in (select sha256 from lost);
+  return null;
+end
+$$;
+
+create trigger picture_thumbnails_lost after delete on picture_thumbnails
+  referencing old table as lost for each statement execute function lose_thumbnails();
+
+create trigger picture_contents_whole before update of whole on picture_contents for each row
+  when (new.whole and not old.whole)
+  execute function refuse_to_roles('say that thumbnails are there', 'catalogue_media');
+
 -- What operators write, their processes write; and only another decision voids an appeal.
 create trigger game_messages_of_operators before insert on game_messages for each row
   when (new.kind <> 'answer')

@@ -111,15 +111,16 @@ export const findContent = (sql: Queryable, sha256: Buffer) =>
 /** Stores the result of decoding: outcome, size, hash, thumbnails. */
 export const saveContent = async (sql: Queryable, content: NewContent): Promise<void> => {
   const { sha256, outcome, bytes, format, width, height, frames, dhash, thumbnails } = content;
+  // First, because a content says that it has all of them.
+  for (const { width: size, webp } of thumbnails)
+    await sql`
+      insert into picture_thumbnails (sha256, width, webp) values (${sha256}, ${size}, ${webp})
+      on conflict do nothing`;
   await sql`
     insert into picture_contents (sha256, outcome, bytes, format, width, height, frames, dhash)
     values (${sha256}, ${outcome}, ${bytes}, ${format}, ${width}, ${height}, ${frames}, ${dhash?.toString() ?? null}::bigint)
     on conflict (sha256) do update set outcome = excluded.outcome, format = excluded.format, width = excluded.width,
       height = excluded.height, frames = excluded.frames, dhash = excluded.dhash, whole = true, looked_at = now()`;
-  for (const { width: size, webp } of thumbnails)
-    await sql`
-      insert into picture_thumbnails (sha256, width, webp) values (${sha256}, ${size}, ${webp})
-      on conflict do nothing`;
 };
 
 /**

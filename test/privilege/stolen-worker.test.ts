@@ -207,6 +207,17 @@ it('a stolen worker does not have the API serve other pictures than were decided
   expect(await attempt('worker', "delete from picture_contents where sha256 = sha256('3')")).toBe(1);
 });
 
+it('a picture whose thumbnails a stolen worker deletes is decoded again, also one that a decision names', async () => {
+  const { sql } = database;
+  await sql`truncate picture_contents`;
+  await sql`
+    insert into picture_contents (sha256, outcome, bytes, format, pinned) values (sha256('1'), 'shown', 1, 'png', true)`;
+  await sql`insert into picture_thumbnails (sha256, width, webp) values (sha256('1'), 64, '\\x01')`;
+  expect(await attempt('worker', 'delete from picture_thumbnails')).toBe(1);
+  await expectRefused('worker', ['update picture_contents set whole = true']);
+  expect(await sql`select whole from picture_contents`).toEqual([{ whole: false }]);
+});
+
 it('a stolen worker leaves no former version that keeps every next KYC record out', async () => {
   const { sql } = database;
   const keys = ringOf(['k1']);

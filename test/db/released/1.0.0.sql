@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
-  ('{"id":2,"hash":"076a48d83992cd41b2f2d99dfbe3a79be208c7e3ec9d5fbe0159a5d1c1488714","created_at":1795509822667}')
+  ('{"id":2,"hash":"87ea429cdf763b83ed7bd37891619783169fe5ce2cfc0f74a7d8f9be7a1c3b67","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2598,6 +2598,17 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION lose_thumbnails()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  update picture_contents set whole = false where whole and sha256 in (select sha256 from lost);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION may_appeal(of_game uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -3659,10 +3670,20 @@ CREATE TRIGGER picture_contents_kept BEFORE DELETE ON picture_contents
   WHEN (old.pinned OR old.stored IS NOT NULL)
   EXECUTE FUNCTION refuse_to_roles('forget pictures that a decision names or the store has');
 
+CREATE TRIGGER picture_contents_whole BEFORE UPDATE OF whole ON picture_contents
+  FOR EACH ROW
+  WHEN (new.whole AND NOT old.whole)
+  EXECUTE FUNCTION refuse_to_roles('say that thumbnails are there', 'catalogue_media');
+
 CREATE TRIGGER picture_pins_kept BEFORE UPDATE OF sha256 ON picture_pins
   FOR EACH ROW
   WHEN (old.sha256 IS NOT NULL AND new.sha256 IS DISTINCT FROM old.sha256)
   EXECUTE FUNCTION refuse_to_roles('bind a decision to other bytes');
+
+CREATE TRIGGER picture_thumbnails_lost AFTER DELETE ON picture_thumbnails
+  REFERENCING OLD TABLE AS lost
+  FOR EACH STATEMENT
+  EXECUTE FUNCTION lose_thumbnails();
 
 CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
   FOR EACH ROW
