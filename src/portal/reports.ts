@@ -54,11 +54,13 @@ who gave you the token.</p>`;
 const describeChecks = (
   application: ApplicationRow,
 ): SafeHtml => html`<p class="body">Each webhook is called with right and
-with wrong requests. A rule that does not hold is shown with what was expected and what came.</p>${facts([
-  ['query_game_list', mono(application.query_game_list_webhook)],
-  ['query_game_detail', mono(application.query_game_detail_webhook)],
-  ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-])}`;
+with wrong requests. A rule that does not hold is shown with what was expected and what came. Only the report is stored.</p>${facts(
+  [
+    ['query_game_list', mono(application.query_game_list_webhook)],
+    ['query_game_detail', mono(application.query_game_detail_webhook)],
+    ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
+  ],
+)}`;
 
 /** What a report says, first of all. */
 const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } => {
@@ -143,7 +145,7 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
       title: 'Failures and runs',
       at: '/portal/runs',
       body: html`${paused}${(isNew || isPaused) && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
-      lead: 'A run reads your list and the details of new and changed games. A failure disappears when its game is stored.',
+      lead: 'A run reads your list and the details that changed. A failure ends when its game is stored.',
     });
   });
 
@@ -164,7 +166,7 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
         kind: 'primary',
         ...(application && { never: describeChecks(application) }),
       }),
-      lead: 'The checks call your three webhooks and compare each answer with the interface document. Only this report is stored.',
+      lead: 'The checks call your three webhooks and compare each answer with the interface document.',
     });
   });
 

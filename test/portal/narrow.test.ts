@@ -2,9 +2,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
+import { addApplication, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -33,6 +34,31 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     await page.setViewportSize({ width, height: 844 });
     const isCut = await page.locator('.who strong').evaluate((name) => name.scrollWidth > name.clientWidth);
     expect(isCut).toBe(false);
+  });
+
+  test('at 768 pixels times end in one line, and what runs counted begins in one', async () => {
+    const { sql } = database;
+    for (const [outcome, reason] of [
+      ['succeeded', null],
+      ['failed', 'page 1: timeout'],
+    ] as const)
+      await closeRun(sql, await anOpenRun(sql, 'studio-mizu'), { outcome, reason });
+    await sql`update sync_runs set listed = 1, invalid = 1`;
+    await page.setViewportSize({ width: 768, height: 900 });
+    await page.goto(new URL('/portal/game?id=kite', served.url).href);
+    const ends = await page.locator('#timeline time').evaluateAll((times) =>
+      times.map((time) => {
+        const range = time.ownerDocument.createRange();
+        range.selectNodeContents(time);
+        return Math.round(range.getBoundingClientRect().right);
+      }),
+    );
+    expect([ends.length, new Set(ends).size]).toEqual([2, 1]);
+    await page.goto(new URL('/portal/runs', served.url).href);
+    const counts = await page
+      .getByText('1 invalid')
+      .evaluateAll((each) => each.map((one) => one.getBoundingClientRect().x));
+    expect([counts.length, new Set(counts).size]).toEqual([2, 1]);
   });
 
   test.for([
