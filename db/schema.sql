@@ -3310,6 +3310,11 @@ CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
   WHEN (octet_length(new.url) > 8192)
   EXECUTE FUNCTION cut_address();
 
+CREATE TRIGGER pictures_checked BEFORE UPDATE OF next_check_at ON pictures
+  FOR EACH ROW
+  WHEN (old.next_check_at IS NOT NULL AND new.next_check_at IS NULL)
+  EXECUTE FUNCTION refuse_to_roles('end the checks of a picture', 'catalogue_media');
+
 CREATE TRIGGER reasons_limited BEFORE INSERT ON reasons
   FOR EACH ROW
   EXECUTE FUNCTION limit_reasons();

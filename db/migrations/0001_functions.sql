@@ -1671,6 +1671,11 @@ create trigger pictures_address before insert or update of url on pictures for e
   when (octet_length(new.url) > 8192)
   execute function cut_address();
 
+-- Who decides makes a check due; only the media process, which looks for the games, finds that none is needed.
+create trigger pictures_checked before update of next_check_at on pictures for each row
+  when (old.next_check_at is not null and new.next_check_at is null)
+  execute function refuse_to_roles('end the checks of a picture', 'catalogue_media');
+
 -- Where the database does not know the bytes that a decision names, the API serves the address of the application.
 create trigger picture_contents_kept before delete on picture_contents for each row
   when (old.pinned or old.stored is not null)

@@ -195,3 +195,11 @@ it('a stolen operator API enables no operator and approves nothing, in the log e
     "insert into audit_log (actor, actor_kind, action, subject) values ('kim', 'operator', 'approval.approve', 'run:1')",
   ]);
 });
+
+it('a stolen console ends no checks of the pictures of passed games', async () => {
+  const { sql } = database;
+  await sql`
+    insert into pictures (picture_id, url, next_check_at) values (gen_random_uuid(), 'https://cdn.example/1.png', now())`;
+  await expectRefused('console', ['update pictures set next_check_at = null']);
+  expect(await attempt('console', 'update pictures set next_check_at = now()')).toBe(1);
+});

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
-  ('{"id":2,"hash":"87ea429cdf763b83ed7bd37891619783169fe5ce2cfc0f74a7d8f9be7a1c3b67","created_at":1795509822667}')
+  ('{"id":2,"hash":"44dc6a9699291e3367459d3a84aa5694b0b206a986ea135f62d0f9a442f543d0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3689,6 +3689,11 @@ CREATE TRIGGER pictures_address BEFORE INSERT OR UPDATE OF url ON pictures
   FOR EACH ROW
   WHEN (octet_length(new.url) > 8192)
   EXECUTE FUNCTION cut_address();
+
+CREATE TRIGGER pictures_checked BEFORE UPDATE OF next_check_at ON pictures
+  FOR EACH ROW
+  WHEN (old.next_check_at IS NOT NULL AND new.next_check_at IS NULL)
+  EXECUTE FUNCTION refuse_to_roles('end the checks of a picture', 'catalogue_media');
 
 CREATE TRIGGER reasons_limited BEFORE INSERT ON reasons
   FOR EACH ROW
