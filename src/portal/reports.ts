@@ -19,7 +19,7 @@ import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { facts, html, mono, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { ago, facts, html, mono, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { listTable } from '#src/site/list-table.ts';
 import { platformOf } from '#src/site/operate.ts';
@@ -108,16 +108,21 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
     ]);
     const causes = groupByCause(failures);
     const hasGames = failures.some(({ application_game_id }) => application_game_id !== NO_GAME);
+    const timesOf = (failure: FailureItem): number =>
+      (causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0);
+    const timesNote = (failure: FailureItem): SafeHtml => {
+      const times = timesOf(failure);
+      return html`<br class="to-640"><small class="to-640">${number(times)} ${times === 1 ? 'time' : 'times'},
+last ${ago(failure.last_at)}</small>`;
+    };
     const latest = listTable(failureList, [...causes.keys()], {
       linkTo,
       only: ['reasons', ...(hasGames ? ['game'] : []), 'count', 'last'],
       cells: {
-        reasons: explainFailure,
+        reasons: (failure) => html`${explainFailure(failure)}${timesNote(failure)}`,
         game: (failure) => gamesCell(causes.get(failure) ?? []),
-        count: (failure) => number((causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0)),
+        count: (failure) => number(timesOf(failure)),
       },
-      // A phone has room for the time, unless games are named.
-      widths: hasGames ? {} : { last: undefined },
       label: 'Failures',
     });
     const isCut = failures.length === FAILURES_SHOWN;

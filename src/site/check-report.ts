@@ -22,12 +22,16 @@ const callDetails = (sent: string, came = ''): SafeHtml =>
 <p><small>Received</small><br><span class="mono">${came}</span></p></details>`;
 
 /** A rule; of one that does not hold, what was expected and what came. */
-const ruleCell = ({ rule, outcome, problem, sent, came, note }: CaseResult): SafeHtml => {
+const ruleCell = ({ rule, outcome, problem, sent, came, note, section: number }: CaseResult): SafeHtml => {
   if (problem === undefined)
     return html`${rule}${note === undefined ? null : html`<br><span class="soft">${note}</span>`}`;
   const label = outcome === 'skipped' ? 'Skipped' : 'Received';
   return html`<div class="pair-of"><small>Expected</small><span>${rule}</span>
-<small>${label}</small><strong>${problem}</strong></div>
+<small>${label}</small><strong>${problem}</strong>${
+    number &&
+    html`<small class="to-640">Section</small>
+<span class="to-640">${number}</span>`
+  }</div>
 ${sent === undefined ? null : callDetails(sent, came)}`;
 };
 

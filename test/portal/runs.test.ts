@@ -37,6 +37,7 @@ test('failures of one cause are one row with its games, and runs without a chang
   const shown = await page('/portal/runs');
   expect(shown.split('game_icon.0 is not an http or https address')).toHaveLength(2);
   expect(shown).toContain('<summary>and 2 more</summary>');
+  expect(shown, 'a phone reads how often, too').toMatch(/<small class="to-640">5 times,\s+last <time/);
   for (const id of ['a', 'e']) expect(shown).toContain(`href="/portal/game?id=${id}"`);
   expect(shown).toContain('as 2 before, without a change');
 });
