@@ -78,6 +78,10 @@ export const revokeToken = (sql: Queryable, token_id: string, login?: string): P
       and (${login === undefined} or t.login = ${login ?? ''})
     returning before.revoked_at is null as is_new`);
 
+/** Was the last use written within this minute? A time further ahead, which a stolen login may leave, is none. */
+const isRecent = (sql: Queryable) =>
+  sql`coalesce(last_used_at between now() - interval '1 minute' and now() + interval '1 minute', false)`;
+
 /** @param token_hash SHA-256 of the token @returns undefined if there is no such token */
 export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
   // Without a join, because a plan that is made while the tables are empty would read every token for it.
@@ -89,7 +93,7 @@ export const findPresentedToken = (sql: Queryable, token_hash: Buffer) =>
              or coalesce((select status = 'disabled' from operators o where o.login = t.login), false)
              or coalesce((select status = 'removed' from applications a where a.application_id = t.application_id),
                          false) as ended,
-           coalesce(last_used_at > now() - interval '1 minute', false) as recently_used
+           ${isRecent(sql)} as recently_used
     from api_tokens t where token_hash = ${token_hash}`);
 
 /** Has this token been revoked, or expired, by now: later than the transaction began? */
@@ -102,7 +106,7 @@ export const hasTokenEnded = (sql: Queryable, token_id: string): Promise<boolean
 export const recordTokenUse = async (sql: Queryable, token_id: string): Promise<void> => {
   await sql`
     update api_tokens set last_used_at = now()
-    where token_id = ${token_id} and coalesce(last_used_at <= now() - interval '1 minute', true)`;
+    where token_id = ${token_id} and not ${isRecent(sql)}`;
 };
 
 /** Revokes every token of an application or an operator. @returns how many */

@@ -9,7 +9,9 @@ import { claimFirstGame, leaseGame } from '#db/queries/game-leases.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { listDueSubscriptions } from '#db/queries/subscriptions.ts';
 import { correctTimesAhead } from '#db/queries/times-ahead.ts';
+import { findPresentedToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
+import { hashApiToken } from '#src/rules/api-token.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
@@ -112,6 +114,17 @@ test('no former version of a KYC record is replaced later than now', async () =>
   await expectRefused('worker', [
     'insert into kyc_former_records (replaced_at) select replaced_at from kyc_former_records',
   ]);
+});
+
+test('no last use of a token stays in the future', async () => {
+  const { sql } = database;
+  const { token, token_id } = await addToken(sql, 'acme');
+  await database.as('api')`update api_tokens set last_used_at = 'infinity'`;
+  expect(await findPresentedToken(sql, hashApiToken(token))).toMatchObject({ recently_used: false });
+  await recordTokenUse(database.as('api'), token_id);
+  expect(
+    await sql`select from api_tokens where token_id = ${token_id} and last_used_at <= now()`,
+  ).toHaveLength(1);
 });
 
 test('no record was received before all time, which Postgres below 17 does not subtract: the first page of the desk failed', async () => {
