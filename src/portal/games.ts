@@ -11,7 +11,7 @@ import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
-import { clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -27,12 +27,16 @@ type Tab = (typeof TABS)[number];
 /** Absent: the tab that its developer should look at first. A search is in all statuses. */
 const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
-/** The cell that names a game, with its icon. */
-const nameCell = async (sql: Database, games: readonly Iconed[]) => {
+/** The cell that names a game, with its icon. @param note what a phone shows there, without room for its column */
+const nameCell = async <Game extends Iconed>(
+  sql: Database,
+  games: readonly Game[],
+  note: (game: Game) => SafeHtml | null = () => null,
+) => {
   const icons = await findIcons(sql, games);
-  return (game: Iconed): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
+  return (game: Game): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
 <a href="${gameUrl(game.application_game_id)}"><span dir="auto">${gameName(game.game_name)}</span></a>
-<small class="mono">${game.application_game_id}</small></span>`;
+<small class="mono">${game.application_game_id}</small>${note(game)}</span>`;
 };
 
 /** Few columns have room where those of operators have none. */
@@ -85,7 +89,11 @@ const showTab = async (
   const fixed = { application_id, audit_status: status };
   const order = '-first_seen';
   const games = await showList(sources, gameList, { ...view, order, fixed, kept: { status } });
-  const cells = { game_name: await nameCell(sources.sql, games.rows) };
+  const cells = {
+    game_name: await nameCell(sources.sql, games.rows, ({ audit_time }) =>
+      status === 'rejected' ? html`<span class="to-640"><small>${ago(audit_time)}</small></span>` : null,
+    ),
+  };
   return games.body({ ...shared, only: columnsOf(status), cells });
 };
 

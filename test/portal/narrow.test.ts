@@ -74,4 +74,16 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     if (await id.isVisible()) expect((await id.boundingBox())?.width).toBeGreaterThan(120);
     else expect(width).toBe(390);
   });
+
+  test.for([390, 768])('at %i pixels a rejected game says once when it was decided', async (width) => {
+    const { sql } = database;
+    const game = fetchedGame({ game_id: 'owl', game_name: 'Owl' });
+    await upsertGames(sql, 'studio-mizu', [game]);
+    const rejection = { audit_status: 'rejected', reason: 'rights' } as const;
+    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], rejection, KIM);
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(new URL('/portal/games?status=rejected', served.url).href);
+    const row = page.getByRole('row').filter({ hasText: 'owl' });
+    expect(await row.locator('time:visible').count()).toBe(1);
+  });
 });
