@@ -2341,7 +2341,7 @@ AS $function$
     when exists (select from application_holds where application_id = of_application) then 'held'
     when (select games_need_verdict from decision_rules) and not exists (
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
-        and ended_at is null and expires_at > now()) then 'needs_verdict'
+        and ended_at is null and expires_at > statement_timestamp()) then 'needs_verdict'
   end
 $function$;
 

@@ -618,7 +618,8 @@ as $$
   where game_id = of_game and undone_at is null order by audit_id desc limit 1
 $$;
 
--- Why no game of an application can be passed now; null if it can. Postgres inlines the function.
+-- Why no game of an application can be passed now; null if it can. Postgres inlines the function. The time is the
+-- statement's, because a transaction may have begun before a verdict ended.
 create function pass_obstacle(of_application text) returns text
 language sql stable
 as $$
@@ -626,7 +627,7 @@ as $$
     when exists (select from application_holds where application_id = of_application) then 'held'
     when (select games_need_verdict from decision_rules) and not exists (
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
-        and ended_at is null and expires_at > now()) then 'needs_verdict'
+        and ended_at is null and expires_at > statement_timestamp()) then 'needs_verdict'
   end
 $$;
 

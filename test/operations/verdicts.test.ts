@@ -43,6 +43,17 @@ describe('a verdict', () => {
     ]);
   });
 
+  it('passes no game after its time, also in a transaction that began before it', async () => {
+    await setDecisionRules(database.sql, { games_need_verdict: true });
+    await verdictOn(await recordId());
+    await database.sql`update kyc_verdicts set expires_at = now() + interval '1 second'`;
+    const passing = database.as('console').begin(async (tx) => {
+      await tx`select pg_sleep(1.1)`;
+      await tx`update games set audit_status = 'passed', audit_time = now()`;
+    });
+    await expect(passing).rejects.toThrow('no standing verdict');
+  });
+
   it('takes the terms that the second person approved, and no others', async () => {
     const { sql } = database;
     await addOperators(sql, { kim: ['kyc_officer'], lee: ['kyc_officer'] });

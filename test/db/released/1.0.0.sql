@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
-  ('{"id":2,"hash":"44dc6a9699291e3367459d3a84aa5694b0b206a986ea135f62d0f9a442f543d0","created_at":1795509822667}')
+  ('{"id":2,"hash":"7ee95ff6e61f2539e135b3ddaede36559e226c5358cdf0dabd55baccb3b6c0f0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2721,7 +2721,7 @@ AS $function$
     when exists (select from application_holds where application_id = of_application) then 'held'
     when (select games_need_verdict from decision_rules) and not exists (
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
-        and ended_at is null and expires_at > now()) then 'needs_verdict'
+        and ended_at is null and expires_at > statement_timestamp()) then 'needs_verdict'
   end
 $function$;
 
