@@ -19,8 +19,12 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
            (select count(*)::int from applications
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);
 
-/** What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. Without an address, its state is null. */
-export type PortalCounts = Record<'rejected' | 'failures', number> & {
+/** What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold
+ * at the last check. Without an address, its state is null. */
+export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> & {
+  /** The application is paused, or its runs fail. */
+  is_unread: boolean;
+} & {
   [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
 };
 
@@ -32,6 +36,10 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
            (select count(*)::int from (
               select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}
             ) counted) as failures,
+           coalesce((
+             select failed from application_checks where application_id = a.application_id
+             order by requested_at desc limit 1), 0)::float8 as broken,
+           a.status = 'paused' or a.failing_since is not null as is_unread,
            w.status, w.failing_since, w.last_error
     from applications a left join event_webhooks w using (application_id)
     where a.application_id = ${application_id}`);

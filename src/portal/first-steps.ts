@@ -35,19 +35,19 @@ const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
   html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? html`<span class="hidden"> (done)</span>` : null}</h3>
 <p>${said}</p></div>${act ?? null}</li>`;
 
-/** @param schedule when the platform reads the list */
+/** @param nextRead when the platform reads the list */
 export const firstSteps = (
   check: CheckRow | undefined,
   run: RunRow | undefined,
   hasAddress: boolean,
-  schedule: SafeHtml | undefined,
+  nextRead: string | null,
 ): SafeHtml => {
   const steps: Step[] = [
     { title: 'Get an API token', said: 'You are signed in with it.', isDone: true },
     checkStep(check),
     {
       title: 'The platform reads your list',
-      said: run === undefined ? (schedule ?? '') : html`The last run began ${ago(run.started_at)}`,
+      said: run === undefined ? (nextRead ?? '') : html`The last run began ${ago(run.started_at)}`,
       isDone: run !== undefined,
     },
     {

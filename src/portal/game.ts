@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { findApplication } from '#db/queries/applications.ts';
 import { findDecidedRevision, findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
@@ -14,24 +14,14 @@ import { refreshGames } from '#src/operations/refresh-games.ts';
 import { ANSWER_TONES, answerBanner } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
+import { describeSchedule } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
-import {
-  ago,
-  badge,
-  copyable,
-  facts,
-  formatDuration,
-  html,
-  mono,
-  number,
-  type SafeHtml,
-  section,
-} from '#src/site/html.ts';
+import { ago, badge, copyable, facts, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { Notice } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -39,12 +29,6 @@ import { timelineCard } from '#src/site/timeline.ts';
 
 /** An id is taken as it is sent, because spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
-
-/** Describes how soon the platform sees a change. */
-export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
-  html`The platform reads your list every ${formatDuration(every_ms)}, and sees changed rows then. It sees a change of a
-detail alone within ${formatDuration(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
-<code>POST /open-api/game/refresh</code>.`;
 
 const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
   const known = facts([

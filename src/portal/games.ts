@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { WithdrawnGame } from '#db/queries/game-list.ts';
 import { identifier } from '#src/contract/text.ts';
@@ -10,6 +11,7 @@ import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
+import { describeNextRead } from '#src/portal/schedule.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
@@ -59,7 +61,8 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
 
-const TO_BEGIN = html`The platform stores them when it reads your list.<br>
+const toBegin = (application: ApplicationRow | undefined): SafeHtml =>
+  html`The platform stores them when it reads your list. ${describeNextRead(application)}<br>
 <a class="button primary" href="/portal/checks">Check your webhooks first</a>`;
 
 /** The games of one tab. @param isEmpty of all tabs */
@@ -73,7 +76,13 @@ const showTab = async (
   const view = { path: '/portal/games', query, limit: PAGE };
   const empty = isEmpty ? 'No game of yours is stored yet.' : `None of your games is ${status}.`;
   const widths = status === 'rejected' ? WIDTHS_WITH_REASON : WIDTHS;
-  const shared = { linkTo, label: 'Games', empty, widths, ...(isEmpty && { hint: TO_BEGIN }) };
+  const shared = {
+    linkTo,
+    label: 'Games',
+    empty,
+    widths,
+    ...(isEmpty && { hint: toBegin(await findApplication(sources.sql, application_id)) }),
+  };
   if (status === 'withdrawn') {
     const fixed = { application_id };
     const { rows, body } = await showList(sources, withdrawnGameList, { ...view, fixed, kept: { status } });

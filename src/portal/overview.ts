@@ -13,23 +13,22 @@ import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { firstSteps } from '#src/portal/first-steps.ts';
-import { describeSchedule } from '#src/portal/game.ts';
 import { WITHDRAWN_COUNTED } from '#src/portal/games.ts';
 import {
+  checkProblem,
   eventProblem,
   failureProblem,
   type Problem,
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { describePause, NOT_READ, whyCell } from '#src/portal/reports.ts';
+import { describeNextRead, describePace, describeUnread, NOT_READ } from '#src/portal/schedule.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
   ago,
   badge,
-  due,
   facts,
   formatDuration,
   html,
@@ -52,22 +51,15 @@ const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: str
   return stat(status, games, { url: link('/portal/games', { status }), note, tone });
 };
 
-/**
- * A paused or failing application, because without its runs the platform sees no change of a game.
- * @param run the last one, if it says why
- */
+/** Without runs, the platform sees no change of a game. @param run the last one */
 const runsProblem = (application: ApplicationRow | undefined, run: RunRow | undefined): Problem[] => {
-  const isPaused = application?.status === 'paused';
-  if (application === undefined || (!isPaused && application.failing_since === null)) return [];
-  const why = run && whyCell(run);
-  const said = isPaused
-    ? describePause(application)
-    : html`${why && html`<span dir="auto">${why}</span><br>`}First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}`;
-  const next = isPaused
-    ? { url: '/portal/runs', act: 'See the runs' }
-    : { url: '/portal/checks', act: 'Check your webhooks' };
-  return [{ title: NOT_READ, body: html`<div class="body">${said}</div>`, tone: 'bad', ...next }];
+  const unread = describeUnread(application, run);
+  if (unread === null) return [];
+  const next =
+    application?.status === 'paused'
+      ? { url: '/portal/runs', act: 'See the runs' }
+      : { url: '/portal/checks', act: 'Check your webhooks' };
+  return [{ title: NOT_READ, body: html`<div class="body">${unread}</div>`, tone: 'bad', ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
@@ -83,13 +75,16 @@ const stateSection = (
   webhook: EventWebhook | undefined,
 ): SafeHtml => {
   const isPaused = application?.status === 'paused';
-  const schedule = application && html`<p class="soft">${describeSchedule(application)}</p>`;
+  const pace = application && html`<p class="soft">${describePace(application)}</p>`;
   const isRead = !isPaused && application?.failing_since == null;
   const state = webhook && !mayMendAddress(webhook) ? describeAddress(webhook) : null;
   return section(
     'State',
     facts([
-      ['Application', isRead ? html`${badge('active')}${schedule}` : badge(isPaused ? 'paused' : 'failing')],
+      [
+        'Application',
+        isRead ? html`${badge('active')}${pace}` : badge(isPaused ? 'paused' : 'failing', 'bad'),
+      ],
       ['Last run', run === undefined ? NO_RUN : describeRun(run, isPaused)],
       ['Events', webhook === undefined ? NO_ADDRESS : html`${addressBadge(webhook)} ${state}`],
     ]),
@@ -116,22 +111,21 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ]);
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
     const [run] = runs;
+    const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
       ...runsProblem(application, run),
       ...rejectedProblem(rejections),
       ...failureProblem(groups),
       ...eventProblem(webhook),
     ];
-    const schedule = application && describeSchedule(application);
-    const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
+    const isNew = isEmpty && problems.length === 0;
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' && !isEmpty ? wait : undefined),
     );
-    const isNew = isEmpty && problems.length === 0;
     const standing = await standingSection(sql, application_id, games.pending);
     const body = isNew
-      ? html`${firstSteps(check, run, webhook !== undefined, schedule)}${standing}`
-      : html`${problemCards(problems)}
+      ? html`${firstSteps(check, run, webhook !== undefined, describeNextRead(application))}${standing}`
+      : html`${problemCards([...problems, ...checkProblem(check)])}
 <div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
 <div class="columns tables">${stateSection(application, run, webhook)}${standing}</div>`;
     return sendPortal(reply, {

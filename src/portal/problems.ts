@@ -1,4 +1,5 @@
 /** What the developer of an application should mend, the most urgent first. */
+import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
@@ -7,11 +8,18 @@ import { failureGroupList } from '#src/lists/failures.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 import { listTable } from '#src/site/list-table.ts';
 
-/** A problem, with a link to the page on which the developer can solve it. */
-export type Problem = { title: string; body: SafeHtml; tone: Tone; url: string; act: string };
+/** A problem, with a link to the page on which the developer can solve it. `isSaid`: that page says no more. */
+export type Problem = {
+  title: string;
+  body: SafeHtml;
+  tone: Tone;
+  url: string;
+  act: string;
+  isSaid?: boolean;
+};
 
 const namedGame = (
   { application_game_id, game_name }: RejectionCount['named'][number],
@@ -22,6 +30,10 @@ const namedGame = (
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
 <strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
+
+/** Says how many rules do not hold. */
+export const countBroken = (failed: number): string =>
+  failed === 1 ? 'A rule does not hold' : `${number(failed)} rules do not hold`;
 
 /** The games that a reviewer has rejected. */
 export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[] => {
@@ -35,9 +47,17 @@ export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[
 <p class="soft">A game returns to review when its content changes in your answers.</p></div>`,
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
-      act: only === undefined ? 'Read why' : 'Open the game',
+      act: only === undefined ? 'All rejected games' : 'Open the game',
+      isSaid: only === undefined && rejections.every(({ named }) => named.length > 0),
     },
   ];
+};
+
+/** Leads over to the example beside it. */
+const extentCell = ({ games, example }: FailureGroup): string => {
+  const extent = games === 1 ? '1 game' : `${number(games)} games`;
+  if (example === NO_GAME) return extent;
+  return games === 1 ? `${extent}:` : `${extent}, for example`;
 };
 
 /** The games that could not be stored, by cause. */
@@ -52,12 +72,26 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
       ...(groups.some(({ example }) => example !== NO_GAME) ? ['example'] : []),
       'games',
     ],
-    cells: { reasons: explainFailure },
+    cells: { reasons: explainFailure, extent: extentCell },
     label: title,
     stacked: 'lines',
   });
   return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
 };
+
+/** Rules that did not hold at the last check. */
+export const checkProblem = (check: CheckRow | undefined): Problem[] =>
+  check === undefined || check.failed === 0
+    ? []
+    : [
+        {
+          title: countBroken(check.failed),
+          body: html`<p class="body">The last report names what to correct. Checked ${ago(check.finished_at)}</p>`,
+          tone: 'bad',
+          url: '/portal/checks',
+          act: 'Read the report',
+        },
+      ];
 
 /** Events that do not arrive, if their developer can mend it. */
 export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
@@ -65,7 +99,7 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
     ? []
     : [
         {
-          title: 'Events do not arrive',
+          title: webhook.status === 'off' ? 'Events are switched off' : 'Events do not arrive',
           body: html`<p class="body">${describeAddress(webhook)}</p>`,
           tone: webhook.status === 'off' ? 'bad' : 'warn',
           url: '/portal/events',
@@ -76,8 +110,8 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
 /** The first problem leads: its button is the next step. The others stand below it. */
 export const problemCards = ([first, ...others]: readonly Problem[]): SafeHtml | null => {
   if (first === undefined) return null;
-  const { title, body, tone, url, act } = first;
-  const aside = html`<a class="button primary" href="${url}">${act}</a>`;
+  const { title, body, tone, url, act, isSaid = false } = first;
+  const aside = html`<a class="button${isSaid ? null : ' primary'}" href="${url}">${act}</a>`;
   const quiet = others.map((each) =>
     section(html`<span class="dot ${each.tone}"></span>${each.title}`, each.body, {
       aside: html`<a class="button" href="${each.url}">${each.act}</a>`,

@@ -4,17 +4,17 @@ import type { FastifyInstance } from 'fastify';
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import type { FailureItem } from '#db/queries/failure-list.ts';
-import type { RunRow } from '#db/queries/runs.ts';
-import { spellKinds } from '#src/contract/failure-words.ts';
-import { NO_GAME, withoutAdvice } from '#src/contract/words.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
-import { runList, whyOf } from '#src/lists/runs.ts';
+import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { banner } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { countBroken } from '#src/portal/problems.ts';
+import { describeNextRead, describeUnread, NOT_READ, whyCell } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
@@ -33,22 +33,8 @@ const FAILURES_SHOWN = 100;
 const GAMES_NAMED = 3;
 const signedIn = { config: { right: 'application' } } as const;
 
-/** Explains why a run ended as it did, without codes and the advice for operators. */
-export const whyCell = (run: RunRow): string | null => {
-  const why = whyOf(run);
-  return why === null ? null : spellKinds(withoutAdvice(why));
-};
-
 // biome-ignore format: one line
 const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
-
-export const NOT_READ = 'The platform does not read your games';
-
-/** Why an application is paused, and who resumes it. */
-export const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
-  html`Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
-Its webhooks are not called.<p class="soft">Only the platform's operators resume it. Correct what failed, then write to those
-who gave you the token.</p>`;
 
 /** What the checks will call. */
 const describeChecks = (
@@ -67,8 +53,7 @@ const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } =>
   if (check === undefined) return { title: 'Your webhooks were not checked yet' };
   if (check.finished_at === null || check.error !== null) return { title: 'Last report' };
   if (check.failed === 0) return { title: 'Every rule that was checked holds', tone: 'good' };
-  const title = check.failed === 1 ? 'A rule does not hold' : `${number(check.failed)} rules do not hold`;
-  return { title, tone: 'bad' };
+  return { title: countBroken(check.failed), tone: 'bad' };
 };
 
 /** Groups failures of one cause, by the latest of them. */
@@ -96,9 +81,10 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
   const sources = sourcesOf(options);
   portal.get('/portal/runs', signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, failures, runs] = await Promise.all([
+    const [application, failures, [last], runs] = await Promise.all([
       findApplication(options.sql, application_id),
       readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
+      readFirst(runList, sources, { application_id }, 1),
       showList(sources, runList, {
         path: '/portal/runs',
         query: request.query,
@@ -140,16 +126,17 @@ last ${ago(failure.last_at)}</small>`;
       ...(shown.every((run) => whyCell(run) === null) && { omit: ['why'] }),
       cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There was no run yet.',
-      hint: html`<br><a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
+      hint: html`<br>${describeNextRead(application)}<br><a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
-    const isPaused = application?.status === 'paused';
-    const paused = isPaused ? banner(NOT_READ, describePause(application), 'bad', null) : null;
+    const unread = describeUnread(application, last);
+    // A list of failures has the button already, and the check of a paused application calls nothing.
+    const act = failures.length > 0 || application?.status === 'paused' ? null : check;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${paused}${(isNew || isPaused) && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
+      body: html`${unread && banner(NOT_READ, unread, 'bad', act)}${(isNew || unread) && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
       lead: 'A run reads your list and the details that changed. A failure ends when its game is stored.',
     });
   });

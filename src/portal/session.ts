@@ -11,7 +11,16 @@ import type { Caller } from '#src/operations/operation.ts';
 import { HTML, refuseForNow, sendPlain, takeNotice } from '#src/site/answers.ts';
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { mayMendAddress } from '#src/site/event-cells.ts';
-import { flawOf, html, input, number, numberUpTo, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  flawOf,
+  html,
+  input,
+  number,
+  numberUpTo,
+  type SafeHtml,
+  section,
+  type Tone,
+} from '#src/site/html.ts';
 import { framedPage, type Page, type PlaceCounts } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { changesState } from '#src/site/origin.ts';
@@ -68,12 +77,24 @@ const PLACES = [
   ['/portal/checks', 'Checks', 'M4 12l5 5L20 6'],
 ] as const;
 
-const EVENTS_FAIL = html`<span aria-hidden="true">!</span><span class="hidden">do not arrive</span>`;
+/** The mark of a place, in the colour of its card. @param said what a screen reader reads in place of the "!" */
+const mark = (tone: Tone, said: string): SafeHtml =>
+  html`<span class="${tone}" aria-hidden="true">!</span><span class="hidden">${said}</span>`;
+
+const count = (tone: Tone, shown: string): SafeHtml => html`<span class="${tone}">${shown}</span>`;
+
+const failuresMark = ({ is_unread, failures }: PortalCounts): SafeHtml | undefined => {
+  if (is_unread) return mark('bad', 'games are not read');
+  return failures > 0 ? count('warn', numberUpTo(FAILURES_COUNTED, failures)) : undefined;
+};
 
 const toPlaces = (counted: PortalCounts): PlaceCounts => ({
-  ...(counted.rejected > 0 && { '/portal/games': number(counted.rejected) }),
-  ...(counted.failures > 0 && { '/portal/runs': numberUpTo(FAILURES_COUNTED, counted.failures) }),
-  ...(mayMendAddress(counted) && { '/portal/events': EVENTS_FAIL }),
+  ...(counted.rejected > 0 && { '/portal/games': count('bad', number(counted.rejected)) }),
+  '/portal/runs': failuresMark(counted),
+  ...(mayMendAddress(counted) && {
+    '/portal/events': mark(counted.status === 'off' ? 'bad' : 'warn', 'do not arrive'),
+  }),
+  ...(counted.broken > 0 && { '/portal/checks': count('bad', number(counted.broken)) }),
 });
 
 /** The form that finds a game by its name or id, stored or not. */

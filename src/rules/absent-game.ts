@@ -10,8 +10,7 @@ import {
   endSentence,
   type StoredFacts,
 } from '#src/rules/answer.ts';
-import { dueAfter } from '#src/rules/backoff.ts';
-import { untilTick } from '#src/rules/ticks.ts';
+import { untilNextRun } from '#src/rules/next-run.ts';
 
 type Runs = {
   last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
@@ -30,10 +29,9 @@ type AbsentFacts = Pick<StoredFacts, 'application_id' | 'name' | 'application' |
 
 const describeRest = (ms: number): string => spellDuration(roundDuration(ms));
 
-const describeNextRun = (application_id: string, { every_ms, next_attempt_at, now }: Application): string => {
-  const nowMs = now.getTime();
-  const fromMs = Math.max(nowMs, dueAfter(next_attempt_at, every_ms));
-  const waitMs = fromMs + untilTick('games', application_id, every_ms, fromMs) - nowMs;
+const describeNextRun = (application_id: string, application: Application): string => {
+  const { every_ms, now } = application;
+  const waitMs = untilNextRun(application_id, application, now.getTime());
   return `The next run is due in ${describeRest(Math.max(waitMs, 1_000))} (every ${spellDuration(formatDuration(every_ms))}).`;
 };
 

@@ -29,7 +29,7 @@ export type SiteFrame = {
 };
 
 /** How many wait for a person, or a mark, by the path of a place. */
-export type PlaceCounts = Readonly<Record<string, SafeHtml | string>>;
+export type PlaceCounts = Readonly<Record<string, SafeHtml | string | undefined>>;
 
 /** The navigation of the console. */
 export const NAVIGATION: Navigation = [

@@ -3,6 +3,7 @@ import { ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
 const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   passed: 'good',
+  waiting: 'info',
   rejected: 'bad',
   failed: 'bad',
   appealed: 'warn',

@@ -64,7 +64,8 @@ test('a developer finds games by a part of their name in every status, and rejec
   expect(await page('/portal/games')).not.toContain('Paper Kite');
   const game = await page('/portal/game?id=b-2');
   expect(game).toMatch(/number \d of \d in the new lane/);
-  expect(game).toContain('The platform reads your list every');
+  expect(game).toMatch(/The platform reads your list every \d+ \w+, and/);
+  expect(game).toContain('detail alone within 24 hours, or');
 });
 
 test('a developer sees the pictures of own games alone, as the platform has them', async () => {

@@ -61,7 +61,9 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   for (const id of ['two', 'three', 'four']) await reject(id);
   const many = await page('/portal');
   expect(many).toContain('Information is missing or incomplete</strong>: 4 games');
-  expect(many).toContain('<a class="button primary" href="/portal/games?status=rejected">Read why</a>');
+  expect(many).toContain(
+    '<a class="button primary" href="/portal/games?status=rejected">All rejected games</a>',
+  );
 });
 
 test('the overview of an application whose runs fail begins with that and with why', async () => {
@@ -74,8 +76,10 @@ test('the overview of an application whose runs fail begins with that and with w
   const shown = await page('/portal');
   expect(shown).toContain('<h2>The platform does not read your games</h2>');
   const why = 'query_game_list: no connection, or it closed before the answer began';
-  expect(shown, 'a code is said in words').toContain(`<span dir="auto">${why}</span>`);
-  expect(shown).toContain('<span class="badge warn">failing</span>');
+  expect(shown, 'a code is said in words').toContain(`The last run failed: <span dir="auto">${why}</span>`);
+  expect(shown).toContain('<span class="badge bad">failing</span>');
+  expect(await page('/portal/runs')).toContain(`The last run failed: <span dir="auto">${why}</span>`);
+  expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(shown).not.toContain('<span class="badge good">active</span>');
 });
 
@@ -106,6 +110,7 @@ test('the navigation counts rejected games and failures, and marks events while 
   expect(await places('/portal/checks')).toEqual(counted);
   await sql`update event_webhooks set failing_since = now(), last_error = 'timeout' where application_id = 'elm'`;
   expect(await places()).toContain('Events !do not arrive');
+  expect(await page('/portal')).toContain('<span class="warn" aria-hidden="true">!</span>');
   // A fault of the platform is no task of the developer's.
   await sql`update event_webhooks set last_error = 'not_signed: unknown_key' where application_id = 'elm'`;
   expect(await places()).toEqual(counted);
@@ -113,6 +118,28 @@ test('the navigation counts rejected games and failures, and marks events while 
     update event_webhooks set status = 'off', off_reason = 'It failed.', off_at = now(), last_error = 'timeout'
     where application_id = 'elm'`;
   expect(await places()).toContain('Events !do not arrive');
+  const off = await page('/portal');
+  expect(off).toContain('Events are switched off');
+  expect(off).toContain('<span class="bad" aria-hidden="true">!</span>');
+});
+
+test('the navigation marks failures while games are not read, and counts the rules that do not hold', async () => {
+  const { sql } = database;
+  const { page, said } = await arrive(sql, portal.url, 'maple', [{ game_id: 'one' }]);
+  await said('/portal/checks', {});
+  expect(await page('/portal')).not.toContain('Read the report');
+  await sql`update application_checks set finished_at = now(), failed = 2 where application_id = 'maple'`;
+  const broken = await page('/portal');
+  expect(broken).toMatch(/Checks<\/span> <span class="count"><span class="bad">2</);
+  expect(broken).toContain('2 rules do not hold');
+  expect(broken).toContain('<a class="button primary" href="/portal/checks">Read the report</a>');
+  expect(broken).not.toContain('games are not read');
+  await sql`update applications set failing_since = now() where application_id = 'maple'`;
+  expect(await page('/portal')).toMatch(/Failures<\/span> <span class="count"><span class="bad"[^>]*>!</);
+  await sql`update applications set failing_since = null, status = 'paused' where application_id = 'maple'`;
+  const paused = await page('/portal');
+  expect(paused).toContain('games are not read');
+  expect(paused).toContain('<span class="badge bad">paused</span>');
 });
 
 test('an address without a page keeps the navigation of a developer, and leads to the sign-in without a session', async () => {
@@ -139,6 +166,9 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(others[0]).toBe('Check your webhooks');
   expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
   expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
+  for (const path of ['', '/games', '/runs'])
+    expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+ \w+\./);
+  expect(await page('/portal'), 'there is no such button').not.toContain('Pull this game now');
   expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(await page('/portal/checks')).toContain('Your webhooks were not checked yet');
   await said('/portal/checks', { act: 'check' });

@@ -1,0 +1,62 @@
+/** When the platform reads the games of an application, and why it does not. */
+import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
+import { withoutAdvice } from '#src/contract/words.ts';
+import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
+import { whyOf } from '#src/lists/runs.ts';
+import { untilNextRun } from '#src/rules/next-run.ts';
+import { ago, due, html, type SafeHtml } from '#src/site/html.ts';
+
+const spell = (ms: number): string => (ms === DAY_MS ? '24 hours' : spellDuration(formatDuration(ms)));
+
+/** Describes how soon the platform sees a change of a game. */
+export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
+  html`The platform reads your list every ${spell(every_ms)}, and sees changed rows then. It sees a change of a
+detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
+<code>POST /open-api/game/refresh</code>.`;
+
+/** The same in one line. */
+export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
+  `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;
+
+/** Says when the list is read next. @returns null if the application is paused */
+export const describeNextRead = (application: ApplicationRow | undefined): string | null => {
+  if (application?.status !== 'active') return null;
+  const waitMs = untilNextRun(application.application_id, application, Date.now());
+  return `The next read of your list is due in ${spellWait(waitMs)}.`;
+};
+
+/** Explains why a run ended as it did, without codes and the advice for operators. */
+export const whyCell = (run: RunRow): string | null => {
+  const why = whyOf(run);
+  return why === null ? null : spellKinds(withoutAdvice(why));
+};
+
+export const NOT_READ = 'The platform does not read your games';
+
+const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
+  html`Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
+Its webhooks are not called.<p class="soft">Only the platform's operators resume it. Correct what failed, then write to those
+who gave you the token.</p>`;
+
+const ENDS: Readonly<Record<string, string>> = {
+  failed: 'The last run failed: ',
+  abandoned: 'The last run was abandoned: ',
+};
+
+/**
+ * Describes why the platform does not read the games of an application: it is paused, or its runs fail.
+ * @param run the last one @returns null if the platform reads them
+ */
+export const describeUnread = (
+  application: ApplicationRow | undefined,
+  run: RunRow | undefined,
+): SafeHtml | null => {
+  if (application?.status === 'paused') return describePause(application);
+  if (application === undefined || application.failing_since === null) return null;
+  const why = run && whyCell(run);
+  const last = why && html`${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span><br>`;
+  return html`${last}First failure ${ago(application.failing_since)}<br>
+Next run ${due(application.next_attempt_at)}`;
+};
