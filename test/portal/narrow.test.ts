@@ -86,4 +86,21 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     const row = page.getByRole('row').filter({ hasText: 'owl' });
     expect(await row.locator('time:visible').count()).toBe(1);
   });
+
+  test('fingers have room on a phone, and Safari zooms into no field', async () => {
+    const storageState = await page.context().storageState();
+    const viewport = { width: 390, height: 844 };
+    const phone = await browser.newPage({ viewport, hasTouch: true, isMobile: true, storageState });
+    await phone.goto(new URL('/portal/events', served.url).href);
+    const controls = phone.locator(':is(main, .who) :is(.button, input):visible');
+    const heights = await controls.evaluateAll((each) =>
+      each.map((one) => one.getBoundingClientRect().height),
+    );
+    expect(heights.length).toBeGreaterThan(3);
+    expect(Math.min(...heights)).toBeGreaterThanOrEqual(40);
+    const size = await phone
+      .getByRole('searchbox')
+      .evaluate((field) => field.ownerDocument.defaultView?.getComputedStyle(field).fontSize);
+    expect(size).toBe('16px');
+  });
 });
