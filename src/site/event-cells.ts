@@ -4,7 +4,8 @@ import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { WHYS } from '#src/contract/events.ts';
 import { describeError } from '#src/contract/failure-words.ts';
-import { ago, badge, copyable, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
+import { endSentence } from '#src/rules/answer.ts';
+import { ago, badge, copyableId, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 
 /** Why deliveries end without an answer. */
 const ENDED: Readonly<Record<string, string>> = {
@@ -28,12 +29,19 @@ const delivery = (event: EventItem): SafeHtml => {
   return html`${badge('waits', 'info')} <br><small>${next}</small>`;
 };
 
+/** Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected. */
+const describeEvent = ({ type, data: { why, reason_label } }: EventItem): string => {
+  if (type === 'game.appeal_upheld') return 'Another reviewer kept the rejection.';
+  if (why === 'appeal') return 'Another reviewer took the rejection back.';
+  return why === 'decided' && reason_label ? endSentence(reason_label) : WHYS[why];
+};
+
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
-  type: ({ type, data, created_at }: EventItem): SafeHtml =>
-    html`${badge(type)} <small>${WHYS[data.why]}</small> <br><small>${ago(created_at)}</small>`,
+  type: (event: EventItem): SafeHtml =>
+    html`${badge(event.type)} <small dir="auto">${describeEvent(event)}</small> <br><small>${ago(event.created_at)}</small>`,
   state: delivery,
-  event_id: ({ event_id }: EventItem): SafeHtml => copyable(event_id),
+  event_id: ({ event_id }: EventItem): SafeHtml => copyableId(event_id),
 };
 
 /** Describes the health of the address. Each time ends a line, so that nothing moves when it grows. */

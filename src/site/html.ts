@@ -74,10 +74,9 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
     'incomplete',
     'held',
     'game.withdrawn',
-    'game.appeal_upheld',
   ],
   doubt: ['suspect'],
-  bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'refused', 'game.rejected'],
+  bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'refused', 'game.rejected', 'game.appeal_upheld'],
   info: ['pending', 'open', 'changed', 'new', 'requested', 'game.pending', 'game.message'],
 };
 const TONES = new Map(
@@ -89,6 +88,12 @@ export const mono = (text: string): SafeHtml => html`<span class="mono">${text}<
 
 /** An id that people copy (browser/elements/copy-text.ts). */
 export const copyable = (text: string): SafeHtml => html`<copy-text class="mono">${text}</copy-text>`;
+
+const TAIL = 4;
+
+/** An id of a table, which keeps its end where it is cut: UUIDs of the same time begin alike. */
+export const copyableId = (id: string): SafeHtml =>
+  html`<copy-text class="mono id"><span>${id.slice(0, -TAIL)}</span><span>${id.slice(-TAIL)}</span></copy-text>`;
 
 /** A link to an application's page. */
 export const applicationLink = (application_id: string, text: SafeHtml | string = application_id): SafeHtml =>

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { listAudit } from '#db/queries/audit.ts';
+import { overturnRejection, upholdRejection } from '#src/operations/appeals.ts';
+import { LEE } from '#test/operations/decided-games.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { runCli } from '#test/support/cli.ts';
 import { useTestConsole } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
-import { decideGame } from '#test/support/operate.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -109,4 +112,24 @@ test('events begin with an address that is switched off, and a test switches it 
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(off.split('Send a test')).toHaveLength(2);
   expect(await said('/portal/events/address', { act: 'test' })).toContain('The address is switched on.');
+});
+
+test('an event says how an appeal ended, and why a game was rejected', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'rowan', [{ game_id: 'r-1' }, { game_id: 'r-2' }]);
+  const games = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'rowan'`;
+  for (const [at, { game_id }] of games.entries()) {
+    await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'incomplete' });
+    await insertAppeal(sql, { game_id, text: 'It is whole.' });
+    const given = { game_id, revision: 1, text: 'Read.' };
+    if (at === 0) await operateAs(sql, LEE, upholdRejection, given);
+    else await operateAs(sql, LEE, overturnRejection, given);
+  }
+  const shown = await page('/portal/events');
+  expect(shown.split('<small dir="auto">Information is missing or incomplete.</small>')).toHaveLength(3);
+  expect(shown).toMatch(/badge bad">game\.appeal_upheld<.{0,40}Another reviewer kept the rejection\./);
+  expect(shown).toMatch(/badge good">game\.passed<.{0,40}Another reviewer took the rejection back\./);
+  expect(shown, 'the end of an id is not cut').toMatch(
+    /<span>[0-9a-f-]{32}<\/span><span>[0-9a-f]{4}<\/span><\/copy-text>/,
+  );
 });
