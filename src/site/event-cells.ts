@@ -4,7 +4,6 @@ import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { WHYS } from '#src/contract/events.ts';
 import { describeError } from '#src/contract/failure-words.ts';
-import { endSentence } from '#src/rules/answer.ts';
 import { ago, badge, copyableId, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 
 /** Why deliveries end without an answer. */
@@ -33,7 +32,7 @@ const delivery = (event: EventItem): SafeHtml => {
 const describeEvent = ({ type, data: { why, reason_label } }: EventItem): string => {
   if (type === 'game.appeal_upheld') return 'Another reviewer kept the rejection.';
   if (why === 'appeal') return 'Another reviewer took the rejection back.';
-  return why === 'decided' && reason_label ? endSentence(reason_label) : WHYS[why];
+  return why === 'decided' && reason_label ? `${reason_label.replace(/\.$/, '')}.` : WHYS[why];
 };
 
 /** How pages show what an event says, and its delivery. */
