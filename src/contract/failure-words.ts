@@ -6,7 +6,7 @@ export const FAILURE_KINDS = {
   invalid_item: 'A row of the list does not match section 2.4.',
   invalid_data: 'The answer does not match the interface document.',
   ret_code: 'The webhook returned a failure.',
-  http_status: 'The webhook answered with an HTTP error, and no envelope.',
+  http_status: 'The webhook answered with an HTTP error, and the body is not the expected JSON.',
   not_envelope: 'The answer has no ret_code and ret_msg (section 2.1).',
   not_json: 'The answer is not JSON: an error page of a proxy?',
   not_utf8: 'The answer is not UTF-8.',

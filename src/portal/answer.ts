@@ -4,7 +4,7 @@ import type { Timeline } from '#src/review/timeline.ts';
 import type { Answer } from '#src/rules/answer.ts';
 import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
-export const ANSWER_TONES: Record<Answer['code'], Tone> = {
+const ANSWER_TONES: Record<Answer['code'], Tone> = {
   live: 'good',
   waiting: 'info',
   rejected: 'bad',
@@ -13,6 +13,10 @@ export const ANSWER_TONES: Record<Answer['code'], Tone> = {
   not_listed: 'warn',
   not_pulled: 'info',
 };
+
+/** A game that was not pulled waits, unless the runs fail. */
+export const answerTone = ({ code }: Answer, isFailing: boolean): Tone =>
+  code === 'not_pulled' && isFailing ? 'warn' : ANSWER_TONES[code];
 
 /** A state in words, with the button of the next step beside it. */
 export const banner = (
@@ -30,6 +34,8 @@ type Around = {
   changes: readonly string[];
   /** The platform pulls nothing of a paused application. */
   isPaused: boolean;
+  /** The last runs failed. */
+  isFailing: boolean;
 };
 type Appeals = NonNullable<Around['appeals']>;
 
@@ -41,12 +47,12 @@ const PAUSED = html`<p class="soft">Your application is paused: nothing is pulle
 const TO_MEND =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
 const TO_APPEAL =
-  'You think that it is right? Answer the reviewers, or appeal: another reviewer decides, once.';
+  'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
 
 /** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
 const appealWay = ({ isAppealable, appealed_at }: Appeals): SafeHtml | null => {
   if (appealed_at !== null)
-    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer. You sent it ${ago(appealed_at)}</p></div>`;
+    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer. You sent it ${ago(appealed_at)}.</p></div>`;
   return isAppealable
     ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`
     : null;
@@ -80,16 +86,24 @@ const changedFields = (changes: readonly string[]): SafeHtml | null =>
     ? null
     : html`<p>What changed: <span class="tags">${changes.map((each) => badge(each, 'info'))}</span></p>`;
 
+/** Says what a developer may expect. The command line does not have this sentence. */
+const nextStep = ({ code }: Answer, game: Timeline['game'], isPaused: boolean): SafeHtml | null => {
+  if (code === 'live' && game?.game_package_url === '') return html`<p>You need not do anything.</p>`;
+  return code === 'withdrawn' && !isPaused
+    ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
+    : null;
+};
+
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
-  { appeals, changes, isPaused }: Around,
+  { appeals, changes, isPaused, isFailing }: Around,
 ): SafeHtml => {
   if (rejection !== null && appeals !== null) return rejectionBanner(id, rejection, appeals, isPaused);
   const [title, rest] = splitAnswer(answer.text);
   const since =
     answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
-  const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${since}${isPaused ? PAUSED : null}`;
+  const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${nextStep(answer, game, isPaused)}${since}${isPaused ? PAUSED : null}`;
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
-  return banner(title, said, ANSWER_TONES[answer.code], pull);
+  return banner(title, said, answerTone(answer, isFailing), pull);
 };

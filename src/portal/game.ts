@@ -11,7 +11,7 @@ import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { ANSWER_TONES, answerBanner } from '#src/portal/answer.ts';
+import { answerBanner, answerTone } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule } from '#src/portal/schedule.ts';
@@ -71,9 +71,9 @@ const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promi
 };
 
 /** A withdrawn game has no other status for its developer. */
-const statusBadge = ({ game, answer }: Timeline): SafeHtml =>
+const statusBadge = ({ game, answer }: Timeline, isFailing: boolean): SafeHtml =>
   game === null
-    ? badge('not stored', ANSWER_TONES[answer.code])
+    ? badge('not stored', answerTone(answer, isFailing))
     : badge(
         game.withdrawn_at === null ? game.audit_status : 'withdrawn',
         game.withdrawn_at === null ? undefined : 'warn',
@@ -118,6 +118,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
+    const isFailing = (application?.failing_since ?? null) !== null;
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
@@ -132,14 +133,16 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
+      isFailing,
     };
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
+      ...(game === null && { heading: mono(id) }),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
-      lead: html`${statusBadge(timeline)} ${title === id ? null : mono(id)}`,
+      lead: html`${statusBadge(timeline, isFailing)} ${title === id ? null : mono(id)}`,
       body: html`${answerBanner(timeline, around)}${body}`,
     });
   });

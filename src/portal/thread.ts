@@ -33,7 +33,7 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
-    ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection')}${ONCE}`
+    ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection', 'quiet')}${ONCE}`
     : html`${button('message', 'Send', 'primary')}${isUpheld ? UPHELD : null}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
@@ -53,7 +53,7 @@ export const portalThread = async (
     mayAppeal(sql, game_id),
   ]);
   const shown = threadEntries(entries, ({ kind }) =>
-    kind === 'answer' || kind === 'appeal' ? 'you' : 'the platform',
+    kind === 'answer' || kind === 'appeal' ? 'You' : 'The platform',
   );
   const isAppealable = mayBeAppealed && game.withdrawn_at === null;
   const write =

@@ -35,6 +35,9 @@ const describeNextRun = (application_id: string, application: Application): stri
   return `The next run is due in ${describeRest(Math.max(waitMs, 1_000))} (every ${spellDuration(formatDuration(every_ms))}).`;
 };
 
+const describeEnd = (outcome: string | null): string =>
+  outcome === 'failed' ? 'The last run failed' : `Its last run ended as ${outcome}`;
+
 const explainRuns = (
   application_id: string,
   application: Application,
@@ -45,7 +48,7 @@ const explainRuns = (
   if (status === 'removed') facts.push('The application was removed.');
   const why = spellKinds(withoutAdvice(last_run?.reason ?? last_run?.note ?? ''));
   if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))
-    facts.push(endSentence(`Its last run ended as ${last_run.outcome}${why && `: ${why}`}`));
+    facts.push(endSentence(`${describeEnd(last_run.outcome)}${why && `: ${why}`}`));
   if (open_run !== null)
     facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
   else if (status === 'active') facts.push(describeNextRun(application_id, application));
@@ -68,7 +71,7 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
     return {
       code: 'not_pulled',
       at: null,
-      text: `No run of ${name} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
+      text: `The platform has not stored this game. No run of ${name} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;

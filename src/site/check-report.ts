@@ -22,16 +22,29 @@ const callDetails = (sent: string, came = ''): SafeHtml =>
 <p><small>Received</small><br><span class="mono">${came}</span></p></details>`;
 
 /** A rule; of one that does not hold, what was expected and what came. */
-const ruleCell = ({ rule, outcome, problem, sent, came, note, section: number }: CaseResult): SafeHtml => {
+const ruleCell = ({
+  name,
+  rule,
+  outcome,
+  problem,
+  sent,
+  came,
+  note,
+  section: number,
+}: CaseResult): SafeHtml => {
   if (problem === undefined)
     return html`${rule}${note === undefined ? null : html`<br><span class="soft">${note}</span>`}`;
-  const label = outcome === 'skipped' ? 'Skipped' : 'Received';
+  const [label, shown] =
+    outcome === 'skipped'
+      ? ['Skipped', html`<span>${problem}</span>`]
+      : ['Received', html`<strong>${problem}</strong>`];
   return html`<div class="pair-of"><small>Expected</small><span>${rule}</span>
-<small>${label}</small><strong>${problem}</strong>${
+<small>${label}</small>${shown}${
     number &&
     html`<small class="to-640">Section</small>
 <span class="to-640">${number}</span>`
-  }</div>
+  }<small class="to-900">Case</small>
+<span class="mono to-900">${name}</span></div>
 ${sent === undefined ? null : callDetails(sent, came)}`;
 };
 
@@ -53,7 +66,7 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
 };
 
 const COLUMNS: TableColumn<CaseResult>[] = [
-  { head: 'Result', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
+  { head: 'Result', fit: 'short', cell: ({ outcome }) => badge(outcome, TONES[outcome]) },
   { head: 'Rule', cell: ruleCell },
   {
     head: 'Section',

@@ -78,7 +78,10 @@ export const addressForms = (
     webhook.former_until === null || webhook.former_until.getTime() <= Date.now()
       ? null
       : html`<p class="soft">The former secret signs until ${clock(webhook.former_until)}: another new one ends it now.</p>`;
-  return html`<div class="body acts">${test}${change}${action(to, 'New secret', { fields: { act: 'rotate', former_until } })}
+  const secret = html`<details name="address"><summary class="button">New secret…</summary><div class="form">
+<p>A new secret signs from now on. The present one signs too for 24 hours.</p>
+${action(to, 'Replace the secret', { fields: { act: 'rotate', former_until } })}</div></details>`;
+  return html`<div class="body acts">${test}${change}${secret}
 ${more}<details name="address"><summary class="button quiet danger">Remove…</summary><div class="form">
 <p>No event is sent any more: <code>event/list</code> has them. The secret ends.</p>
 ${action(to, 'Remove the address', { fields: { act: 'remove' }, kind: 'danger' })}</div></details>${former}</div>`;

@@ -32,7 +32,8 @@ export const outcomeCell =
   (folded: ReadonlyMap<string, number>) =>
   ({ run_id, outcome }: RunRow): SafeHtml => {
     const more = folded.get(run_id);
+    const runs = more === 1 ? 'run' : 'runs';
     const before =
-      more === undefined ? null : html` <br><small>as ${number(more)} before, without a change</small>`;
+      more === undefined ? null : html` <br><small>and ${number(more)} earlier ${runs}, the same</small>`;
     return html`${badge(outcome ?? 'open')}${before}`;
   };

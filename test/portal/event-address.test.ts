@@ -50,6 +50,7 @@ test('a developer sets an address, replaces its secret and removes it; events ar
   const secret = secretIn(await (await call(ADDRESS, { ...given, api_token: token })).text());
   const events = await page('/portal/events');
   expect(events).not.toContain('whsec_');
+  expect(events).toContain('<summary class="button">New secret…</summary>');
   const [, former_until = 'none'] = /name="former_until" value="([^"]*)"/.exec(events) ?? [];
   const rotate = { act: 'rotate', former_until };
   const [once, again] = await Promise.all([call(ADDRESS, rotate), call(ADDRESS, rotate)]);

@@ -154,7 +154,7 @@ test('a game begins with the search for another one, why it was rejected and its
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
     'primary" name="act" value="message">Send as a message',
-    '"button " name="act" value="appeal">Appeal the rejection</button>',
+    '"button quiet" name="act" value="appeal">Appeal the rejection</button>',
     'A rejection is appealed once',
     game_info,
   ].map((part) => shown.indexOf(part));
@@ -184,11 +184,13 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   >`select game_id from games where application_game_id = 'i-1'`;
   await decideGame(sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
   expect(await head('i-1')).toEqual(['passed', 'good: The game is live.']);
+  expect(await page('/portal/game?id=i-1')).toContain('You need not do anything.');
   await sql`update games set withdrawn_at = now() where application_game_id = 'i-2'`;
   expect(await head('i-2')).toEqual([
     'withdrawn',
     'warn: The game is withdrawn: your application no longer lists it.',
   ]);
+  expect(await page('/portal/game?id=i-2')).toContain('A pull brings it back at once');
   const now = { game_id: 'i-1', game_name: 'Another name', game_info: 'New.' };
   await upsertGames(sql, 'ivy', [fetchedGame(now, new Date())]);
   const [status, title] = await head('i-1');
@@ -207,9 +209,10 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(paused).toContain('nothing is pulled until the platform');
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
-  expect(await head('none')).toEqual([
-    'not stored',
-    'info: No run of your application has read its whole list yet.',
-  ]);
-  expect(await page('/portal/game?id=none')).not.toContain('<h2>Timeline</h2>');
+  expect(await head('none')).toEqual(['not stored', 'info: The platform has not stored this game.']);
+  const none = await page('/portal/game?id=none');
+  expect(none).not.toContain('<h2>Timeline</h2>');
+  expect(none).toContain('<h1><span class="mono">none</span></h1>');
+  await sql`update applications set failing_since = now() where application_id = 'ivy'`;
+  expect((await head('none'))[1]).toBe('warn: The platform has not stored this game.');
 });

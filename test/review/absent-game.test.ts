@@ -35,11 +35,13 @@ it('A game that was never stored: its invalid fields, the list that does not nam
   await addApplication(database.sql, 'fresh');
   expect((await read('g-1', 'fresh')).answer).toMatchObject({
     code: 'not_pulled',
-    text: expect.stringMatching(/^No run of fresh has read its whole list yet\. The next run is due in \d/),
+    text: expect.stringMatching(
+      /^The platform has not stored this game\. No run of fresh has read its whole list yet\. The next run is due in \d/,
+    ),
   });
   await endRun('fresh', 'failed', 'page 1: connect');
   expect((await read('g-1', 'fresh')).answer.text).toMatch(
-    /^No run of fresh has read its whole list yet\. Its last run ended as failed: page 1: connect\. The next run is due in \d/,
+    / No run of fresh has read its whole list yet\. The last run failed: page 1: connect\. The next run is due in \d/,
   );
   await endRun('fresh', 'succeeded');
   expect((await read('g-1', 'fresh')).answer).toMatchObject({
@@ -73,7 +75,8 @@ it('A game that was never stored, but imported: its decision waits for the first
     { ...line, ...passed, application_game_id: 'decided', game_id: randomUUID() },
     { ...line, ...pending, application_game_id: 'open', game_id: randomUUID() },
   ]);
-  const next = 'No run of moved has read its whole list yet. The next run is due in ';
+  const next =
+    'The platform has not stored this game. No run of moved has read its whole list yet. The next run is due in ';
   const whyOf = async (id: string) => (await read(id, 'moved')).answer.text;
   expect(await whyOf('decided')).toContain(
     `Its imported decision (passed, 2026-03-01 12:05:00 UTC) waits for the first pull of the game, which applies it. ${next}`,
