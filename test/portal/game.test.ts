@@ -127,8 +127,8 @@ test('a message of an operator whose login is the id of the application is not s
   for (const kind of ['message', 'answer'] as const)
     await insertMessage(database.sql, { game_id, kind, written_by: 'elm', text: kind });
   const shown = await page('/portal/game?id=e-1');
-  expect(shown).toMatch(/message<\/span> the platform</);
-  expect(shown).toMatch(/answer<\/span> you</);
+  expect(shown).toMatch(/<strong dir="auto">The platform<\/strong> <span class="badge info">message</);
+  expect(shown).toMatch(/<strong dir="auto">You<\/strong> <span class="badge info">answer</);
 });
 
 test('a game begins with the search for another one, why it was rejected and its appeal; its texts are as they are stored', async () => {
