@@ -52,7 +52,8 @@ const TO_APPEAL =
 /** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
 const appealWay = ({ isAppealable, appealed_at }: Appeals): SafeHtml | null => {
   if (appealed_at !== null)
-    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer. You sent it ${ago(appealed_at)}.</p></div>`;
+    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer.</p>
+<p class="soft">Sent ${ago(appealed_at)}</p></div>`;
   return isAppealable
     ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`
     : null;
