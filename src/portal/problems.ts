@@ -3,6 +3,7 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
+import type { CaseResult } from '#src/check/check-application.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
@@ -79,6 +80,14 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
 };
 
+/** Rules of one card; the report has all. */
+const RULES_SHOWN = 3;
+
+const brokenRules = ({ cases }: CheckRow): SafeHtml[] =>
+  (cases as CaseResult[])
+    .filter(({ outcome }) => outcome === 'failed')
+    .map(({ rule, problem }) => html`<li><strong>${rule}</strong> Received: ${problem}</li>`);
+
 /** Rules that did not hold at the last check. */
 export const checkProblem = (check: CheckRow | undefined): Problem[] =>
   check === undefined || check.failed === 0
@@ -86,7 +95,8 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
     : [
         {
           title: countBroken(check.failed),
-          body: html`<p class="body">The last report names what to correct. Checked ${ago(check.finished_at)}</p>`,
+          body: html`<div class="body"><ul class="reasons-of">${brokenRules(check).slice(0, RULES_SHOWN)}</ul>
+<p class="soft">Checked ${ago(check.finished_at)}</p></div>`,
           tone: 'bad',
           url: '/portal/checks',
           act: 'Read the report',
@@ -107,8 +117,11 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
         },
       ];
 
-/** The first problem leads: its button is the next step. The others stand below it. */
-export const problemCards = ([first, ...others]: readonly Problem[]): SafeHtml | null => {
+/** The first problem leads: its button is the next step. The others stand below it. What is red stands before what is not. */
+export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
+  const [first, ...others] = problems.toSorted(
+    (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
+  );
   if (first === undefined) return null;
   const { title, body, tone, url, act, isSaid = false } = first;
   const aside = html`<a class="button${isSaid ? null : ' primary'}" href="${url}">${act}</a>`;

@@ -44,7 +44,7 @@ const ruleCell = ({
     html`<small class="to-640">Section</small>
 <span class="to-640">${number}</span>`
   }<small class="to-900">Case</small>
-<span class="mono to-900">${name}</span></div>
+<span class="to-900">${mono(name)}</span></div>
 ${sent === undefined ? null : callDetails(sent, came)}`;
 };
 

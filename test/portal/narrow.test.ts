@@ -89,6 +89,17 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     expect(await row.locator('time:visible').count()).toBe(1);
   });
 
+  test.for([390, 768, 1280])('at %i pixels a rule that does not hold names its case once', async (width) => {
+    const { sql } = database;
+    const rule = { name: 'detail.game-icon', rule: 'An array.', problem: 'A string.', outcome: 'failed' };
+    await sql`
+      insert into application_checks (check_id, application_id, requested_by, requested_at, finished_at, failed, cases)
+      values (gen_random_uuid(), 'studio-mizu', 'the portal', now(), now(), 1, ${sql.json([rule])})`;
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(new URL('/portal/checks', served.url).href);
+    expect(await page.getByText('detail.game-icon').filter({ visible: true }).count()).toBe(1);
+  });
+
   test('fingers have room on a phone, and Safari zooms into no field', async () => {
     const storageState = await page.context().storageState();
     const viewport = { width: 390, height: 844 };

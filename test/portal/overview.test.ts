@@ -128,8 +128,17 @@ test('the navigation marks failures while games are not read, and counts the rul
   const { page, said } = await arrive(sql, portal.url, 'maple', [{ game_id: 'one' }]);
   await said('/portal/checks', {});
   expect(await page('/portal')).not.toContain('Read the report');
-  await sql`update application_checks set finished_at = now(), failed = 2 where application_id = 'maple'`;
+  const rule = {
+    name: 'detail.game-icon',
+    outcome: 'failed',
+    rule: 'game_icon is an array.',
+    problem: 'data.game_icon is a string.',
+  };
+  await sql`
+    update application_checks set finished_at = now(), failed = 2, cases = ${sql.json([rule])}
+    where application_id = 'maple'`;
   const broken = await page('/portal');
+  expect(broken).toContain('Received: data.game_icon is a string.');
   expect(broken).toMatch(/Checks<\/span> <span class="count"><span class="bad">2</);
   expect(broken).toContain('2 rules do not hold');
   expect(broken).toContain('<a class="button primary" href="/portal/checks">Read the report</a>');
