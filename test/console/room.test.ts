@@ -116,6 +116,8 @@ describe.runIf(hasBrowser())('parts of pages in Chromium', () => {
     await name.waitFor();
     const [box, column] = [await name.boundingBox(), await portal.locator('.side').boundingBox()];
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThan(column?.width ?? 0);
+    await upsertGames(database.sql, 'wide', [fetchedGame({ game_id: 'kite' })]);
+    await portal.goto(`${served.url}/portal/game?id=kite`);
     const call = portal.getByText('POST /open-api/game/refresh');
     expect(await call.evaluate((each) => each.getClientRects().length)).toBe(1);
     await portal.close();
