@@ -3,10 +3,10 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
-import type { CaseResult } from '#src/check/check-application.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
@@ -80,14 +80,6 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
 };
 
-/** Rules of one card; the report has all. */
-const RULES_SHOWN = 3;
-
-const brokenRules = ({ cases }: CheckRow): SafeHtml[] =>
-  (cases as CaseResult[])
-    .filter(({ outcome }) => outcome === 'failed')
-    .map(({ rule, problem }) => html`<li><strong>${rule}</strong> Received: ${problem}</li>`);
-
 /** Rules that did not hold at the last check. */
 export const checkProblem = (check: CheckRow | undefined): Problem[] =>
   check === undefined || check.failed === 0
@@ -95,7 +87,7 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
     : [
         {
           title: countBroken(check.failed),
-          body: html`<div class="body"><ul class="reasons-of">${brokenRules(check).slice(0, RULES_SHOWN)}</ul>
+          body: html`<div class="body"><ul class="reasons-of">${firstBrokenRules(check)}</ul>
 <p class="soft">Checked ${ago(check.finished_at)}</p></div>`,
           tone: 'bad',
           url: '/portal/checks',

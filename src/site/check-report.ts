@@ -48,6 +48,16 @@ const ruleCell = ({
 ${sent === undefined ? null : callDetails(sent, came)}`;
 };
 
+/** Rules of a card; the report has all. */
+const RULES_SHOWN = 3;
+
+/** The items of a list of the first rules that did not hold, with what came. */
+export const firstBrokenRules = ({ cases }: CheckRow): SafeHtml[] =>
+  (cases as CaseResult[])
+    .filter(({ outcome }) => outcome === 'failed')
+    .slice(0, RULES_SHOWN)
+    .map(({ rule, problem }) => html`<li><strong>${rule}</strong> Received: ${problem}</li>`);
+
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)
     return nothing(html`The check of ${ago(check.requested_at)} has no report: ${check.error}`);
