@@ -2,8 +2,9 @@
 import { html, type SafeHtml } from '@remix-run/html-template';
 import { DIRECTION_CONTROLS, nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
+import { type Tone, toneOf } from '#src/site/tones.ts';
 
-export { html, type SafeHtml };
+export { html, type SafeHtml, type Tone, toneOf };
 
 /** A dash in place of an absent value. */
 export const NONE = html`<span class="none">–</span>`;
@@ -44,45 +45,6 @@ export const number = (value: number): string => value.toLocaleString('en');
 export const numberUpTo = (max: number, value: number): string =>
   value > max ? `${number(max)}+` : number(value);
 
-/** The meaning of a colour. Charts and badges use the same tone for the same word. */
-export type Tone = 'good' | 'warn' | 'doubt' | 'bad' | 'info' | 'plain';
-
-/** The tone of each word of a state. Any other word is plain. */
-const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
-  good: [
-    'passed',
-    'succeeded',
-    'active',
-    'sealed',
-    'approved',
-    'delivered',
-    'in use',
-    'valid',
-    'verified',
-    'game.passed',
-  ],
-  warn: [
-    'partial',
-    'paused',
-    'failing',
-    'trouble',
-    'not_provided',
-    'cp_id_changed',
-    'declined',
-    'void',
-    'expired',
-    'incomplete',
-    'held',
-    'game.withdrawn',
-  ],
-  doubt: ['suspect'],
-  bad: ['rejected', 'failed', 'disabled', 'off', 'revoked', 'refused', 'game.rejected', 'game.appeal_upheld'],
-  info: ['pending', 'open', 'changed', 'new', 'requested', 'game.pending', 'game.message'],
-};
-const TONES = new Map(
-  Object.entries(WORDS).flatMap(([tone, words]) => words.map((word) => [word, tone as Tone] as const)),
-);
-
 /** An id, an address or a word of the protocol. */
 export const mono = (text: string): SafeHtml => html`<span class="mono">${text}</span>`;
 
@@ -110,9 +72,6 @@ export const gameName = (name: string): SafeHtml | string => {
   const shown = nameOr(name);
   return shown === name ? name : html`<span class="none">${shown}</span>`;
 };
-
-/** The colour of a status. */
-export const toneOf = (status: string): Tone => TONES.get(status) ?? 'plain';
 
 /** Writes a word of the code with spaces: `not_provided` as "not provided". Names such as `cp_id` and of events stay. */
 export const inWords = (status: string): string => status.replaceAll(/(?<!\..*)_(?!id(?:_|$))/g, ' ');
