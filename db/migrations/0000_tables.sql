@@ -695,7 +695,8 @@ CREATE TABLE "reasons" (
 	"position" smallint NOT NULL,
 	"retired_at" timestamp with time zone,
 	CONSTRAINT "reasons_counts" CHECK (least("reasons"."position") >= 0 and greatest("reasons"."position") <= 9007199254740991),
-	CONSTRAINT "reasons_texts" CHECK ("reasons"."code" ~ '^[a-z][a-z0-9_]{0,39}$' and char_length("reasons"."label") <= 200 and char_length("reasons"."text") <= 4000)
+	CONSTRAINT "reasons_texts" CHECK ("reasons"."code" ~ '^[a-z][a-z0-9_]{0,39}$' and char_length("reasons"."label") <= 200
+        and char_length("reasons"."text") <= 4000)
 );
 --> statement-breakpoint
 CREATE TABLE "vanishing_games" (

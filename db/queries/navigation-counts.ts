@@ -19,12 +19,11 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
            (select count(*)::int from applications
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);
 
-/** What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold
- * at the last check. Without an address, its state is null. */
-export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> & {
-  /** The application is paused, or its runs fail. */
-  is_unread: boolean;
-} & {
+/**
+ * What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at the
+ * last check. `is_unread`: the application is paused, or its runs fail. Without an address, its state is null.
+ */
+export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> & { is_unread: boolean } & {
   [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
 };
 

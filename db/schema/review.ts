@@ -76,7 +76,8 @@ export const reasons = pgTable(
     // As the form has them, because every decision reads all reasons. A trigger bounds their number.
     check(
       'reasons_texts',
-      sql`${table.code} ~ '^[a-z][a-z0-9_]{0,39}$' and char_length(${table.label}) <= 200 and char_length(${table.text}) <= 4000`,
+      sql`${table.code} ~ '^[a-z][a-z0-9_]{0,39}$' and char_length(${table.label}) <= 200
+        and char_length(${table.text}) <= 4000`,
     ),
   ],
 );

@@ -131,9 +131,9 @@ export const createEventSender = (options: Options): EventSender => {
         silence_ms: DELIVERY.silenceMs,
       });
       const reason = gone
-        ? 'It answered 410 Gone.'
+        ? 'The address answered 410 Gone.'
         : failingMs >= DELIVERY.offAfterMs
-          ? 'It has failed for three days.'
+          ? 'The address has failed for three days.'
           : undefined;
       if (reason === undefined || !(await switchEventsOff(tx, { ...receiver, url }, reason)))
         return undefined;

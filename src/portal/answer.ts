@@ -104,7 +104,13 @@ export const answerBanner = (
   const [title, rest] = splitAnswer(answer.text);
   const since =
     answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
-  const said = html`${changedFields(changes)}${rest === '' ? null : html`<p>${rest}</p>`}${nextStep(answer, game, isPaused)}${since}${isPaused ? PAUSED : null}`;
+  const said = [
+    changedFields(changes),
+    rest === '' ? null : html`<p>${rest}</p>`,
+    nextStep(answer, game, isPaused),
+    since,
+    isPaused ? PAUSED : null,
+  ];
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
-  return banner(title, said, answerTone(answer, isFailing), pull);
+  return banner(title, html`${said}`, answerTone(answer, isFailing), pull);
 };

@@ -5,34 +5,32 @@ import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
 type Step = { title: string; said: SafeHtml | string; isDone: boolean; act?: SafeHtml };
 
-/** Starts the checks. @param kind of the button */
-export const checkButton = (kind = ''): SafeHtml =>
-  action('/portal/checks', 'Run the checks', { fields: { act: 'check' }, kind });
+const describeCheck = ({ finished_at, requested_at }: CheckRow, isDone: boolean): SafeHtml => {
+  if (finished_at === null) return html`The checks began ${ago(requested_at)}`;
+  return isDone
+    ? html`All rules hold. Checked ${ago(finished_at)}`
+    : html`The last report names what to correct. Checked ${ago(finished_at)}`;
+};
 
 const checkStep = (check: CheckRow | undefined): Step => {
-  const isDone = check?.finished_at != null && check.error === null && check.failed === 0;
   const title = 'Check your webhooks';
   if (check === undefined)
     return {
       title,
       said: 'The checks call your three webhooks and compare each answer with the interface document.',
-      isDone,
-      act: checkButton('primary'),
+      isDone: false,
+      act: action('/portal/checks', 'Run the checks', { fields: { act: 'check' }, kind: 'primary' }),
     };
-  const said = isDone
-    ? html`All rules hold. Checked ${ago(check.finished_at)}`
-    : html`The last report names what to correct. Requested ${ago(check.requested_at)}`;
+  const isDone = check.finished_at !== null && check.error === null && check.failed === 0;
   const kind = isDone ? '' : ' primary';
-  return {
-    title,
-    said,
-    isDone,
-    act: html`<a class="button${kind}" href="/portal/checks">Read the report</a>`,
-  };
+  const act = html`<a class="button${kind}" href="/portal/checks">Read the report</a>`;
+  return { title, said: describeCheck(check, isDone), isDone, act };
 };
 
+const DONE = html`<span class="hidden"> (done)</span>`;
+
 const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
-  html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? html`<span class="hidden"> (done)</span>` : null}</h3>
+  html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? DONE : null}</h3>
 <p>${said}</p></div>${act ?? null}</li>`;
 
 /** @param nextRead when the platform reads the list */

@@ -6,7 +6,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { findDecidedRevision, findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
-import { identifier } from '#src/contract/text.ts';
+import { identifier, URL_MAX } from '#src/contract/text.ts';
 import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import type { Caller } from '#src/operations/operation.ts';
@@ -45,7 +45,7 @@ const FOLDED_LENGTH = 200;
 
 const textCell = (text: string): SafeHtml | null => {
   if (text === '') return null;
-  if (/^https?:\/\/\S+$/.test(text)) return html`${breakable(text)}`;
+  if (text.length <= URL_MAX && /^https?:\/\/\S+$/.test(text)) return html`${breakable(text)}`;
   const shown = html`<p class="prose" dir="auto" lang="${languageOf(text)}">${text}</p>`;
   if (text.length <= FOLDED_LENGTH) return shown;
   return html`<details><summary>${number(text.length)} characters</summary>${shown}</details>`;

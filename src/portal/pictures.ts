@@ -118,7 +118,8 @@ export const picturesSection = async (
   return section(
     'Pictures as the platform has them',
     html`<div class="gallery">${shots}</div><div class="body"><p class="soft">The platform fetches pictures when a
-reviewer is about to look, when it decides, and from time to time afterwards. A picture that cannot be fetched is not shown to players.</p></div>`,
+reviewer is about to look, when it decides, and from time to time afterwards. A picture that cannot be fetched is not shown
+to players.</p></div>`,
     { aside: broken === 0 ? undefined : badge(`${broken} of ${addresses.length} cannot be fetched`, 'warn') },
   );
 };

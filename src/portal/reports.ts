@@ -118,6 +118,7 @@ last ${ago(failure.last_at)}</small>`;
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside: check })
         : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
+    const nextRead = describeNextRead(application);
     const { rows: shown, folded } = foldQuietRuns(runs.rows);
     const runTable = runs.body({
       linkTo,
@@ -126,17 +127,20 @@ last ${ago(failure.last_at)}</small>`;
       ...(shown.every((run) => whyCell(run) === null) && { omit: ['why'] }),
       cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There was no run yet.',
-      hint: html`<br>${describeNextRead(application)}<br><a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
+      hint: html`<br>${nextRead && html`${nextRead}<br>`}
+<a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
     const unread = describeUnread(application, last);
+    const isSaid = (isNew || unread !== null) && failures.length === 0;
     // A list of failures has the button already, and the check of a paused application calls nothing.
     const act = failures.length > 0 || application?.status === 'paused' ? null : check;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${unread && banner(NOT_READ, unread, 'bad', act)}${(isNew || unread) && failures.length === 0 ? null : failed}${isNew ? null : runs.filters}${runTable}`,
+      body: html`${unread && banner(NOT_READ, unread, 'bad', act)}${isSaid ? null : failed}
+${isNew ? null : runs.filters}${runTable}`,
       lead: 'A run reads your list and the details that changed. A failure ends when its game is stored.',
     });
   });

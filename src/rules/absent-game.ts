@@ -60,6 +60,8 @@ const describeImport = ({ audit_status, audit_time }: Imported): string =>
     ? 'The game was imported without content: its first pull brings it to review.'
     : `Its imported decision (${audit_status}, ${formatUtc(audit_time)}) waits for the first pull of the game, which applies it.`;
 
+const NOT_STORED = 'The platform has not stored this game.';
+
 const explainMissing = ({ application_id, name, application, failures }: AbsentFacts, runs: Runs): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
@@ -71,7 +73,7 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
     return {
       code: 'not_pulled',
       at: null,
-      text: `The platform has not stored this game. No run of ${name} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
+      text: `${NOT_STORED} No run of ${name} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;

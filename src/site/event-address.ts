@@ -70,8 +70,9 @@ export const addressForms = (
   webhook: EventWebhook | undefined,
   { kind = '', test = testButton(to), more = null }: AddressForms = {},
 ): SafeHtml => {
+  const label = webhook === undefined ? { text: 'Set an address…', kind } : { text: 'Change…', kind: '' };
   const change = html`<details name="address">
-<summary class="button ${webhook === undefined ? kind : ''}">${webhook === undefined ? 'Set an address…' : 'Change…'}</summary>${setForm(to, webhook)}</details>`;
+<summary class="button ${label.kind}">${label.text}</summary>${setForm(to, webhook)}</details>`;
   if (webhook === undefined) return html`<div class="body acts">${change}</div>`;
   const former_until = webhook.former_until?.toISOString() ?? '';
   const former =

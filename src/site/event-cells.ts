@@ -47,7 +47,8 @@ export const EVENT_CELLS = {
 export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')
-    return html`${off_reason?.replace(/^It /, 'The address ') ?? ''} Events since then are in <code>event/list</code> only.<br>Switched off ${ago(off_at)}`;
+    return html`${off_reason ?? ''} Events since then are in <code>event/list</code> only.<br>
+Switched off ${ago(off_at)}`;
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
 the log of the workers.`;

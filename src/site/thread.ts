@@ -21,7 +21,8 @@ export const threadEntries = (
     ? nothing('Nothing is written about this game.')
     : html`<ol class="timeline thread">${entries.map((entry) => {
         const [word, tone] = KINDS[entry.kind];
-        return html`<li class="${tone}"><span><strong dir="auto">${nameOf(entry)}</strong> ${badge(word, tone)}</span>${ago(entry.written_at)}
+        const writer = html`<strong dir="auto">${nameOf(entry)}</strong>`;
+        return html`<li class="${tone}"><span>${writer} ${badge(word, tone)}</span>${ago(entry.written_at)}
 <blockquote dir="auto">${entry.text}</blockquote></li>`;
       })}</ol>`;
 

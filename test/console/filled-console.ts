@@ -228,7 +228,7 @@ const fillEvents = async (sql: Database): Promise<void> => {
     update event_webhooks set failures = 3, failing_since = now() - interval '5 hours', last_error = 'timeout',
       next_attempt_at = now() + interval '4 minutes' where application_id = 'lantern-works'`;
   await sql`
-    update event_webhooks set status = 'off', off_at = now() - interval '1 day', off_reason = 'It has failed for three days.'
+    update event_webhooks set status = 'off', off_at = now() - interval '1 day', off_reason = 'The address has failed for three days.'
     where application_id = 'studio-mizu'`;
   const check = { check_id: randomUUIDv7(), application_id: 'lantern-works', requested_by: 'olga' };
   await insertCheck(sql, check);

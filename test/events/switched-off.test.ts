@@ -31,11 +31,11 @@ it('an address that fails for three days is switched off and says so; a retry sw
   await sender.deliverNow(application_id);
   expect(await webhook(application_id)).toMatchObject({
     status: 'off',
-    off_reason: 'It has failed for three days.',
+    off_reason: 'The address has failed for three days.',
   });
   expect((await deliveries(application_id)).every(({ state }) => state === 'failed')).toBe(true);
   expect(await listAudit(sql, { subject: `application:${application_id}`, limit: 1 })).toMatchObject([
-    { action: 'event_webhook.off', actor_kind: 'system', reason: 'It has failed for three days.' },
+    { action: 'event_webhook.off', actor_kind: 'system', reason: 'The address has failed for three days.' },
   ]);
   // Events go on; none is sent.
   await decideGame(sql, { game_id, audit_status: 'passed' });
@@ -66,7 +66,10 @@ it('410 switches the address off at once', async () => {
   const { application_id } = await withEvents(sql, url, 6);
   await aSender(sql).deliverNow(application_id);
   expect(received.length).toBeLessThan(6);
-  expect(await webhook(application_id)).toMatchObject({ status: 'off', off_reason: 'It answered 410 Gone.' });
+  expect(await webhook(application_id)).toMatchObject({
+    status: 'off',
+    off_reason: 'The address answered 410 Gone.',
+  });
   // An address in its place says how many events did not arrive, which nothing sends by itself.
   const missed = (await deliveries(application_id)).filter(({ state }) => state === 'failed').length;
   const update = ['app', 'update', application_id, '--events-webhook', url];

@@ -4,10 +4,8 @@ import type { Database, Queryable } from '#db/client.ts';
 import { insertTestEvent } from '#db/queries/event-deliveries.ts';
 import { countFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
-import { listReasons, saveReason } from '#db/queries/reasons.ts';
 import { countWrapsByKey } from '#db/queries/wrapped-keys.ts';
 import { DATABASE_ROLES, type DatabaseRole, roleName } from '#db/roles.ts';
-import { TALK_REFUSED } from '#db/sqlstate.ts';
 import { KYC_SEALED_FIELDS } from '#src/contract/application.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addTestOperator, PASSWORD_HASH } from '#test/support/console.ts';
@@ -206,22 +204,6 @@ const REFUSED: [DatabaseRole, string, (sql: Queryable) => Promise<unknown>][] = 
 test.each(REFUSED)('the stolen login of %s does not store %s', async (role, _, write) => {
   await storeOneOfEach(database.sql);
   await expect(write(database.as(role))).rejects.toMatchObject({ code: '23514' });
-});
-
-test('a stolen console adds a thousand reasons at most, and the words of each can still be changed', async () => {
-  const { sql } = database;
-  const add = (tx: Queryable, from: number, to: number) => tx`
-    insert into reasons (code, label, position) select 'forged_' || n, 'x', 1 from generate_series(${from}::int, ${to}::int) n`;
-  await expect(add(database.as('console'), 1, 1_000)).rejects.toMatchObject({ code: TALK_REFUSED });
-  await sql.begin(async (tx) => {
-    await add(tx, 1, 1_000 - (await listReasons(tx)).length);
-    const other = { code: 'other', label: 'Other', text: '' };
-    expect(await saveReason(tx, other)).toMatchObject(other);
-    await expect(tx.savepoint((within) => saveReason(within, { ...other, code: 'new' }))).rejects.toThrow(
-      '1,000 reasons',
-    );
-    await tx`delete from reasons where code like 'forged_%'`;
-  });
 });
 
 /** Postgres before 17 subtracts no infinity: metrics, pulls, events and decisions of others failed. */

@@ -99,7 +99,7 @@ test('events begin with an address that is switched off, and a test switches it 
   await giveAddress(sql, 'oleander', 'http://127.0.0.1:9/events');
   expect(await page('/portal/events')).toContain('<h2>Where events are sent</h2>');
   await sql`
-    update event_webhooks set status = 'off', off_reason = 'It failed.', off_at = now(), last_error = 'timeout'
+    update event_webhooks set status = 'off', off_reason = 'The address failed.', off_at = now(), last_error = 'timeout'
     where application_id = 'oleander'`;
   const off = await page('/portal/events');
   const places = [

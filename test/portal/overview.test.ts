@@ -115,7 +115,7 @@ test('the navigation counts rejected games and failures, and marks events while 
   await sql`update event_webhooks set last_error = 'not_signed: unknown_key' where application_id = 'elm'`;
   expect(await places()).toEqual(counted);
   await sql`
-    update event_webhooks set status = 'off', off_reason = 'It failed.', off_at = now(), last_error = 'timeout'
+    update event_webhooks set status = 'off', off_reason = 'The address failed.', off_at = now(), last_error = 'timeout'
     where application_id = 'elm'`;
   expect(await places()).toContain('Events !do not arrive');
   const off = await page('/portal');
@@ -181,6 +181,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(await page('/portal/checks')).toContain('Your webhooks were not checked yet');
   await said('/portal/checks', { act: 'check' });
+  expect(await page('/portal')).toContain('<p>The checks began <time');
   await sql`update application_checks set finished_at = now(), passed = 1 where application_id = 'new'`;
   expect((await steps())[1]).toBe('Check your webhooks: done');
   expect(await page('/portal/checks')).toContain('Every rule that was checked holds');

@@ -3,7 +3,7 @@ import { type DatabaseRole, roleName } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 
 const SYNTAX_ERROR = '42601';
-/** A lack of rights; a view that nobody can write to; a statement that no view knows. */
+/** A lack of rights; a view that takes no writes; a statement that no view knows. */
 const REFUSALS = [INSUFFICIENT_PRIVILEGE, '55000', '42809'];
 const codeOf = (error: unknown) => (error as { code?: string }).code;
 

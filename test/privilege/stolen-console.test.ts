@@ -1,4 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { Queryable } from '#db/client.ts';
+import { listReasons, saveReason } from '#db/queries/reasons.ts';
+import { TALK_REFUSED } from '#db/sqlstate.ts';
 import { operate } from '#src/operations/operate.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
@@ -202,4 +205,20 @@ it('a stolen console ends no checks of the pictures of passed games', async () =
     insert into pictures (picture_id, url, next_check_at) values (gen_random_uuid(), 'https://cdn.example/1.png', now())`;
   await expectRefused('console', ['update pictures set next_check_at = null']);
   expect(await attempt('console', 'update pictures set next_check_at = now()')).toBe(1);
+});
+
+it('adds a thousand reasons at most, and the words of each can still be changed', async () => {
+  const { sql } = database;
+  const add = (tx: Queryable, from: number, to: number) => tx`
+    insert into reasons (code, label, position) select 'forged_' || n, 'x', 1 from generate_series(${from}::int, ${to}::int) n`;
+  await expect(add(database.as('console'), 1, 1_000)).rejects.toMatchObject({ code: TALK_REFUSED });
+  await sql.begin(async (tx) => {
+    await add(tx, 1, 1_000 - (await listReasons(tx)).length);
+    const other = { code: 'other', label: 'Other', text: '' };
+    expect(await saveReason(tx, other)).toMatchObject(other);
+    await expect(tx.savepoint((within) => saveReason(within, { ...other, code: 'new' }))).rejects.toThrow(
+      '1,000 reasons',
+    );
+    await tx`delete from reasons where code like 'forged_%'`;
+  });
 });

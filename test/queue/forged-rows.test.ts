@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import type { DatabaseRole } from '#db/roles.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { startRunner } from '#src/queue/runner.ts';
@@ -10,12 +11,18 @@ import { openAs } from '#test/support/roles.ts';
 /** SQLSTATE of a broken check. */
 const CHECK_VIOLATION = '23514';
 
-test('Postgres keeps no setting of a queue that BullMQ cannot read as a number: jobs are added and taken', async () => {
+/** A fleet with its queues in Postgres, and one connection of a stolen login. */
+const startStolen = async (role: DatabaseRole, stack: AsyncDisposableStack) => {
   const fleet = await startTestFleet('postgres');
-  await using stack = new AsyncDisposableStack();
   stack.defer(fleet.stop);
-  const login = openAs('media', fleet.databaseUrl, 1);
+  const login = openAs(role, fleet.databaseUrl, 1);
   stack.defer(() => login.end());
+  return { fleet, login };
+};
+
+test('Postgres keeps no setting of a queue that BullMQ cannot read as a number: jobs are added and taken', async () => {
+  await using stack = new AsyncDisposableStack();
+  const { fleet, login } = await startStolen('media', stack);
   const { name } = deliverEvent;
   const forge = (field: string, value: string | null) =>
     login`insert into bullmq.meta (queue, field, value) values (${name}, ${field}, ${value})
@@ -45,11 +52,8 @@ test('Postgres keeps no setting of a queue that BullMQ cannot read as a number: 
 const LARGE = "repeat('x', 2000000)";
 
 test('Postgres keeps no row of a queue of more than a megabyte, also none that was compressed elsewhere', async () => {
-  const fleet = await startTestFleet('postgres');
   await using stack = new AsyncDisposableStack();
-  stack.defer(fleet.stop);
-  const login = openAs('console', fleet.databaseUrl, 1);
-  stack.defer(() => login.end());
+  const { fleet, login } = await startStolen('console', stack);
   const { id } = await fleet.producer.add(deliverEvent, { application_id: 'acme' });
   for (const column of ['data', 'opts', 'stacktrace', 'failed_reason'])
     await expect(

@@ -121,7 +121,10 @@ it('an event that is refused is sent again and none is left out, also after the 
     await passTime('20 hours');
     await deliver(subscription_id);
   }
-  expect(await state()).toMatchObject({ status: 'off', off_reason: 'It has failed for three days.' });
+  expect(await state()).toMatchObject({
+    status: 'off',
+    off_reason: 'The address has failed for three days.',
+  });
   const [logged] =
     await fleet.sql`select action, subject, actor from audit_log order by entry_id desc limit 1`;
   expect(logged).toEqual({

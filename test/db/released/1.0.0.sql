@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"a033824ae17c389c147c6f02422e2d3bd51d46bf8a604f37567e4e2ce078c9d7","created_at":1795509821388}'),
+  ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
   ('{"id":2,"hash":"7ee95ff6e61f2539e135b3ddaede36559e226c5358cdf0dabd55baccb3b6c0f0","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
