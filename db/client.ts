@@ -16,7 +16,7 @@ export type Queryable = postgres.Sql | postgres.TransactionSql;
 export const STATEMENT_MS = {
   /** The limit of workers, pages and metrics. Statements on millions of games have their own (`allowLongStatements`). */
   default: 60_000,
-  /** The limit of the API, whose own deadline answers the caller before. */
+  /** The limit of the API. Its own deadline is shorter, so it answers the caller first. */
   api: 10_000,
   /** The end of a run, accepted withdrawals; commands, of which one recounts all games. */
   long: 10 * 60_000,

@@ -94,7 +94,7 @@ const findForeignLogins = async (sql: Database): Promise<string[]> => {
   return [`${problem} Let a superuser run: ${grants}`];
 };
 
-/** Functions that create large objects. No process uses them, every login may call them, and each can fill the disk. */
+/** Functions that create large objects. No process uses them. By default every login may call them, and so fill the disk. */
 const LARGE_OBJECTS = ['lo_creat(integer)', 'lo_create(oid)', 'lo_from_bytea(oid,bytea)'];
 
 /** Roles that take advisory locks themselves, not by a function of the owner. If the queue is in Postgres, BullMQ takes some too. */
@@ -158,7 +158,7 @@ const grantRights = (sql: Database): Promise<string[]> =>
       `revoke all on all sequences in schema public from ${all}`,
       // If the user may not revoke this, Postgres warns and changes nothing.
       `revoke create, temporary on database ${database} from public, ${all}`,
-      // Sessions that hand a lock to each other would stop a chore for ever, and none of them would be overdue.
+      // Sessions that take a lock in turns would stop a chore for ever, and `end_overdue_sessions` would end none of them.
       `revoke execute on function ${builtIns.join(', ')} from public, ${all}`,
       ...grantTo(lockers, `execute on function ${transactionLocks.join(', ')}`),
       `revoke all on ${tables.join(', ')} from ${all}`,

@@ -103,7 +103,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   },
   // Triggers and `place_events` write them, with the rights of their owner.
   events: { ...READ, worker: 'select, delete', api: 'select' },
-  // Triggers keep the rules of both, and write what follows.
+  // Triggers enforce the rules of an appeal and of its answer, and write what follows.
   game_appeals: {
     api: 'select, insert (game_id, text)',
     console: 'select, insert (game_id, text), update (outcome, decided_by, answer)',

@@ -9,10 +9,10 @@ import { LEASE_MS, workThrough } from '#src/pictures/work-through.ts';
 import { defineJob } from '#src/queue/job.ts';
 import { nextCheckMs } from '#src/rules/pictures.ts';
 
-/** Pictures at once. */
-const PICTURES = 200;
+/** Pictures that one job checks at the same time. */
+const CONCURRENCY = 200;
 
-/** Looks again at the pictures of decided games that are due. Bytes that changed return a passed game to review. */
+/** Checks the pictures of decided games whose next check is due. Changed bytes return a passed game to review. */
 export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, context: MediaContext) => {
   const { deps, signal } = context;
   const { sql, pictures, keeper, recheckMs } = deps;
@@ -21,7 +21,7 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   const take = async (limit: number) => {
     signal.throwIfAborted();
     const { due, taken } = await takeDuePictures(sql, limit, LEASE_MS);
-    // Before the checks, because pictures of games that were just decided are among them.
+    // Before the checks, because the pictures of a game that was just passed are due too, and become public here.
     await keeper?.place(taken);
     return { items: await setAsideMisidentified(sql, due), isMore: taken.length === limit };
   };
@@ -46,6 +46,6 @@ export const recheckPicturesJob = defineJob(recheckPictures, async (_payload, co
   };
   await correctChecksAhead(sql, recheckMs);
   const identified = await identifyPins(sql, signal);
-  await workThrough({ places: PICTURES, take, work: check });
+  await workThrough({ places: CONCURRENCY, take, work: check });
   return { requested, drifted, identified };
 });

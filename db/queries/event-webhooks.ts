@@ -24,8 +24,8 @@ export const addressIsHealthy = (sql: Queryable) => sql`
   last_error = null`;
 
 /**
- * Sets the address of an application's events. It replaces the former address, with its secrets and its health, but for
- * `created_at`: events that did not arrive at the former one can be sent to it.
+ * Sets the address of an application's events. It replaces the former address, with its secrets and its health.
+ * `created_at` stays, because events that did not arrive at the former address can be sent to the new one.
  */
 export const upsertEventWebhook = async (
   tx: Queryable,
@@ -97,7 +97,7 @@ type AddressFilter = {
   status?: (typeof ADDRESS_CONDITIONS)[number] | undefined;
 };
 
-/** The condition of a row for each word. */
+/** The SQL condition for each word of `ADDRESS_CONDITIONS`. */
 export const addressIs = {
   active: (sql: Queryable) => sql`status = 'active'`,
   failing: (sql: Queryable) => sql`status = 'active' and failing_since is not null`,

@@ -30,11 +30,11 @@ export const listEventsAfter = (sql: Queryable, application_id: string, position
     where application_id = ${application_id} and position > ${position} order by position limit ${limit}`;
 
 /**
- * Deletes events older than `keepMs` of the applications from `after` on, the oldest first, so that a reader whose last
- * event still exists misses none. The last old event stays, because a reader who stopped there has missed nothing.
+ * Deletes events older than `keepMs` of the applications from `after` on. The oldest go first, so a reader whose last event
+ * still exists misses none. The newest of the old events stays, so that a reader who stopped there can continue.
  *
- * The time of an event is in its id. So one call reads about twice `limit` rows, by the indexes of an application's ids and
- * positions, and successive calls read every old event once.
+ * Old events are found by their ids, which contain their time. One call reads about twice `limit` rows, by the indexes of
+ * an application's ids and positions, and successive calls read every old event once.
  * @param limit at least 2
  * @returns how many were deleted, and the application that the next call begins with: undefined after the last one
  */
@@ -68,7 +68,8 @@ export const pruneEvents = async (
     )
     select (select count(*)::int from deleted) as deleted,
            (select max(application_id) from batch having count(*) = ${limit}) as last`);
-  if (deleted > 0 || last !== after) return { deleted, last: last ?? undefined };
+  const isStuck = deleted === 0 && last === after;
+  if (!isStuck) return { deleted, last: last ?? undefined };
   // If the first event of an application is not old, as after the clock of Postgres was set back, all its events stay until
   // that one is old.
   const next = await onlyValue(sql<{ next: string | null }[]>`

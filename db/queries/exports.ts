@@ -6,7 +6,7 @@ import { where } from '#db/where.ts';
 import type { AppealOutcome, AuditStatus } from '#src/contract/words.ts';
 import { CONTENT_COLUMNS, type GameContent } from '#src/rules/mapping.ts';
 
-/** A game with the decision that stands. Without content, it waits for its first pull. */
+/** A game with the decision that stands. The content of an imported game is null until its first pull. */
 export type ExportedGame = Pick<
   GameRow,
   | 'application_id'

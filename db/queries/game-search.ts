@@ -23,7 +23,7 @@ export type GameSearch = {
   application_id?: string | undefined;
 };
 
-/** A search finds at most the best of this number. */
+/** The most games that a search finds: the best ones. */
 export const FOUND_MAX = 100;
 /** Most games that are scored to find similar names, because a page waits for them, and each may be one read of a disk. */
 const SCORED_NAMES_MAX = 30;

@@ -18,8 +18,8 @@ const WAITING_TYPES = `application_game_id text, game_id uuid, game_package_url 
   audit_time timestamptz, decided_by text, reason text, text text`;
 
 /**
- * Stores games with their decisions on revision 1, in one statement. Games that are stored or wait already are not changed. The list
- * hash is unknown, so that the first run fetches each detail.
+ * Stores games with their decisions on revision 1, in one statement. Games that are stored or wait already are not changed.
+ * The list hash is empty, so that the first run fetches each detail.
  * @returns how many were stored, and their decisions
  */
 export const insertImportedGames = (
@@ -62,7 +62,7 @@ export const insertImportedGames = (
     select (select count(*)::int from stored) as games, array(select audit_id from decided) as audit_ids`);
 };
 
-/** Stores games that wait for their content. Games that are stored or wait already are not changed. @returns how many wait now */
+/** Stores games that wait for their content. Games that are stored or wait already are not changed. @returns how many were added */
 export const insertWaitingGames = async (
   tx: Queryable,
   application_id: string,

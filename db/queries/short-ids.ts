@@ -14,7 +14,7 @@ export type IdTable = keyof typeof ID_COLUMNS;
 
 const HEX_DIGITS = 32;
 
-/** The ids that begin with these hexadecimal digits, in order: at most `limit`. Dashes do not count. */
+/** Finds the ids that begin with these hexadecimal digits, in order, at most `limit`. Dashes are ignored. */
 export const findIdsByPrefix = (sql: Queryable, table: IdTable, prefix: string, limit: number) => {
   const column = ID_COLUMNS[table];
   const digits = prefix.replaceAll('-', '');

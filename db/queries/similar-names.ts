@@ -37,7 +37,7 @@ export const listSimilarNames = async (
 
 /** The limit of each statement, because words of new games may be in many names and not yet in the statistics. */
 const LOOKUP_MS = 1_000;
-/** A word that this many games have tells little, and to read them takes long. */
+/** If more games than this have a word, it tells little, and reading them takes long. */
 const COMMON = 3_000;
 
 /** Finds the lexemes that more than `COMMON` games have, by the statistics of the table. */
@@ -83,9 +83,9 @@ const findSharedNames = async (sql: Queryable, game_ids: readonly string[]): Pro
 };
 
 /**
- * Finds those of some games whose name, in any order of its words, another application has too. A game whose words are all
- * common is left out, so each lookup reads at most `COMMON` entries of the index by its rarest word. Names with a slip are
- * found by `listSimilarNames` alone.
+ * Returns those of the given games that share their name with a game of another application. The order of words does not
+ * matter. A game whose words are all common is left out, so each lookup reads at most `COMMON` entries of the index by its
+ * rarest word. Names with a slip are found by `listSimilarNames` alone.
  * @returns none if the lookups take long
  */
 export const listSharedNames = (sql: Database, game_ids: readonly string[]): Promise<string[]> =>

@@ -10,23 +10,23 @@ const AHEAD = "now() + interval '1 minute'";
 
 /**
  * Corrects times of the past that lie more than a minute ahead, because the clock of Postgres was set back since they were
- * written. Otherwise, work that waits for such a time would wait longer by as much as the clock was set back. Games are
- * compared where they are written (db/queries/games.ts), and results of pictures where they are read (`isFresh`), because
- * no index finds them.
+ * written. Otherwise, work that waits for such a time would wait longer by as much as the clock was set back. Times of games
+ * are corrected where games are written (db/queries/games.ts), and times of pictures where they are read (`isFresh`),
+ * because no index finds them.
  * @returns the number of rows
  */
 export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
   const ahead = sql.unsafe(AHEAD);
   const counts = [
-    // A run without progress is recovered.
+    // By these, runs without progress are found.
     await countRows(sql`
       update sync_runs set started_at = least(started_at, now()), progress_at = least(progress_at, now())
       where finished_at is null and (started_at > ${ahead} or progress_at > ${ahead})`),
-    // How old details are.
+    // By these, details that are too old are found.
     await countRows(sql`
       update applications set details_due_at = null, details_full_at = null
       where details_due_at > ${ahead} or details_full_at > ${ahead}`),
-    // A later pull overwrites an earlier one.
+    // By these, a later pull overwrites an earlier one, never the reverse.
     await countRows(sql`
       update kyc_states set pulled_at = least(pulled_at, now()), requested_at = least(requested_at, now())
       where pulled_at > ${ahead} or requested_at > ${ahead}`),
@@ -41,7 +41,7 @@ export const correctTimesAhead = async (sql: Queryable): Promise<number> => {
       set requested_at = least(requested_at, now()), last_attempt_at = least(last_attempt_at, now()), next_attempt_at = now()
       where state = 'pending' and (requested_at > ${ahead} or last_attempt_at > ${ahead}
         or next_attempt_at > ${ahead} + ${DELIVERY.lifetimeMs} * interval '1 millisecond')`),
-    // Times of the future, which no Retry-After and no delay before another look at a game exceeds.
+    // These may lie ahead: by at most the longest Retry-After, and the longest delay before a decision is carried over.
     await countRows(sql`
       update refresh_turns set next_at = now()
       where next_at > ${ahead} + ${WAITING.retryAfterMaxMs} * interval '1 millisecond'`),

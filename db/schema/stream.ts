@@ -43,7 +43,7 @@ export const streamPositions = pgSequence('stream_positions', { increment: EVENT
 /**
  * The platform's stream: events of one type, written by triggers in the statement of the change. A row has all new games of
  * a statement, because a row for each would cost a new game a sixth of its work in Postgres. Positions are assigned after
- * the commit (`placeEvents`), as for `events`. Of an event that applications get, `events` has the rest. No foreign keys,
+ * the commit (`placeEvents`), as for `events`. Events that applications get too have their data in `events`. No foreign keys,
  * because a row stays as long as readers may need it.
  */
 export const streamEvents = pgTable(
@@ -56,7 +56,7 @@ export const streamEvents = pgTable(
     type: text({ enum: STREAM_TYPES }).notNull(),
     /** Null: that of the game. */
     application_id: text(),
-    /** Events of the row. */
+    /** The number of events of the row. */
     size: smallint().notNull().default(1),
     /** The game of each event, with its revision. Null: the event is not about a game. */
     game_ids: uuid().array(),

@@ -17,7 +17,7 @@ Lists take \`{"filter": {â€¦}, "sort": "-started_at", "limit": 100, "cursor": "â
 
 A decision names the revision that was seen. If the content has moved, the game is not decided and its \`result\` says so; if no game was decided, the response is 40901.
 
-What takes two persons takes \`approval_id\`. A person approves, signed in at a page. Operators also do in person:
+An act that takes two persons takes \`approval_id\`. A person approves it, signed in at a page. Operators also do in person:
 
 ${inPerson.map(({ title, who }) => `- ${title}. ${who}`).join('\n')}
 

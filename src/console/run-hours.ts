@@ -2,7 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { type HourRow, readRunHours } from '#db/queries/run-hours.ts';
 import { HOUR_MS } from '#src/lib/duration.ts';
 
-const SHOWN = 24;
+const HOURS = 24;
 /** The figures of an hour are final this long after its end, because each run that ended in it is stored by then. */
 const FINAL_AFTER_MS = 10 * 60_000;
 const REFRESH_MS = 5_000;
@@ -17,15 +17,15 @@ export const createRunHours = (sql: Queryable, refreshMs = REFRESH_MS): (() => P
 
   const read = async (): Promise<HourRow[]> => {
     const thisHour = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    const isFinal = (back: number): boolean => final.has(thisHour - back * HOUR_MS);
-    let hours = SHOWN;
-    while (hours > 1 && isFinal(hours - 1)) hours -= 1;
-    const rows = await readRunHours(sql, hours);
+    const isFinal = (hoursAgo: number): boolean => final.has(thisHour - hoursAgo * HOUR_MS);
+    let hoursToRead = HOURS;
+    while (hoursToRead > 1 && isFinal(hoursToRead - 1)) hoursToRead -= 1;
+    const rows = await readRunHours(sql, hoursToRead);
     for (const row of rows)
       if (row.hour.getTime() + HOUR_MS + FINAL_AFTER_MS < Date.now()) final.set(row.hour.getTime(), row);
-    const first = rows[0]?.hour.getTime() ?? thisHour;
-    const before = [...final.values()].filter(({ hour }) => hour.getTime() < first);
-    const all = [...before, ...rows].slice(-SHOWN);
+    const firstRead = rows[0]?.hour.getTime() ?? thisHour;
+    const before = [...final.values()].filter(({ hour }) => hour.getTime() < firstRead);
+    const all = [...before, ...rows].slice(-HOURS);
     for (const hour of final.keys()) if (hour < (all[0]?.hour.getTime() ?? 0)) final.delete(hour);
     return all;
   };

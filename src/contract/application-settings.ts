@@ -43,6 +43,7 @@ const VOLATILE_MAX = 20;
 const parameterName = z
   .string()
   .regex(/^[\w.~!$'()*,;:@%[\]-]{1,100}$/, 'must be the name of a parameter in an address, such as t');
+
 /** The name by which pages and lists show an application, an operator or a token. */
 export const displayName = storableText(NAME_MAX).trim().min(1, 'must not be empty');
 

@@ -4,8 +4,8 @@ import type { Right } from '#src/contract/roles.ts';
 /** Kinds of acts that take two persons if `FOUR_EYES` names them. */
 export const FOUR_EYES_KINDS = ['reveal', 'erase', 'cp-id', 'verdict', 'withdrawals'] as const;
 /**
- * To make a KYC officer always takes two persons. To make a reviewer takes two if `withdrawals` do. Otherwise an operator
- * could create the second person.
+ * Making a KYC officer always takes two persons. Making a reviewer takes two if accepting withdrawals takes two. Otherwise
+ * one operator could create the second person.
  */
 export const OPERATOR_KINDS = ['officer', 'reviewer'] as const;
 export const APPROVAL_KINDS = [...FOUR_EYES_KINDS, ...OPERATOR_KINDS] as const;

@@ -102,7 +102,7 @@ export const describeKind = (kind: string): string =>
     ? `A fault of the platform: ${OWN_KINDS[kind]}`
     : (wordsOf(FAILURE_KINDS, kind) ?? `Failed: ${kind}.`);
 
-/** Puts the words of the kinds in the place of their codes in the reason of a run: `page 1: timeout`. */
+/** Replaces the kinds in the reason of a run by words: `page 1: timeout` becomes `page 1: no complete answer in time`. */
 export const spellKinds = (reason: string): string =>
   reason.replace(/: (\w+)(?=;|$)/g, (code, kind: string) => {
     const words = wordsOf(FAILURE_KINDS, kind);

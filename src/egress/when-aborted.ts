@@ -14,9 +14,8 @@ const listen = (signal: AbortSignal): Waiting => {
 };
 
 /**
- * Calls `end` when the signal aborts. All that wait for a signal share one listener, because Node (26.10) keeps a removed
- * listener linked to the next one, so with one listener a call each call would keep the calls after it in memory, until a
- * major collection.
+ * Calls `end` when the signal aborts. All callers share one listener of the signal. Node (26.10) keeps a removed listener
+ * linked to the next one, so a listener for each caller would keep all later callers in memory until a major collection.
  * @returns stops waiting
  */
 export const whenAborted = (signal: AbortSignal, end: () => void): (() => void) => {

@@ -11,8 +11,8 @@ const SAMPLE = 100;
 const FEW = 10;
 
 /**
- * Says in the note of a run that all games which it changed did so in the parameters of their addresses alone.
- * @returns null if something else explains the changes
+ * Explains the updates of a run whose changed games all changed in the parameters of their addresses alone.
+ * @returns the note of the run; null if other fields changed too
  */
 export const explainUpdates = async (
   tx: Queryable,

@@ -119,7 +119,7 @@ const wantedTick = (
   };
 };
 
-/** Adds a tick for an application that was not pulled since its last one was due: the queue lost that tick. */
+/** Adds a tick if the queue lost the last one: the application was not pulled since that one was due. */
 const addMissedTick = async (
   sql: Queryable,
   producer: Producer,

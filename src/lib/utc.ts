@@ -1,4 +1,4 @@
-/** Returns the time of these milliseconds since 1970; null for those of no calendar, which others may write to a queue. */
+/** Returns the time of these milliseconds since 1970; null for a number that is no time, which others may write to a queue. */
 export const timeOf = (ms = Number.NaN): Date | null => {
   const time = new Date(ms);
   return Number.isNaN(time.getTime()) ? null : time;

@@ -5,7 +5,7 @@ const STDERR = 2;
 const WAITING_MAX = 1_048_576;
 /** The delay before a full pipe is tried again. */
 const RETRY_MS = 100;
-/** The wait at exit for the write that has begun, which a thread of its own makes. */
+/** At exit, the time for a write that has begun to end. Another thread makes it. */
 const LAST_WRITE_MS = 20;
 
 let waiting = '';
@@ -37,9 +37,8 @@ process.once('exit', () => {
 });
 
 /**
- * Writes to stderr, and waits for no reader. What cannot be written, as to a full disk, is lost, and stops nothing.
- * SonicBoom, the default of pino, is not used, because it throws such an error where no code catches it, and at the exit it
- * tries for ever.
+ * Writes to stderr without waiting for a reader. Text that cannot be written, as to a full disk, is lost. SonicBoom, the
+ * default of pino, is not used, because it throws such an error where no code catches it, and at exit it retries for ever.
  */
 export const writeToStderr = (text: string): void => {
   if (waiting.length < WAITING_MAX) waiting += text;

@@ -51,7 +51,10 @@ export const toListPage = <Sort extends string>(
   return { ...page, after: continued.after };
 };
 
-/** The cursor of the next page holds its order, and the id and the sort value of the last row. Applications may have chosen these two. */
+/**
+ * Returns the cursor of the next page: its order, and the id and the sort value of the last row. These two are encoded,
+ * because applications may have chosen them.
+ */
 export const nextCursor = (
   order: Pick<ListPage, 'sort' | 'descending'>,
   after: ListPage['after'],

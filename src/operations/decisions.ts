@@ -20,7 +20,7 @@ import { type AuditNote, type Context, defineOperation } from '#src/operations/o
 import { placePictures } from '#src/operations/place-pictures.ts';
 import { DECISION_RESULTS, judgeDecision, type WantedDecision } from '#src/rules/verdicts.ts';
 
-/** Games of one decision, and of one undo. */
+/** The most games that one act decides on, or undoes. */
 export const DECISION_GAMES_MAX = 1_000;
 const REVISION_MAX = 2 ** 31 - 1;
 
@@ -99,9 +99,8 @@ export const withGames = <Judged extends { game_id: string }>(
 /**
  * Decides on games at the revisions that the reviewer saw. A game whose content or pictures have moved since, or that is
  * withdrawn, keeps its status; the others are decided. With a store of pictures, a game is not passed before every
- * picture was fetched and stored. Several games make a batch, which can be read (`listBatchPage`)
- * and undone later.
- * @returns one result for each different pair of game and revision, in its order
+ * picture was fetched and stored. Several games make a batch, which can be read (`listBatchPage`) and undone later.
+ * @returns one result for each different pair of game and revision, in the order that was given
  */
 export const decide = async (
   tx: Queryable,

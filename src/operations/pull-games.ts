@@ -22,7 +22,7 @@ const requested = z.object({
   games: z.array(
     z.object({
       application_game_id: z.string(),
-      revision: z.int().nullable().describe('As it is stored now; null: it is not.'),
+      revision: z.int().nullable().describe('The stored revision; null: the game is not stored.'),
     }),
   ),
 });

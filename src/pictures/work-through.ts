@@ -4,7 +4,7 @@ export const LEASE_MS = 15 * 60_000;
 const WORK_MS = 50_000;
 
 type Work<Item> = {
-  /** Items at once. */
+  /** The most items that are worked on at the same time. */
   places: number;
   /** Takes at most this many items. `isMore`: there may be more. */
   take: (places: number) => Promise<{ items: readonly Item[]; isMore: boolean }>;

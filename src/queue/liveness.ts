@@ -40,10 +40,10 @@ type Options = {
 
 /**
  * Every 10 s: probes the queue, compares the clock with Postgres's, counts the jobs of each queue, records a heartbeat, and
- * checks that this process takes jobs. A process whose clock is wrong takes none and records no heartbeat. A BullMQ worker
- * can stop fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and it
- * takes none. An unreachable server resets the count. Checks are counted instead of time, so that a process that was
- * suspended is not stuck.
+ * checks that this process takes jobs. A process whose clock is wrong takes no jobs and records no heartbeat. A BullMQ
+ * worker can stop fetching after a reconnect. It is stuck if, in six checks in a row, jobs wait, the process has room, and
+ * it takes none. An unreachable server resets the count. Checks are counted instead of time, so that a process that was
+ * suspended does not count as stuck.
  */
 export const startLiveness = (options: Options): Liveness => {
   const { backend, producer, runner, clock, recordHeartbeat, onStuck, logger, checkMs = CHECK_MS } = options;
@@ -65,8 +65,8 @@ export const startLiveness = (options: Options): Liveness => {
     if (clock.fault() !== undefined) return [];
     const waiting = await Promise.all(runner.loads().map((load) => countWaiting(producer.queue(load))));
     awaited = 'Postgres';
-    // Last, because a worker whose user of Redis lacks the keys of a queue takes no job, so it is not alive. A check that a
-    // silent server delayed may come here after the stop.
+    // Last, because the commands above fail if the worker's user of Redis has no right to a queue. Such a worker takes no
+    // job, so it records no heartbeat. A check that a silent server delayed may come here after the stop.
     if (!stopped.signal.aborted) await recordHeartbeat();
     return runner.loads().map((load, index) => ({ ...load, waiting: waiting[index] ?? 0 }));
   };

@@ -2,7 +2,7 @@ import { openDatabase } from '#db/client.ts';
 import { type Blocker, readBlockers } from '#db/queries/connections.ts';
 import type { Output } from '#src/cli/kit/output.ts';
 
-/** A migration waits for a lock during two of three seconds, so a look soon sees it wait. */
+/** A migration waits for a lock during two of three seconds, so one of the first looks sees it wait. */
 const LOOK_MS = 2_000;
 
 const describe = ({ pid, login, program, lacks_standby }: Blocker): string => {
@@ -16,7 +16,7 @@ const describe = ({ pid, login, program, lacks_standby }: Blocker): string => {
 };
 
 /**
- * Names each session that blocks this command once, because a command that waits for a lock looks as if it hung.
+ * Notes which sessions block this command, each of them once, because a command that waits for a lock looks as if it hung.
  * Uses a connection of its own, which opens after two seconds.
  * @param sessions the `application_name` of the command's connections
  */

@@ -43,7 +43,7 @@ export type Output = {
   showPaged: (pager: string | undefined) => Promise<void>;
 };
 
-/** The value on one line, with single spaces. */
+/** Formats a value on one line, with single spaces. */
 const formatCell = (value: unknown): string =>
   toPrintable((value instanceof Date ? formatTime(value) : String(value ?? '')).replaceAll(/\s+/g, ' '));
 

@@ -14,7 +14,7 @@ const textField = (name: string, label: string): SafeHtml =>
 /** The digits of the keyboard choose the first nine reasons. */
 const DIGITS = 9;
 
-/** The reasons of a form in their order, each with its digit; the tenth and those after it have none. */
+/** The reasons that are not retired, in their order, each with its digit; the tenth and those after it have none. */
 export const digitsOfReasons = (
   reasons: readonly ReasonRow[],
 ): (readonly [reason: ReasonRow, digit: number | undefined])[] =>
