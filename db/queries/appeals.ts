@@ -20,6 +20,14 @@ export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealR
   firstRow(sql<AppealRow[]>`
     select * from game_appeals where game_id = ${game_id} order by appeal_id desc limit 1`);
 
+/** How the appeal against a rejection stands; null if there is none. */
+export type AppealState = 'open' | AppealRow['outcome'];
+
+/** The state of the appeal against the rejection of the game `g`, also if it was carried over to a new revision. */
+export const appealState = (sql: Queryable) => sql`(
+  select coalesce(p.outcome, 'open') from game_appeals p
+  where g.audit_status = 'rejected' and p.audit_id = (select f.audit_id from first_decision(g.game_id) f))`;
+
 /** Can the rejection of a game be appealed? Only once, also if it was carried over to a new revision. */
 export const mayAppeal = (sql: Queryable, game_id: string): Promise<boolean> =>
   onlyValue(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`);

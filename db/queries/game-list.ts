@@ -1,5 +1,6 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
+import { type AppealState, appealState } from '#db/queries/appeals.ts';
 import { countGames } from '#db/queries/game-counts.ts';
 import { compareFound, type GameSearch, searchGames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
@@ -20,7 +21,7 @@ export type GameItem = Pick<
   | 'revision'
   | 'withdrawn_at'
   | 'updated_at'
-> & { application_name: string; reason_label: string | null; text: string | null };
+> & { application_name: string; reason_label: string | null; text: string | null; appeal: AppealState };
 
 /** A `game_id` begins with the time at which the game was first seen. */
 export const GAME_SORTS = ['first_seen'] as const;
@@ -30,7 +31,8 @@ export type GameFilter = Partial<GameSearch>;
 
 const columns = (sql: Queryable) => sql`
   g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time,
-  g.revision, g.withdrawn_at, g.updated_at, a.name as application_name, rejection.reason_label, rejection.text`;
+  g.revision, g.withdrawn_at, g.updated_at, a.name as application_name, rejection.reason_label, rejection.text,
+  ${appealState(sql)} as appeal`;
 
 /** The application and the rejection of each game `g`. */
 const joins = (sql: Queryable) => sql`

@@ -1,5 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import { type AppealState, appealState } from '#db/queries/appeals.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { reasons } from '#db/schema/review.ts';
@@ -55,19 +56,20 @@ export type RejectionCount = {
   label: string | null;
   games: number;
   text: string | null;
-  named: { application_game_id: string; game_name: string }[];
+  named: { application_game_id: string; game_name: string; appeal: AppealState }[];
 };
 
 /** Counts the rejected games of an application by reason, with a text of one of them, and names up to three. */
 export const countRejections = (sql: Queryable, application_id: string) =>
   sql<RejectionCount[]>`
     with rejected as (
-      select game_id, application_game_id, game_name from games
+      select game_id, application_game_id, game_name, audit_status from games
       where application_id = ${application_id} and audit_status = 'rejected' and withdrawn_at is null
       order by game_id desc limit ${REJECTED_MAX}
     )
     select r.label, count(*)::int as games, max(d.text) as text,
            case when count(*) <= ${NAMED_MAX} then jsonb_agg(jsonb_build_object(
-             'application_game_id', g.application_game_id, 'game_name', g.game_name)) else '[]' end as named
+             'application_game_id', g.application_game_id, 'game_name', g.game_name,
+             'appeal', ${appealState(sql)})) else '[]' end as named
     from rejected g cross join lateral standing_decision(g.game_id) d left join reasons r on r.code = d.reason
     group by r.code, r.label order by games desc, r.code`;

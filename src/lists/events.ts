@@ -58,14 +58,14 @@ export const deliveryList = defineList({
   columns: [
     {
       key: 'ago',
-      title: 'Happened',
+      title: 'When',
       kind: 'age',
       value: (row) => row.created_at,
       sort: 'created_at',
       on: 'terminal',
     },
     { ...APPLICATION, key: 'application', on: 'terminal' },
-    { key: 'type', title: 'Event', kind: 'status', sort: 'created_at' },
+    { key: 'type', title: 'Event', kind: 'status' },
     {
       key: 'game',
       value: ({ data }) => data.game_name,

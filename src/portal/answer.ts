@@ -1,7 +1,8 @@
 /** Why a game is live or not, at the head of its page, with what its developer can do next. */
 
+import { TO_RESUME } from '#src/portal/schedule.ts';
 import type { Timeline } from '#src/review/timeline.ts';
-import type { Answer } from '#src/rules/answer.ts';
+import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
 import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const ANSWER_TONES: Record<Answer['code'], Tone> = {
@@ -42,9 +43,10 @@ type Appeals = NonNullable<Around['appeals']>;
 const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
 
-const PAUSED = html`<p class="soft">Your application is paused: nothing is pulled until the platform's operators resume it.</p>`;
+const PAUSED = html`<p>Your application is paused: nothing is pulled until the platform's operators resume it.
+${TO_RESUME}</p>`;
 
-const TO_MEND =
+const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
 const TO_APPEAL =
   'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
@@ -70,7 +72,7 @@ const rejectionBanner = (
 <p class="soft">Rejected ${ago(decided_at)}</p></div>`;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`${text?.trim() ? said : null}<div class="ways"><div><h3>Mend it</h3><p>${TO_MEND}</p>
+    html`${text?.trim() ? said : null}<div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
 ${isPaused ? PAUSED : pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
@@ -88,8 +90,8 @@ const changedFields = (changes: readonly string[]): SafeHtml | null =>
     : html`<p>What changed: <span class="tags">${changes.map((each) => badge(each, 'info'))}</span></p>`;
 
 /** Says what a developer may expect. The command line does not have this sentence. */
-const nextStep = ({ code }: Answer, game: Timeline['game'], isPaused: boolean): SafeHtml | null => {
-  if (code === 'live' && game?.game_package_url === '') return html`<p>You need not do anything.</p>`;
+const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml | null => {
+  if (code === 'live' && rest === '') return html`<p>You need not do anything.</p>`;
   return code === 'withdrawn' && !isPaused
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;
@@ -101,13 +103,14 @@ export const answerBanner = (
   { appeals, changes, isPaused, isFailing }: Around,
 ): SafeHtml => {
   if (rejection !== null && appeals !== null) return rejectionBanner(id, rejection, appeals, isPaused);
-  const [title, rest] = splitAnswer(answer.text);
+  // The card of the game has its package URL.
+  const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));
   const since =
     answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
   const said = [
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,
-    nextStep(answer, game, isPaused),
+    nextStep(answer, rest, isPaused),
     since,
     isPaused ? PAUSED : null,
   ];

@@ -12,7 +12,13 @@ import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import { addressForms, changeAddress, secretSection, testButton } from '#src/site/event-address.ts';
-import { addressFact, describeAddress, EVENT_CELLS, mayMendAddress } from '#src/site/event-cells.ts';
+import {
+  addressFact,
+  describeAddress,
+  EVENT_CELLS,
+  EVENT_COLUMNS,
+  mayMendAddress,
+} from '#src/site/event-cells.ts';
 import { facts, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
@@ -50,12 +56,12 @@ receiver that has seen it can ignore it. An address that was switched off is swi
 };
 
 const TO_SWITCH_ON = 'Correct your server, then send a test: it switches the address on again.';
-const TO_MEND = 'Correct your server, then send a test.';
+const TO_FIX = 'Correct your server, then send a test.';
 
 /** Why events do not arrive, and the button that tries it again. */
 const failingBanner = (webhook: EventWebhook): SafeHtml => {
   const isOff = webhook.status === 'off';
-  const said = html`<p>${describeAddress(webhook)}</p><p class="soft">${isOff ? TO_SWITCH_ON : TO_MEND}</p>`;
+  const said = html`<p>${describeAddress(webhook)}</p><p>${isOff ? TO_SWITCH_ON : TO_FIX}</p>`;
   const title = isOff ? 'Events are switched off' : 'Events do not arrive';
   return banner(title, said, isOff ? 'bad' : 'warn', testButton(ADDRESS, 'primary'));
 };
@@ -94,6 +100,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
     const isWhole = events.filter.state === undefined && (isPulled || events.rows.length === 0);
     const shown = events.body({
       linkTo,
+      only: EVENT_COLUMNS,
       cells: EVENT_CELLS,
       empty: NO_EVENT,
       stacked: 'lines',

@@ -3,7 +3,7 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
-type Step = { title: string; said: SafeHtml | string; isDone: boolean; act?: SafeHtml };
+type Step = { title: string; said: SafeHtml | string | null; isDone: boolean; act?: SafeHtml };
 
 const describeCheck = ({ finished_at, requested_at }: CheckRow, isDone: boolean): SafeHtml => {
   if (finished_at === null) return html`The checks began ${ago(requested_at)}`;
@@ -27,6 +27,8 @@ const checkStep = (check: CheckRow | undefined): Step => {
   return { title, said: describeCheck(check, isDone), isDone, act };
 };
 
+const TO_READ_NOW = html`To have it read now, search for the <code>game_id</code> of one of your games and pull it.`;
+
 const DONE = html`<span class="hidden"> (done)</span>`;
 
 const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
@@ -45,7 +47,10 @@ export const firstSteps = (
     checkStep(check),
     {
       title: 'The platform reads your list',
-      said: run === undefined ? (nextRead ?? '') : html`The last run began ${ago(run.started_at)}`,
+      said:
+        run === undefined
+          ? nextRead && html`${nextRead} ${TO_READ_NOW}`
+          : html`The last run began ${ago(run.started_at)}`,
       isDone: run !== undefined,
     },
     {

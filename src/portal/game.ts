@@ -9,6 +9,8 @@ import { findApplicationGame } from '#db/queries/timeline.ts';
 import { identifier, URL_MAX } from '#src/contract/text.ts';
 import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone } from '#src/portal/answer.ts';
@@ -30,13 +32,19 @@ import { timelineCard } from '#src/site/timeline.ts';
 /** An id is taken as it is sent, because spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 
+/** A game that is not live has none that matters. */
+const packageFact = ({ audit_status, game_package_url: url }: GameRow) => {
+  if (url !== '') return [['Package URL', mono(url)] as const];
+  return audit_status === 'passed' ? [['Package URL', 'none yet: the platform sets it'] as const] : [];
+};
+
 const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
   const known = facts([
     ...(game.audit_time === null ? [] : [['Decided', ago(game.audit_time)] as const]),
     ['Revision', game.revision],
     ['Fetched', ago(game.fetched_at)],
     ['Platform id', copyable(game.game_id)],
-    ...(game.game_package_url === '' ? [] : [['Package URL', mono(game.game_package_url)] as const]),
+    ...packageFact(game),
   ]);
   return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);
 };
@@ -61,6 +69,7 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
         return typeof text === 'string' ? [[CONTENT[column].from, textCell(text)] as const] : [];
       }),
     ),
+    { id: 'texts' },
   );
 
 /** Names the fields that changed since the decision before; none if its pictures alone have other bytes. */
@@ -118,7 +127,8 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
-    const isFailing = (application?.failing_since ?? null) !== null;
+    const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
+    const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
@@ -128,7 +138,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       game === null
         ? html`${happened}${unknown}`
         : html`<div class="split"><div>${happened}${thread?.shown}</div>
-<div class="stick">${gameSection(game, schedule)}</div></div>${pictures}${revision && textsSection(revision)}`;
+<div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>${pictures}`;
     const around = {
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],

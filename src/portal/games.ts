@@ -9,6 +9,7 @@ import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
+import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { describeNextRead } from '#src/portal/schedule.ts';
@@ -99,8 +100,10 @@ const showTab = async (
   const order = '-first_seen';
   const games = await showList(sources, gameList, { ...view, order, fixed, kept: { status } });
   const cells = {
-    game_name: await nameCell(sources.sql, games.rows, ({ audit_time }) =>
-      status === 'rejected' ? html`<span class="to-640"><small>${ago(audit_time)}</small></span>` : null,
+    game_name: await nameCell(sources.sql, games.rows, ({ audit_time, appeal }) =>
+      status === 'rejected'
+        ? html`<span class="to-640"><small>${ago(audit_time)}</small></span>${appealBadge(appeal)}`
+        : null,
     ),
   };
   return games.body({ ...shared, only: columnsOf(status), cells });
@@ -151,7 +154,9 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       at: '/portal/games',
       actions: findForm(q),
       body: html`${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
-      lead: 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
+      lead: isEmpty
+        ? 'What became of your games.'
+        : 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
     });
   });
 };

@@ -22,7 +22,7 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { describeNextRead, describePace, describeUnread, NOT_READ } from '#src/portal/schedule.ts';
+import { describeNextRead, describePace, describeUnread } from '#src/portal/schedule.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
@@ -59,7 +59,7 @@ const runsProblem = (application: ApplicationRow | undefined, run: RunRow | unde
     application?.status === 'paused'
       ? { url: '/portal/runs', act: 'See the runs' }
       : { url: '/portal/checks', act: 'Check your webhooks' };
-  return [{ title: NOT_READ, body: html`<div class="body">${unread}</div>`, tone: 'bad', ...next }];
+  return [{ title: unread.title, body: unread.said, tone: 'bad', ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>

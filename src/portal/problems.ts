@@ -5,6 +5,8 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
+import { banner } from '#src/portal/answer.ts';
+import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
@@ -20,13 +22,15 @@ export type Problem = {
   url: string;
   act: string;
   isSaid?: boolean;
+  /** Its body is a table, in the full width of its card. */
+  isTable?: boolean;
 };
 
 const namedGame = (
-  { application_game_id, game_name }: RejectionCount['named'][number],
+  { application_game_id, game_name, appeal }: RejectionCount['named'][number],
   n: number,
 ): SafeHtml =>
-  html`${n === 0 ? null : ', '}<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
+  html`${n === 0 ? null : ', '}<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>${appealBadge(appeal)}`;
 
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
 <strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
@@ -44,8 +48,8 @@ export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[
   return [
     {
       title: games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`,
-      body: html`<div class="body"><ul class="reasons-of">${rejections.map(rejection)}</ul>
-<p class="soft">A game returns to review when its content changes in your answers.</p></div>`,
+      body: html`<ul class="reasons-of">${rejections.map(rejection)}</ul>
+<p class="soft">A game returns to review when its content changes in your answers.</p>`,
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
       act: only === undefined ? 'All rejected games' : 'Open the game',
@@ -77,7 +81,7 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
     label: title,
     stacked: 'lines',
   });
-  return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
+  return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures', isTable: true }];
 };
 
 /** Rules that did not hold at the last check. */
@@ -87,8 +91,8 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
     : [
         {
           title: countBroken(check.failed),
-          body: html`<div class="body"><ul class="reasons-of">${firstBrokenRules(check)}</ul>
-<p class="soft">Checked ${ago(check.finished_at)}</p></div>`,
+          body: html`<ul class="reasons-of">${firstBrokenRules(check)}</ul>
+<p class="soft">Checked ${ago(check.finished_at)}</p>`,
           tone: 'bad',
           url: '/portal/checks',
           act: 'Read the report',
@@ -102,7 +106,7 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
     : [
         {
           title: webhook.status === 'off' ? 'Events are switched off' : 'Events do not arrive',
-          body: html`<p class="body">${describeAddress(webhook)}</p>`,
+          body: html`<p>${describeAddress(webhook)}</p>`,
           tone: webhook.status === 'off' ? 'bad' : 'warn',
           url: '/portal/events',
           act: 'Fix the address',
@@ -115,13 +119,15 @@ export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
   if (first === undefined) return null;
-  const { title, body, tone, url, act, isSaid = false } = first;
-  const aside = html`<a class="button${isSaid ? null : ' primary'}" href="${url}">${act}</a>`;
+  const { title, body, tone, url, act, isSaid = false, isTable } = first;
+  const next = html`<a class="button${isSaid ? null : ' primary'}" href="${url}">${act}</a>`;
   const quiet = others.map((each) =>
-    section(html`<span class="dot ${each.tone}"></span>${each.title}`, each.body, {
-      aside: html`<a class="button" href="${each.url}">${each.act}</a>`,
-    }),
+    section(
+      html`<span class="dot ${each.tone}"></span>${each.title}`,
+      each.isTable ? each.body : html`<div class="body">${each.body}</div>`,
+      { aside: html`<a class="button" href="${each.url}">${each.act}</a>` },
+    ),
   );
-  return html`${section(title, body, { tone, aside })}
+  return html`${isTable ? section(title, body, { tone, aside: next }) : banner(title, body, tone, next)}
 ${quiet.length === 0 ? null : html`<div class="columns tables problems">${quiet}</div>`}`;
 };

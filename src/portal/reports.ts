@@ -14,7 +14,7 @@ import { operate } from '#src/operations/operate.ts';
 import { banner } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
-import { describeNextRead, describeUnread, NOT_READ, whyCell } from '#src/portal/schedule.ts';
+import { describeNextRead, describeUnread, whyCell } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
@@ -34,7 +34,8 @@ const GAMES_NAMED = 3;
 const signedIn = { config: { right: 'application' } } as const;
 
 // biome-ignore format: one line
-const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
+const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'unchanged', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
+const RUN_WIDTHS = { updated: 'wider', withdrawn: 'wider' } as const;
 
 /** What the checks will call. */
 const describeChecks = (
@@ -68,9 +69,9 @@ const gameLink = ({ application_game_id: id }: FailureItem, n: number): SafeHtml
   html`${n === 0 ? null : ', '}<a class="mono" href="${gameUrl(id)}">${id}</a>`;
 
 /** Names some games, and folds the others. */
-const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
+const gamesCell = (failures: readonly FailureItem[]): SafeHtml | string | null => {
   const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
-  if (games.length === 0) return null;
+  if (games.length === 0) return failures[0]?.operation === 'query_game_list' ? 'a row of your list' : null;
   const [named, others] = [games.slice(0, GAMES_NAMED), games.slice(GAMES_NAMED)];
   const more = html`<details><summary>and ${number(others.length)} more</summary><span>${others.map(gameLink)}</span></details>`;
   return html`<span>${named.map(gameLink)}</span>${others.length === 0 ? null : more}`;
@@ -93,7 +94,6 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
       }),
     ]);
     const causes = groupByCause(failures);
-    const hasGames = failures.some(({ application_game_id }) => application_game_id !== NO_GAME);
     const timesOf = (failure: FailureItem): number =>
       (causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0);
     const timesNote = (failure: FailureItem): SafeHtml => {
@@ -103,7 +103,7 @@ last ${ago(failure.last_at)}</small>`;
     };
     const latest = listTable(failureList, [...causes.keys()], {
       linkTo,
-      only: ['reasons', ...(hasGames ? ['game'] : []), 'count', 'last'],
+      only: ['reasons', 'game', 'count', 'last'],
       cells: {
         reasons: (failure) => html`${explainFailure(failure)}${timesNote(failure)}`,
         game: (failure) => gamesCell(causes.get(failure) ?? []),
@@ -112,11 +112,17 @@ last ${ago(failure.last_at)}</small>`;
       label: 'Failures',
     });
     const isCut = failures.length === FAILURES_SHOWN;
-    const title = failures.length === 1 ? 'A failure to mend' : `${number(failures.length)} failures to mend`;
-    const check = html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
+    const title = failures.length === 1 ? 'A failure to fix' : `${number(failures.length)} failures to fix`;
+    const unread = describeUnread(application, last);
+    // The checks call nothing of a paused application.
+    const check =
+      application?.status === 'paused'
+        ? null
+        : html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
+    const aside = unread === null ? (check ?? undefined) : undefined;
     const failed =
       failures.length > 0
-        ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside: check })
+        ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
         : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
     const nextRead = describeNextRead(application);
     const { rows: shown, folded } = foldQuietRuns(runs.rows);
@@ -124,6 +130,7 @@ last ${ago(failure.last_at)}</small>`;
       linkTo,
       shown,
       only: RUN_COLUMNS,
+      widths: RUN_WIDTHS,
       ...(shown.every((run) => whyCell(run) === null) && { omit: ['why'] }),
       cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There was no run yet.',
@@ -132,14 +139,11 @@ last ${ago(failure.last_at)}</small>`;
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
-    const unread = describeUnread(application, last);
     const isSaid = (isNew || unread !== null) && failures.length === 0;
-    // A list of failures has the button already, and the check of a paused application calls nothing.
-    const act = failures.length > 0 || application?.status === 'paused' ? null : check;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${unread && banner(NOT_READ, unread, 'bad', act)}${isSaid ? null : failed}
+      body: html`${unread && banner(unread.title, unread.said, 'bad', check)}${isSaid ? null : failed}
 ${isNew ? null : runs.filters}${runTable}`,
       lead: 'A run reads your list and the details that changed. A failure ends when its game is stored.',
     });

@@ -33,12 +33,12 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
-export const NOT_READ = 'The platform does not read your games';
+/** What the developer of a paused application can do. */
+export const TO_RESUME = 'Correct what failed, then write to those who gave you the token.';
 
 const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
-  html`Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
-Its webhooks are not called.<p class="soft">Only the platform's operators resume it. Correct what failed, then write to those
-who gave you the token.</p>`;
+  html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
+Its webhooks are not called.</p><p>Only the platform's operators resume it. ${TO_RESUME}</p>`;
 
 const ENDS: Readonly<Record<string, string>> = {
   failed: 'The last run failed: ',
@@ -47,16 +47,18 @@ const ENDS: Readonly<Record<string, string>> = {
 
 /**
  * Describes why the platform does not read the games of an application: it is paused, or its runs fail.
- * @param run the last one @returns null if the platform reads them
+ * @param run the last one @returns a title and what it says; null if the platform reads them
  */
 export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
-): SafeHtml | null => {
-  if (application?.status === 'paused') return describePause(application);
+): { title: string; said: SafeHtml } | null => {
+  if (application?.status === 'paused')
+    return { title: 'The platform does not read your games', said: describePause(application) };
   if (application === undefined || application.failing_since === null) return null;
   const why = run && whyCell(run);
   const last = why && html`${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span><br>`;
-  return html`${last}First failure ${ago(application.failing_since)}<br>
+  const said = html`${last}First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}`;
+  return { title: 'The last runs failed', said };
 };

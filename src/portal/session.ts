@@ -102,7 +102,7 @@ export const findForm = (q = ''): SafeHtml =>
   html`<form method="get" action="/portal/games" class="find" role="search" aria-label="Find a game" autocomplete="off">
 <label><span class="hidden">Name or game_id</span>
 <input type="search" name="q" value="${q}" placeholder="Name or game_id" required></label>
-<button class="button">Where is it?</button></form>`;
+<button class="button">Find</button></form>`;
 
 /** Sends a page of the portal. Each has the search beside its title. */
 export const sendPortal = async (reply: FastifyReply, page: Page): Promise<FastifyReply> => {

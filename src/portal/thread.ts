@@ -22,10 +22,10 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** More than a thread has. */
 const ENTRIES_MAX = 1_000;
 
-const ONCE = html`<span class="soft">A rejection is appealed once: another reviewer decides.</span>`;
+const ONCE = html`<p class="soft">You can appeal once: another reviewer decides. A message leaves that open.</p>`;
 
-const UPHELD = html`<span class="soft">Change the game, and it is reviewed again. A rejection that was appealed is not
-appealed again.</span>`;
+const UPHELD = html`<p class="soft">Change the game, and it is reviewed again. A rejection that was appealed is not
+appealed again.</p>`;
 
 /** The text and its buttons. A rejected game can be appealed. */
 const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
@@ -33,11 +33,11 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
-    ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection', 'quiet')}${ONCE}`
-    : html`${button('message', 'Send', 'primary')}${isUpheld ? UPHELD : null}`;
+    ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection', 'quiet')}`
+    : html`${button('message', 'Send', 'primary')}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
-<div class="actions">${buttons}</div></form>`;
+${isAppealable ? ONCE : isUpheld ? UPHELD : null}<div class="actions">${buttons}</div></form>`;
 };
 
 /** Shows what reviewers and the developer wrote about a game. */

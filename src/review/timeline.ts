@@ -23,6 +23,7 @@ import {
   describeRejection,
   explainStored,
   HELD_BACK,
+  spellPlace,
   type WaitingPlace,
 } from '#src/rules/answer.ts';
 
@@ -145,10 +146,8 @@ const listEntries = (
   }
   if (waiting !== undefined) {
     const { since, lane, place, games, is_held } = waiting;
-    const where = is_held
-      ? HELD_BACK
-      : `in the ${lane} lane, number ${place.toLocaleString('en')} of ${games.toLocaleString('en')}`;
-    add(since, { kind: 'waiting', text: `Waits ${where}.` });
+    const where = is_held ? ` ${HELD_BACK}` : ` for review: ${spellPlace({ lane, place, games })}`;
+    add(since, { kind: 'waiting', text: `Waits${where}.` });
   }
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());
 };

@@ -54,6 +54,9 @@ export type WaitingPlace = {
   is_held: boolean;
 };
 
+/** What the answer of a live game without a package says. */
+export const NO_PACKAGE = ' The platform has set no package URL for it.';
+
 export const HELD_BACK = 'in no lane, because the platform holds the games of the application';
 
 /** What explains a game that is stored. */
@@ -72,13 +75,24 @@ export type StoredFacts = {
   waiting: WaitingPlace | undefined;
 };
 
+/** Spells where a game stands among those that wait, such as `the first of 2 changed games`. */
+export const spellPlace = ({
+  lane,
+  place,
+  games,
+}: Pick<WaitingPlace, 'lane' | 'place' | 'games'>): string => {
+  if (games === 1) return `the only ${lane} game`;
+  const which = place === 1 ? 'the first' : `number ${place.toLocaleString('en')}`;
+  return `${which} of ${games.toLocaleString('en')} ${lane} games`;
+};
+
 const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingPlace): string => {
   if (is_held) return `It is ${HELD_BACK}.`;
   const wait =
     median_wait_ms === null
       ? ''
       : ` Half of the latest decisions took less than ${spellWait(median_wait_ms)}.`;
-  return `It is number ${place.toLocaleString('en')} of ${games.toLocaleString('en')} in the ${lane} lane.${wait}`;
+  return `It is ${spellPlace({ lane, place, games })} that ${games === 1 ? 'waits' : 'wait'} for review.${wait}`;
 };
 
 export const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);
@@ -163,7 +177,7 @@ export const explainStored = (
       text: `The game was rejected: ${reason} ${next}${failedChange(failures)}`,
     };
   }
-  const noPackage = game.game_package_url === '' ? ' The platform has set no package URL for it.' : '';
+  const noPackage = game.game_package_url === '' ? NO_PACKAGE : '';
   return {
     code: 'live',
     at: game.audit_time,

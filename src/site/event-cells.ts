@@ -24,8 +24,8 @@ const delivery = (event: EventItem): SafeHtml => {
   const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
   if (state === 'failed') return html`${badge('failed')} <br><small>${made}</small>`;
-  const next = attempts === 0 ? 'No attempt yet.' : html`${made}<br>Retry ${due(next_attempt_at)}`;
-  return html`${badge('waits', 'info')} <br><small>${next}</small>`;
+  if (attempts === 0) return html`${badge('waits', 'plain')} <br><small>No attempt yet.</small>`;
+  return html`${badge('retrying', 'warn')} <br><small>${made}<br>Retry ${due(next_attempt_at)}</small>`;
 };
 
 /** Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected. */
@@ -35,10 +35,13 @@ const describeEvent = ({ type, data: { why, reason_label } }: EventItem): string
   return why === 'decided' && reason_label ? `${reason_label.replace(/\.$/, '')}.` : WHYS[why];
 };
 
+/** The columns of events on pages. */
+export const EVENT_COLUMNS = ['type', 'game', 'state', 'event_id', 'ago'];
+
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
   type: (event: EventItem): SafeHtml =>
-    html`${badge(event.type)} <small dir="auto">${describeEvent(event)}</small> <br><small>${ago(event.created_at)}</small>`,
+    html`${badge(event.type)} <br><small dir="auto">${describeEvent(event)}</small>`,
   state: delivery,
   event_id: ({ event_id }: EventItem): SafeHtml => copyableId(event_id),
 };

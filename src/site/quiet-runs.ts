@@ -32,8 +32,9 @@ export const outcomeCell =
   (folded: ReadonlyMap<string, number>) =>
   ({ run_id, outcome }: RunRow): SafeHtml => {
     const more = folded.get(run_id);
-    const runs = more === 1 ? 'run' : 'runs';
-    const before =
-      more === undefined ? null : html` <br><small>and ${number(more)} earlier ${runs}, the same</small>`;
-    return html`${badge(outcome ?? 'open')}${before}`;
+    const times =
+      more === undefined
+        ? null
+        : html` <span class="soft" title="Runs in a row without a change">× ${number(more + 1)}</span>`;
+    return html`${badge(outcome ?? 'open')}${times}`;
   };

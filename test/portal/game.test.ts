@@ -63,7 +63,7 @@ test('a developer finds games by a part of their name in every status, and rejec
   expect(await page('/portal/games')).toContain('Harbour Lights');
   expect(await page('/portal/games')).not.toContain('Paper Kite');
   const game = await page('/portal/game?id=b-2');
-  expect(game).toMatch(/number \d of \d in the new lane/);
+  expect(game).toMatch(/number \d of \d new games that wait for review/);
   expect(game).toMatch(/The platform reads your list every \d+ \w+, and/);
   expect(game).toContain('detail alone within 24 hours, or');
 });
@@ -153,9 +153,9 @@ test('a game begins with the search for another one, why it was rejected and its
     '<a class="button" href="#messages">Answer or appeal</a>',
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
+    'You can appeal once: another reviewer decides. A message leaves that open.',
     'primary" name="act" value="message">Send as a message',
     '"button quiet" name="act" value="appeal">Appeal the rejection</button>',
-    'A rejection is appealed once',
     game_info,
   ].map((part) => shown.indexOf(part));
   expect(shown.split('It stops.'), 'it is said once').toHaveLength(2);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { recordFailures } from '#db/queries/failures.ts';
@@ -47,6 +48,10 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   expect(first).toContain('<a class="button primary" href="/portal/game?id=one">Open the game</a>');
   expect(first.split('button primary'), 'one step leads').toHaveLength(2);
   expect(first, 'of one game').toMatch(/<span>median wait /);
+  const [one] = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'hazel'`;
+  await insertAppeal(sql, { game_id: one?.game_id ?? '', text: 'It is whole.' });
+  for (const path of ['/portal', '/portal/games'])
+    expect(await page(path)).toMatch(/Kite one<.{0,200}<span class="badge info">Appeal waits</s);
   expect(first).toContain('The platform has not fetched it yet. You need not do anything.');
   expect(first).not.toContain('Waits for it');
   await setDecisionRules(sql, { games_need_verdict: true });
@@ -69,12 +74,12 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
 test('the overview of an application whose runs fail begins with that and with why', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'oak');
-  expect(await page('/portal')).not.toContain('The platform does not read your games');
+  expect(await page('/portal')).not.toContain('The last runs failed');
   const run = await anOpenRun(sql, 'oak');
   await closeRun(sql, run, { outcome: 'failed', reason: 'query_game_list: connect_failed' });
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
-  expect(shown).toContain('<h2>The platform does not read your games</h2>');
+  expect(shown).toContain('<h2>The last runs failed</h2>');
   const why = 'query_game_list: no connection, or it closed before the answer began';
   expect(shown, 'a code is said in words').toContain(`The last run failed: <span dir="auto">${why}</span>`);
   expect(shown).toContain('<span class="badge bad">failing</span>');

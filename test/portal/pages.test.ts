@@ -91,7 +91,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     // The next game is searched for at the head of the page, not behind all of this one.
     expect((await page.getByLabel('Name or game_id').boundingBox())?.y).toBeLessThan(200);
     await page.getByLabel('Name or game_id').fill(broken.game_id);
-    await page.getByRole('button', { name: 'Where is it?' }).click();
+    await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText('Correct game_store_video, then pull the game.').first().waitFor();
     await inspect('game-invalid');
 

@@ -39,5 +39,6 @@ test('failures of one cause are one row with its games, and runs without a chang
   expect(shown).toContain('<summary>and 2 more</summary>');
   expect(shown, 'a phone reads how often, too').toMatch(/<small class="to-640">5 times,\s+last <time/);
   for (const id of ['a', 'e']) expect(shown).toContain(`href="/portal/game?id=${id}"`);
-  expect(shown).toContain('and 2 earlier runs, the same');
+  for (const column of ['Changed', 'Unchanged', 'Withdrawn']) expect(shown).toContain(`>${column}</`);
+  expect(shown).toContain('<span class="soft" title="Runs in a row without a change">× 3</span>');
 });

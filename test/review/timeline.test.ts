@@ -31,15 +31,16 @@ const kindsOf = ({ entries }: Awaited<ReturnType<typeof read>>) => entries.map((
 
 describe('The first line answers why a game', () => {
   it('waits: its lane, its place and the median wait', async () => {
+    await add();
     const { id } = await add();
     const { answer, waiting, entries } = await read(id);
     expect(answer).toMatchObject({ code: 'waiting', at: waiting?.since });
     expect(answer.text).toMatch(
-      /^The game waits for its first decision\. It is number \d+ of \d+ in the new lane\.$/,
+      /^The game waits for its first decision\. It is number \d+ of \d+ new games that wait for review\.$/,
     );
     expect(entries.map(({ text }) => text)).toEqual([
       'First received, as Lantern Harbour.',
-      expect.stringMatching(/^Waits in the new lane, number \d+ of \d+\.$/),
+      expect.stringMatching(/^Waits for review: number \d+ of \d+ new games\.$/),
     ]);
   });
 
@@ -49,7 +50,7 @@ describe('The first line answers why a game', () => {
     await write(id, 1, { game_name: 'Renamed' });
     const timeline = await read(id);
     expect(timeline.answer.text).toMatch(
-      /^The game was passed at revision 1, has changed since, and waits for a decision\. It is number 1 of 1 in the changed lane\. Half of the latest decisions took less than 1 minute\.$/,
+      /^The game was passed at revision 1, has changed since, and waits for a decision\. It is the only changed game that waits for review\. Half of the latest decisions took less than 1 minute\.$/,
     );
     expect(kindsOf(timeline).toSorted()).toEqual(['passed', 'received', 'received', 'waiting']);
   });

@@ -15,7 +15,7 @@ import { failureGroupList } from '#src/lists/failures.ts';
 import { runList } from '#src/lists/runs.ts';
 import { checkSection } from '#src/site/check-report.ts';
 import { addressForms } from '#src/site/event-address.ts';
-import { addressFacts, EVENT_CELLS } from '#src/site/event-cells.ts';
+import { addressFacts, EVENT_CELLS, EVENT_COLUMNS } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
   action,
@@ -116,6 +116,7 @@ const eventSection = (
   const shown = (rows: readonly EventItem[], label: string): SafeHtml =>
     listTable(deliveryList, rows, {
       linkTo,
+      only: EVENT_COLUMNS,
       cells: EVENT_CELLS,
       empty: 'No status of its games has changed yet.',
       label,
