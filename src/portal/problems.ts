@@ -29,8 +29,11 @@ export type Problem = {
 const namedGame = (
   { application_game_id, game_name, appeal }: RejectionCount['named'][number],
   n: number,
-): SafeHtml =>
-  html`${n === 0 ? null : ', '}<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>${appealBadge(appeal)}`;
+): SafeHtml => {
+  const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
+  const state = appealBadge(appeal);
+  return html`${n === 0 ? null : ', '}${state === null ? name : html`<span>${name}${state}</span>`}`;
+};
 
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
 <strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}

@@ -1,6 +1,7 @@
 // The portal in narrow windows.
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
@@ -115,5 +116,28 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
       .getByRole('searchbox')
       .evaluate((field) => field.ownerDocument.defaultView?.getComputedStyle(field).fontSize);
     expect(size).toBe('16px');
+  });
+
+  test('the state of an appeal is as wide as its words', async () => {
+    const { sql } = database;
+    const game = fetchedGame({ game_id: 'ox', game_name: 'Velvet Ox' });
+    await upsertGames(sql, 'studio-mizu', [game]);
+    const rejected = { audit_status: 'rejected', reason: 'incomplete' } as const;
+    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], rejected, KIM);
+    await insertAppeal(sql, { game_id: game.game_id, text: 'It is whole.' });
+    for (const [path, width] of [
+      ['/portal', 390],
+      ['/portal/games?status=rejected', 390],
+      ['/portal/games?status=rejected', 1_280],
+    ] as const) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(new URL(path, served.url).href);
+      const [badge, words] = await page.getByText('Appeal waits').evaluate((each) => {
+        const range = each.ownerDocument.createRange();
+        range.selectNodeContents(each);
+        return [each, range].map((one) => one.getBoundingClientRect().width);
+      });
+      expect((badge ?? 0) - (words ?? 0), `${path} at ${width}`).toBeLessThan(24);
+    }
   });
 });
