@@ -1,6 +1,6 @@
 /** Why a game is live or not, at the head of its page, with what its developer can do next. */
 
-import { TO_RESUME } from '#src/portal/schedule.ts';
+import { NOT_READ, TO_RESUME } from '#src/portal/schedule.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
 import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
@@ -112,8 +112,8 @@ export const answerBanner = (
     rest === '' ? null : html`<p>${rest}</p>`,
     nextStep(answer, rest, isPaused),
     since,
-    isPaused ? PAUSED : null,
   ];
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
-  return banner(title, html`${said}`, answerTone(answer, isFailing), pull);
+  const shown = banner(title, html`${said}`, answerTone(answer, isFailing), pull);
+  return isPaused ? html`${banner(NOT_READ, PAUSED, 'bad', null)}${shown}` : shown;
 };

@@ -33,6 +33,9 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
+/** The title of what a paused application reads first. */
+export const NOT_READ = 'The platform does not read your games';
+
 /** What the developer of a paused application can do. */
 export const TO_RESUME = 'Correct what failed, then write to those who gave you the token.';
 
@@ -53,8 +56,7 @@ export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
 ): { title: string; said: SafeHtml } | null => {
-  if (application?.status === 'paused')
-    return { title: 'The platform does not read your games', said: describePause(application) };
+  if (application?.status === 'paused') return { title: NOT_READ, said: describePause(application) };
   if (application === undefined || application.failing_since === null) return null;
   const why = run && whyCell(run);
   const last = why && html`${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span><br>`;

@@ -206,7 +206,9 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   await sql`update applications set status = 'paused' where application_id = 'ivy'`;
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
-  expect(paused).toContain('nothing is pulled until the platform');
+  expect(paused, 'the pause comes first').toMatch(
+    /card bad">.*does not read your games<.*nothing is pulled until the platform.*card info">/s,
+  );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
   expect(await head('none')).toEqual(['not stored', 'info: The platform has not stored this game.']);
