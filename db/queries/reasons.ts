@@ -66,10 +66,11 @@ export const countRejections = (sql: Queryable, application_id: string) =>
       select game_id, application_game_id, game_name, audit_status from games
       where application_id = ${application_id} and audit_status = 'rejected' and withdrawn_at is null
       order by game_id desc limit ${REJECTED_MAX}
+    ), decided as (
+      select g.*, d.text, r.code, r.label, count(*) over (partition by r.code) as games
+      from rejected g cross join lateral standing_decision(g.game_id) d left join reasons r on r.code = d.reason
     )
-    select r.label, count(*)::int as games, max(d.text) as text,
-           case when count(*) <= ${NAMED_MAX} then jsonb_agg(jsonb_build_object(
-             'application_game_id', g.application_game_id, 'game_name', g.game_name,
-             'appeal', ${appealState(sql)})) else '[]' end as named
-    from rejected g cross join lateral standing_decision(g.game_id) d left join reasons r on r.code = d.reason
-    group by r.code, r.label order by games desc, r.code`;
+    select g.label, count(*)::int as games, max(g.text) as text,
+           coalesce(jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name,
+             'appeal', ${appealState(sql)})) filter (where g.games <= ${NAMED_MAX}), '[]') as named
+    from decided g group by g.code, g.label order by games desc, g.code`;

@@ -1,6 +1,5 @@
 /** Why a game is live or not, at the head of its page, with what its developer can do next. */
 
-import { NOT_READ, TO_RESUME } from '#src/portal/schedule.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
 import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
@@ -43,9 +42,6 @@ type Appeals = NonNullable<Around['appeals']>;
 const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
 
-const PAUSED = html`<p>Your application is paused: nothing is pulled until the platform's operators resume it.
-${TO_RESUME}</p>`;
-
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
 const TO_APPEAL =
@@ -73,7 +69,7 @@ const rejectionBanner = (
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`${text?.trim() ? said : null}<div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
-${isPaused ? PAUSED : pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
+${isPaused ? null : pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };
@@ -114,6 +110,5 @@ export const answerBanner = (
     since,
   ];
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
-  const shown = banner(title, html`${said}`, answerTone(answer, isFailing), pull);
-  return isPaused ? html`${banner(NOT_READ, PAUSED, 'bad', null)}${shown}` : shown;
+  return banner(title, html`${said}`, answerTone(answer, isFailing), pull);
 };

@@ -13,10 +13,10 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { answerBanner, answerTone } from '#src/portal/answer.ts';
+import { answerBanner, answerTone, banner } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule } from '#src/portal/schedule.ts';
+import { describeSchedule, describeUnread } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
@@ -127,6 +127,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
+    const pause = isPaused ? describeUnread(application, undefined) : null;
     const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
     const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
@@ -153,7 +154,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: html`${statusBadge(timeline, isFailing)} ${title === id ? null : mono(id)}`,
-      body: html`${answerBanner(timeline, around)}${body}`,
+      body: html`${pause && banner(pause.title, pause.said, 'bad', null)}${answerBanner(timeline, around)}${body}`,
     });
   });
 

@@ -114,12 +114,10 @@ last ${ago(failure.last_at)}</small>`;
     const isCut = failures.length === FAILURES_SHOWN;
     const title = failures.length === 1 ? 'A failure to fix' : `${number(failures.length)} failures to fix`;
     const unread = describeUnread(application, last);
+    const check = html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
+    const aside = unread === null ? check : undefined;
     // The checks call nothing of a paused application.
-    const check =
-      application?.status === 'paused'
-        ? null
-        : html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
-    const aside = unread === null ? (check ?? undefined) : undefined;
+    const act = application?.status === 'paused' ? null : check;
     const failed =
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
@@ -143,7 +141,7 @@ last ${ago(failure.last_at)}</small>`;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${unread && banner(unread.title, unread.said, 'bad', check)}${isSaid ? null : failed}
+      body: html`${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
 ${isNew ? null : runs.filters}${runTable}`,
       lead: 'A run reads your list and the details that changed. A failure ends when its game is stored.',
     });

@@ -33,15 +33,10 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
-/** The title of what a paused application reads first. */
-export const NOT_READ = 'The platform does not read your games';
-
-/** What the developer of a paused application can do. */
-export const TO_RESUME = 'Correct what failed, then write to those who gave you the token.';
-
 const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
   html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
-Its webhooks are not called.</p><p>Only the platform's operators resume it. ${TO_RESUME}</p>`;
+Its webhooks are not called.</p><p>Only the platform's operators resume it. Correct what failed, then write to
+those who gave you the token.</p>`;
 
 const ENDS: Readonly<Record<string, string>> = {
   failed: 'The last run failed: ',
@@ -56,7 +51,8 @@ export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
 ): { title: string; said: SafeHtml } | null => {
-  if (application?.status === 'paused') return { title: NOT_READ, said: describePause(application) };
+  if (application?.status === 'paused')
+    return { title: 'The platform does not read your games', said: describePause(application) };
   if (application === undefined || application.failing_since === null) return null;
   const why = run && whyCell(run);
   const last = why && html`${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span><br>`;

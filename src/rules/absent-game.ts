@@ -60,8 +60,6 @@ const describeImport = ({ audit_status, audit_time }: Imported): string =>
     ? 'The game was imported without content: its first pull brings it to review.'
     : `Its imported decision (${audit_status}, ${formatUtc(audit_time)}) waits for the first pull of the game, which applies it.`;
 
-const NOT_STORED = 'The platform has not stored this game.';
-
 const explainMissing = ({ application_id, name, application, failures }: AbsentFacts, runs: Runs): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
@@ -69,11 +67,12 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
     const text = `The game is not stored: ${failure.operation} failed ${times}. ${describeFailure(failure)} ${adviseOn(failure)}`;
     return { code: 'failed', at: failure.last_at, text: text.trimEnd() };
   }
+  const ran = explainRuns(application_id, application, runs);
   if (runs.last_complete_at === null)
     return {
       code: 'not_pulled',
       at: null,
-      text: `${NOT_STORED} No run of ${name} has read its whole list yet.${explainRuns(application_id, application, runs)}`,
+      text: `The platform has not stored this game. No run of ${name} has read its whole list yet.${ran}`,
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
@@ -82,7 +81,7 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
   return {
     code: 'not_listed',
     at: runs.last_complete_at,
-    text: `${unnamed}, which ended ${ago} ago${orNull}.${explainRuns(application_id, application, runs)}`,
+    text: `${unnamed}, which ended ${ago} ago${orNull}.${ran}`,
   };
 };
 

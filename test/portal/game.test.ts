@@ -207,7 +207,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
   expect(paused, 'the pause comes first').toMatch(
-    /card bad">.*does not read your games<.*nothing is pulled until the platform.*card info">/s,
+    /card bad">.*does not read your games<.*Only the platform's operators resume it.*card info">/s,
   );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
