@@ -71,10 +71,14 @@ export const spawnDecoder = (program = PROGRAM, args: readonly string[] = []): D
   });
 };
 
-/** @returns 0 if the process has ended, or this is not Linux */
+/**
+ * @returns 0 if the process has ended, or this is not Linux. Infinity if its main thread has ended: the others may go on, and
+ *   Linux shows none of their memory
+ */
 const readRss = async ({ pid }: DecoderProcess): Promise<number> => {
-  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => '0 0');
-  return Number(text.split(' ')[1]) * PAGE_BYTES;
+  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => undefined);
+  if (text === undefined) return 0;
+  return Number(text.split(' ')[1]) * PAGE_BYTES || Number.POSITIVE_INFINITY;
 };
 
 /** Kills a process that needs too much memory, also between two pictures. */

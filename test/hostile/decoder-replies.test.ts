@@ -9,8 +9,8 @@ import { until } from '#test/support/until.ts';
 const TAKEN_OVER = fileURLToPath(new URL('./decoder-taken-over.ts', import.meta.url));
 
 /** A decoder that a picture has taken over. */
-const takenOver = (way: string): Decoder => {
-  const decoder = createDecoder({ spawn: () => spawnDecoder(TAKEN_OVER, [way]) });
+const takenOver = (way: string, decodeMs?: number): Decoder => {
+  const decoder = createDecoder({ decodeMs, spawn: () => spawnDecoder(TAKEN_OVER, [way]) });
   onTestFinished(decoder.close);
   return decoder;
 };
@@ -52,6 +52,11 @@ test('a decoder that a picture has taken over is killed for its memory between t
   const decoder = takenOver('memory between two pictures');
   expect(await decode(decoder)).toEqual({ outcome: 'broken' });
   await until('it is killed', () => decoder.pid() === undefined);
+});
+
+test('a decoder whose main thread has ended is killed, because the system shows no memory of the others', async () => {
+  const decoder = takenOver('nothing more from its main thread', 600_000);
+  expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });
 });
 
 test('a picture that ends two processes costs as much as both may take', async () => {

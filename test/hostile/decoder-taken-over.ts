@@ -1,5 +1,6 @@
 // Stands for a decoder that a picture has taken over: started as the decoder is, it writes what an attacker would. Its
 // argument says what.
+import { dlopen } from 'node:ffi';
 import { readSync, writeSync } from 'node:fs';
 import { serialize } from 'node:v8';
 import { encodeReply } from '#src/pictures/decoder-messages.ts';
@@ -49,6 +50,10 @@ const WAYS: Record<string, () => void> = {
   'memory between two pictures': () => {
     write(broken);
     for (const kept: Buffer[] = []; ; ) kept.push(Buffer.alloc(10_000_000, 1));
+  },
+  'nothing more from its main thread': () => {
+    const { syscall } = dlopen(null, { syscall: { arguments: ['i64', 'i64'], return: 'i64' } }).functions;
+    syscall(process.arch === 'x64' ? 60n : 93n, 0n);
   },
 };
 
