@@ -10,7 +10,7 @@ import {
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
 import type { StoreArea } from '#src/contract/pictures.ts';
-import { BEFORE_ALL_OTHERS, boundResponse } from '#src/lib/bound-response.ts';
+import { BEFORE_ALL_OTHERS, boundResponse, codeOfService } from '#src/lib/bound-response.ts';
 import { StoreError, type StoreErrorCode } from '#src/picture-store/errors.ts';
 import type { StoreLocation } from '#src/picture-store/location.ts';
 import {
@@ -30,26 +30,28 @@ const LIMITS = {
 const CALL_MS = 25_000;
 
 /** A billion pictures. A broken service names a further page for ever. */
-const PAGES_MAX = 1_000_000;
+const PAGES_MAX = 4_000_000;
 
-/** More than the largest picture, and than a page of a listing. */
-const RESPONSE_MAX_BYTES = 2 * PICTURE_BYTES_MAX;
+/** Names of a page of a listing: 325 KB if the prefix is as long as S3 allows. */
+const PAGE_NAMES = 250;
+/** More than such a page. Each byte of XML takes 50 of memory, and a flood of document types a time that is quadratic. */
+const RESPONSE_MAX_BYTES = 512 * 1024;
 
 /** The bytes never change, because their hash is their name. */
 const CACHE_CONTROL = 'public, max-age=31536000, immutable';
 
-const CODES: Record<string, StoreErrorCode> = {
-  NoSuchBucket: 'not_there',
-  AccessDenied: 'denied',
-  InvalidAccessKeyId: 'denied',
-  SignatureDoesNotMatch: 'denied',
-  CredentialsProviderError: 'denied',
-  ExpiredToken: 'denied',
-  QuotaExceeded: 'full',
-  XMinioStorageFull: 'full',
-  TimeoutError: 'unreachable',
-  AbortError: 'unreachable',
-};
+const CODES = new Map<string, StoreErrorCode>([
+  ['NoSuchBucket', 'not_there'],
+  ['AccessDenied', 'denied'],
+  ['InvalidAccessKeyId', 'denied'],
+  ['SignatureDoesNotMatch', 'denied'],
+  ['CredentialsProviderError', 'denied'],
+  ['ExpiredToken', 'denied'],
+  ['QuotaExceeded', 'full'],
+  ['XMinioStorageFull', 'full'],
+  ['TimeoutError', 'unreachable'],
+  ['AbortError', 'unreachable'],
+]);
 
 type ServiceError = Error & { code?: string; $metadata?: { httpStatusCode?: number } };
 
@@ -89,13 +91,12 @@ export const openS3Store = (
   const where = `s3://${bucket}/${prefix}`;
   const at = (area: StoreArea, name: string) => ({ Bucket: bucket, Key: `${prefix}${area}/${name}` });
 
-  /** The name of an error alone, because a message of the service may quote the request. */
   const toStoreError = (thrown: unknown): StoreError => {
     if (thrown instanceof StoreError) return thrown;
-    const { name, code, $metadata } = thrown as ServiceError;
-    const known = CODES[name] ?? (code?.startsWith('E') ? 'unreachable' : undefined);
-    const byStatus = $metadata?.httpStatusCode === 403 ? 'denied' : 'failed';
-    return new StoreError(known ?? byStatus, where, code ?? name);
+    const error = thrown as ServiceError;
+    const known = CODES.get(error.name) ?? (error.code?.startsWith('E') ? 'unreachable' : undefined);
+    const byStatus = error.$metadata?.httpStatusCode === 403 ? 'denied' : 'failed';
+    return new StoreError(known ?? byStatus, where, codeOfService(error));
   };
   const guard = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
@@ -163,7 +164,8 @@ export const openS3Store = (
       let ContinuationToken: string | undefined;
       try {
         for (let page = 1; page === 1 || ContinuationToken !== undefined; page += 1) {
-          const command = new ListObjectsV2Command({ Bucket: bucket, Prefix: folder, ContinuationToken });
+          const part = { Prefix: folder, MaxKeys: PAGE_NAMES, ContinuationToken };
+          const command = new ListObjectsV2Command({ Bucket: bucket, ...part });
           const { Contents = [], NextContinuationToken: next } = await client.send(command, inTime());
           for (const { Key = '', Size = 0 } of Contents)
             yield { area, name: Key.slice(folder.length), bytes: Size };

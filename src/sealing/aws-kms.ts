@@ -1,6 +1,6 @@
 import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms';
 import { coerceError } from '#src/errors.ts';
-import { BEFORE_ALL_OTHERS, boundResponse } from '#src/lib/bound-response.ts';
+import { BEFORE_ALL_OTHERS, boundResponse, codeOfService } from '#src/lib/bound-response.ts';
 import { KeyError } from '#src/sealing/errors.ts';
 import type { KeyProvider } from '#src/sealing/key-provider.ts';
 import { nameRecord, type SealedRecord } from '#src/sealing/sealed-value.ts';
@@ -37,16 +37,15 @@ export const awsKmsKey = (arn: string, config: KMSClientConfig = {}, callMs = CA
   });
   const requireBytes = async (response: Promise<Uint8Array | undefined>, record: SealedRecord) => {
     const bytes = await response.catch((thrown) => {
-      // The code or the name alone, because a message of KMS may quote the request.
-      const { name, code } = coerceError(thrown) as { name: string; code?: unknown };
-      throw DOES_NOT_OPEN.has(name)
+      const error = coerceError(thrown);
+      throw DOES_NOT_OPEN.has(error.name)
         ? new KeyError(
             'does_not_open',
             `The data key of the ${nameRecord(record)} does not open under ${arn}.`,
           )
         : new KeyError(
             'key_service',
-            `AWS KMS did not serve ${arn} for the ${nameRecord(record)}: ${typeof code === 'string' ? code : name}.`,
+            `AWS KMS did not serve ${arn} for the ${nameRecord(record)}: ${codeOfService(error)}.`,
           );
     });
     if (bytes !== undefined) return bytes;

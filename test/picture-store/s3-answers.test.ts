@@ -67,6 +67,26 @@ test.each([200, 500])('a response of 100 MiB with the status %i is not read into
   expect(await Promise.all(received)).toEqual([false, false, false]);
 });
 
+test.each([
+  [
+    'XML of 600 KB, each byte of which takes 50',
+    `<Error><Code>X</Code><Message>${'m'.repeat(600_000)}</Message></Error>`,
+    'Error',
+  ],
+  ['a code of 100 KB', `<Error><Code>${'N'.repeat(100_000)}</Code></Error>`, 'unknown'],
+  ['a code that controls a terminal', '<Error><Code>&#x1b;[31m\n{"level":50}</Code></Error>', 'unknown'],
+  ['the name of a member of each object', '<Error><Code>constructor</Code></Error>', 'constructor'],
+])('an error with %s is reported without it', async (_, body, detail) => {
+  const store = await openAt((request, response) => {
+    request.resume();
+    response.writeHead(500, { 'content-type': 'application/xml' }).end(body);
+  });
+  const reported = `it reported an error (${detail}).`;
+  await expect(store.put('seen', PICTURE, Buffer.from('bytes'))).rejects.toThrow(reported);
+  await expect(store.read('seen', 'a.png')).rejects.toThrow(reported);
+  await expect(Array.fromAsync(store.list('seen'))).rejects.toThrow(reported);
+});
+
 const pageOf = (name: string, next?: string) =>
   `<ListBucketResult><Contents><Key>seen/${name}</Key><Size>1</Size></Contents>${
     next === undefined ? '' : `<NextContinuationToken>${next}</NextContinuationToken>`

@@ -157,6 +157,12 @@ describe('a key in AWS KMS', () => {
     expect(message).toBe(`AWS KMS did not serve ${ARN} for the row acme/r1 of kyc_records: ${what.type}.`);
   });
 
+  it('that answers a text in place of a code fails, and its text is not repeated', async () => {
+    const answer = () =>
+      during({ status: 500, type: 'a secret\u001b[31m' }, () => kmsKey().wrap(keyBytes('data'), RECORD));
+    expect(await keyErrorOf(answer)).toMatchObject({ message: expect.stringMatching(/: unknown\.$/) });
+  });
+
   it('that answers without bytes fails for the time being', async () => {
     const answer = () => during('no bytes', () => kmsKey().wrap(keyBytes('data'), RECORD));
     expect(await keyErrorOf(answer)).toEqual({
