@@ -138,8 +138,8 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const body =
       game === null
         ? html`${happened}${unknown}`
-        : html`<div class="split"><div>${happened}${thread?.shown}</div>
-<div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>${pictures}`;
+        : html`<div class="split"><div>${happened}${thread?.shown}${pictures}</div>
+<div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>`;
     const around = {
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],

@@ -61,11 +61,12 @@ export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[
   ];
 };
 
-/** Leads over to the example beside it. */
-const extentCell = ({ games, example }: FailureGroup): string => {
+/** How many games, with one of them where it has no column. */
+const extentCell = ({ games, example }: FailureGroup): SafeHtml | string => {
   const extent = games === 1 ? '1 game' : `${number(games)} games`;
   if (example === NO_GAME) return extent;
-  return games === 1 ? `${extent}:` : `${extent}, for example`;
+  const name = html`<a class="mono" href="${gameUrl(example)}">${example}</a>`;
+  return html`<span>${extent}${games === 1 ? ':' : ', for example'} ${name}</span>`;
 };
 
 /** The games that could not be stored, by cause. */
@@ -81,6 +82,7 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
       'games',
     ],
     cells: { reasons: explainFailure, extent: extentCell },
+    widths: { example: 'wide' },
     label: title,
     stacked: 'lines',
   });
@@ -116,21 +118,24 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
         },
       ];
 
+const card = (
+  { body, url, act, isTable }: Problem,
+  title: SafeHtml | string,
+  tone: Tone | undefined,
+  kind: string,
+): SafeHtml => {
+  const next = html`<a class="button${kind}" href="${url}">${act}</a>`;
+  return isTable ? section(title, body, { tone, aside: next }) : banner(title, body, tone, next);
+};
+
 /** The first problem leads: its button is the next step. The others stand below it. What is red stands before what is not. */
 export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
   const [first, ...others] = problems.toSorted(
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
   if (first === undefined) return null;
-  const { title, body, tone, url, act, isSaid = false, isTable } = first;
-  const next = html`<a class="button${isSaid ? null : ' primary'}" href="${url}">${act}</a>`;
   const quiet = others.map((each) =>
-    section(
-      html`<span class="dot ${each.tone}"></span>${each.title}`,
-      each.isTable ? each.body : html`<div class="body">${each.body}</div>`,
-      { aside: html`<a class="button" href="${each.url}">${each.act}</a>` },
-    ),
+    card(each, html`<span class="dot ${each.tone}"></span>${each.title}`, undefined, ''),
   );
-  return html`${isTable ? section(title, body, { tone, aside: next }) : banner(title, body, tone, next)}
-${quiet.length === 0 ? null : html`<div class="columns tables problems">${quiet}</div>`}`;
+  return html`${card(first, first.title, first.tone, first.isSaid ? '' : ' primary')}${quiet}`;
 };

@@ -35,6 +35,8 @@ const signedIn = { config: { right: 'application' } } as const;
 
 // biome-ignore format: one line
 const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'unchanged', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
+/** Columns that say something only if one of their numbers is not 0. */
+const COUNTED = ['updated', 'unchanged', 'invalid', 'failed', 'withdrawn'] as const;
 const RUN_WIDTHS = { updated: 'wider', withdrawn: 'wider' } as const;
 
 /** What the checks will call. */
@@ -129,7 +131,10 @@ last ${ago(failure.last_at)}</small>`;
       shown,
       only: RUN_COLUMNS,
       widths: RUN_WIDTHS,
-      ...(shown.every((run) => whyCell(run) === null) && { omit: ['why'] }),
+      omit: [
+        ...COUNTED.filter((key) => shown.every((run) => run[key] === 0)),
+        ...(shown.every((run) => whyCell(run) === null) ? ['why'] : []),
+      ],
       cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There was no run yet.',
       hint: html`<br>${nextRead && html`${nextRead}<br>`}

@@ -55,8 +55,8 @@ export const describeUnread = (
     return { title: 'The platform does not read your games', said: describePause(application) };
   if (application === undefined || application.failing_since === null) return null;
   const why = run && whyCell(run);
-  const last = why && html`${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span><br>`;
-  const said = html`${last}First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}`;
-  return { title: 'The last runs failed', said };
+  const last = why && html`<p>${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span></p>`;
+  const said = html`${last}<p>First failure ${ago(application.failing_since)}<br>
+Next run ${due(application.next_attempt_at)}</p>`;
+  return { title: 'Your runs do not succeed', said };
 };

@@ -3,7 +3,7 @@
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { hasRight, listRoles, type Right, type Site } from '#src/contract/roles.ts';
 import { ASSETS, SCRIPTS } from '#src/site/assets.ts';
-import { CURRENT, html, type SafeHtml } from '#src/site/html.ts';
+import { attribute, CURRENT, html, type SafeHtml } from '#src/site/html.ts';
 
 /** A place in the navigation. The icon is the path of an SVG. */
 type Place = readonly [path: string, label: string, icon: string, right?: Right];
@@ -113,7 +113,7 @@ export type Page = {
 type PageFrame = {
   site: Site;
   name: string;
-  /** The prefix of the paths of the overview and of sign-out; "" for the root. */
+  /** The prefix of the paths of the overview and of sign-out, and a class for styles; "" for the root. */
   base: string;
   places: readonly Place[];
   /** Who is signed in. */
@@ -167,7 +167,7 @@ export const framedPage = (
   { site, name, base, places, who, warning, counts = () => ({}) }: PageFrame,
   after: SafeHtml | null = null,
 ): SafeHtml => html`${head(page.title)}
-<body>
+<body${attribute('class', base.slice(1) || undefined)}>
 <a class="skip" href="#main">Skip to content</a>
 <header class="side">
 <a class="brand" href="${base || '/'}">

@@ -74,12 +74,12 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
 test('the overview of an application whose runs fail begins with that and with why', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'oak');
-  expect(await page('/portal')).not.toContain('The last runs failed');
+  expect(await page('/portal')).not.toContain('Your runs do not succeed');
   const run = await anOpenRun(sql, 'oak');
   await closeRun(sql, run, { outcome: 'failed', reason: 'query_game_list: connect_failed' });
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
-  expect(shown).toContain('<h2>The last runs failed</h2>');
+  expect(shown).toContain('<h2>Your runs do not succeed</h2>');
   const why = 'query_game_list: no connection, or it closed before the answer began';
   expect(shown, 'a code is said in words').toContain(`The last run failed: <span dir="auto">${why}</span>`);
   expect(shown).toContain('<span class="badge bad">failing</span>');
