@@ -84,7 +84,9 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
           const range = one.ownerDocument.createRange();
           range.selectNodeContents(one);
           const text = one.matches('.copy') ? one : range;
-          return (one.closest('.card')?.getBoundingClientRect().right ?? 0) - text.getBoundingClientRect().right;
+          return (
+            (one.closest('.card')?.getBoundingClientRect().right ?? 0) - text.getBoundingClientRect().right
+          );
         }),
       );
     expect(Math.max(...rights)).toBeLessThan(20);
