@@ -20,7 +20,7 @@ const createRoles = async (sql: Database): Promise<string[]> => {
   if (missing.length > 0 && me?.may_create !== true) {
     const statements = missing.map((name) => `create role ${name};`).join(' ');
     return [
-      `Every process uses the user of DATABASE_URL: ${me?.name} may not create a role for each. If you want such roles, let a superuser run: ${statements} Then run npx catalogue migrate again.`,
+      `Every process uses the user of DATABASE_URL, because ${me?.name} may not create a role for each. If you want such roles, let a superuser run: ${statements} Then run npx catalogue migrate again.`,
     ];
   }
   for (const name of missing) {

@@ -138,7 +138,7 @@ export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOption
     );
   };
   portal.addHook('onRequest', requireHolder);
-  // A body may take ten seconds, in which the session or its token ends.
+  // A body may take ten seconds, within which the session or its token may end.
   portal.addHook('preHandler', async (request, reply) =>
     changesState(request.method) ? requireHolder(request, reply) : undefined,
   );

@@ -1,14 +1,14 @@
 /**
- * The next game of a lane is fetched ahead and shown in the frame of the key. The decision is sent behind it; if it was
- * refused, the page of the game comes back as it was left. A decision names the revision and the pictures that its page
- * showed, so none is made on what was not shown.
+ * The next game of a lane is fetched ahead, and shown at once when its reviewer decides. The decision is sent in the
+ * background; if it is refused, the page of its game comes back as it was left. A decision names the revision and the
+ * pictures that its page showed, so none is made on what was not shown.
  */
 import type { ToastStack } from '#src/site/browser/elements/toast-stack.ts';
 
 /** A page that was fetched ahead. `images` keeps its pictures decoded. */
 type Ahead = { url: string; text: string; images: HTMLImageElement[] };
 let ahead: Ahead | undefined;
-/** Settles when the page is there, or none is; its pictures may come later. */
+/** Settles when the request for the next page has ended. Its pictures may come later. */
 let fetching: Promise<unknown> = Promise.resolve();
 
 /** Decisions that are being sent. */
@@ -44,7 +44,7 @@ type Request = {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
 };
 
-/** The page that was fetched ahead, as if it were fetched now. To read a body takes 13 ms, so it has none. */
+/** The page that was fetched ahead, as a response of now. Its text is given, because reading a body takes 13 ms. */
 const answerOf = ({ url, text }: Ahead): Response =>
   Object.defineProperties(new Response(null, { headers: { 'content-type': 'text/html' } }), {
     url: { value: url },
@@ -81,8 +81,8 @@ const showFormer = ({ nodes, title, url }: Former): void => {
 const NO_ANSWER =
   'The console did not answer. It is not known if anything was stored: retry, or load this page again.';
 
-/** Takes the next game back. */
-const takeBack = (former: Former, reason: string, ...more: Node[]): void => {
+/** Shows the former game again, or a notice about it while the reviewer is busy with another. */
+const returnTo = (former: Former, reason: string, ...more: Node[]): void => {
   if (isBusy(former))
     toasts()?.say(`${former.title.split(' · ')[0]}: ${reason}`, 'bad', linkTo(former.url), ...more);
   else {
@@ -102,13 +102,14 @@ const nextPage = (): Promise<void> =>
     addEventListener('htmx:after:swap', listen);
   });
 
-const hear = async (sent: Promise<Response>, shown: Promise<void>, former: Former): Promise<void> => {
+/** Reports what became of a decision. */
+const reportAnswer = async (sent: Promise<Response>, shown: Promise<void>, former: Former): Promise<void> => {
   const response = await sent.catch(() => undefined);
   await shown;
-  if (response === undefined) return takeBack(former, NO_ANSWER);
+  if (response === undefined) return returnTo(former, NO_ANSWER);
   if (!response.ok) {
     const [reason, ...more] = toasts()?.explain(response.status, await response.text()) ?? [''];
-    return takeBack(former, reason, ...more);
+    return returnTo(former, reason, ...more);
   }
   const { url, text, tone }: { url: string; text: string; tone: string } = await response.json();
   if (tone === 'undo') toasts()?.say(text, 'good', undoButton());
@@ -126,7 +127,7 @@ const sizeOf = (body: RequestInit['body']): number => {
   return typeof body === 'string' ? body.length : Number.POSITIVE_INFINITY;
 };
 
-const decideBehind = ({ request: sent }: Request, send: Request['fetch'], next: Ahead): void => {
+const decideInBackground = ({ request: sent }: Request, send: Request['fetch'], next: Ahead): void => {
   const { action, signal: _signal, ...request } = sent;
   // htmx keeps the body and replaces what is in it.
   const former = {
@@ -139,8 +140,8 @@ const decideBehind = ({ request: sent }: Request, send: Request['fetch'], next: 
   headers.set('accept', 'application/json');
   const keepalive = sending.size === 0 && sizeOf(request.body) < KEEPALIVE_MAX_BYTES;
   const answer = send(action, { ...request, headers, keepalive });
-  const heard = hear(answer, nextPage(), former).finally(() => sending.delete(heard));
-  sending.add(heard);
+  const reported = reportAnswer(answer, nextPage(), former).finally(() => sending.delete(reported));
+  sending.add(reported);
 };
 
 addEventListener('htmx:before:request', (event) => {
@@ -157,7 +158,7 @@ addEventListener('htmx:before:request', (event) => {
         await Promise.allSettled(sending);
         return send(...call);
       }
-      if (isDecision) decideBehind(context, send, next);
+      if (isDecision) decideInBackground(context, send, next);
       return answerOf(next);
     };
   } else if (sending.size > 0) {
