@@ -20,6 +20,9 @@ const WORST = [
   ...storable.filter((text) => /script|onerror|javascript:|<svg|<iframe/i.test(text)).slice(0, 12),
   '\u202eevil\u202d \u2067 right to left \u2066 and back',
   'Z\u0351\u036b\u0343\u036a\u0302'.repeat(200),
+  // No font breaks a letter and its marks, or letters that are joined.
+  `o${'\u0e49\u0e47'.repeat(250)}`,
+  '\u0915\u094d'.repeat(256),
   'W'.repeat(64 * KIB),
   `\u202e${'مغامرات '.repeat(8 * KIB)}`,
   '<img src=x onerror="window.ran=1"><script>window.ran=1</script>'.repeat(KIB),
