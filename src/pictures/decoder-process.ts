@@ -15,18 +15,14 @@ import {
   REQUEST_BYTES,
   type Thumbnail,
 } from '#src/pictures/decoder-messages.ts';
-import {
-  declareTransparency,
-  differVisibly,
-  hasTwoProfiles,
-  isPlainProfile,
-} from '#src/rules/picture-colours.ts';
+import { declareTransparency, differVisibly, hasTwoProfiles } from '#src/rules/picture-colours.ts';
 import { differenceHash, type ImageFormat, PICTURE_BOUNDS } from '#src/rules/pictures.ts';
 import { isPlainAvif } from '#src/rules/plain-avif.ts';
 import { isPlainGif } from '#src/rules/plain-gif.ts';
 import { isPlainJpeg } from '#src/rules/plain-jpeg.ts';
 import { isPlainOrientation } from '#src/rules/plain-orientation.ts';
 import { type PngChunks, readPngChunks } from '#src/rules/plain-png.ts';
+import { isPlainProfile } from '#src/rules/plain-profile.ts';
 
 /** The loaders of libvips that may read what applications send. Every other one is blocked, SVG first of all. */
 const LOADERS = ['Jpeg', 'Png', 'Webp', 'Heif', 'Nsgif'].map((name) => `VipsForeignLoad${name}Buffer`);
@@ -124,7 +120,7 @@ const isAmbiguousPng = async (bytes: Buffer, png: PngChunks, { icc }: Metadata):
 const isAmbiguous = async (bytes: Buffer, format: ImageFormat, metadata: Metadata): Promise<boolean> => {
   if (!isPlainOrientation(bytes, format, metadata.orientation)) return true;
   if (format === 'avif' && !isPlainAvif(bytes)) return true;
-  if (format === 'gif' && !isPlainGif(bytes)) return true;
+  if (format === 'gif' && !isPlainGif(bytes, metadata)) return true;
   if (format === 'jpeg' && !isPlainJpeg(bytes)) return true;
   if (format === 'webp' && (await hidesTransparency(bytes))) return true;
   // Browsers convert CMYK to other colours than libvips.

@@ -58,26 +58,6 @@ export const declareTransparency = (webp: Buffer): Buffer | null => {
   return copy.equals(webp) ? null : copy;
 };
 
-/** Classes of colour profiles that lcms applies to a picture; a browser applies any class. */
-const CLASSES: ReadonlySet<string> = new Set(['mntr', 'scnr', 'prtr', 'spac']);
-const [CLASS_AT, TAGS_AT, TAG_BYTES] = [12, 128, 12];
-/** lcms refuses a profile of more tags, which browsers apply. */
-const TAGS_MAX = 100;
-/** Tables and numbers that describe the colours too. Of several descriptions, each program applies another one. */
-const OTHER_TAG = /^(?:[AD]2B\d|cicp)$/;
-
-/** Does a colour profile (ICC.1:2022, section 7) describe its colours in one way, by curves and primaries? */
-export const isPlainProfile = (profile: Buffer): boolean => {
-  if (profile.length < TAGS_AT + 4) return false;
-  const count = profile.readUInt32BE(TAGS_AT);
-  if (count > TAGS_MAX || !CLASSES.has(profile.toString('latin1', CLASS_AT, CLASS_AT + 4))) return false;
-  const tags = Array.from({ length: count }, (_, n) => {
-    const at = TAGS_AT + 4 + n * TAG_BYTES;
-    return profile.toString('latin1', at, at + 4);
-  });
-  return new Set(tags).size === count && !tags.some((tag) => OTHER_TAG.test(tag));
-};
-
 /** How much a channel (0 to 255) may differ on average: sRGB and wide gamuts differ by at most about 40. */
 const TONES_MAX = 64;
 

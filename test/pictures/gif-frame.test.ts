@@ -41,6 +41,12 @@ test('a GIF with a free part is shown if it says what is transparent', async () 
   expect(await decode(gif(SIDE - 1, SIDE))).toBe('ambiguous');
 });
 
+test('a GIF of a screen in whose place libvips shows the frame alone is not shown', async () => {
+  // libnsgif takes these for sizes of the monitors on which a GIF was made, and larger ones for mistakes.
+  for (const side of [SIDE, 2_048]) expect(await decode(gif(0, side, ...TRANSPARENT))).toBe(1);
+  for (const side of [2_049, 32_816]) expect(await decode(gif(0, side, ...TRANSPARENT))).toBe('ambiguous');
+});
+
 test('a GIF whose control has another length is not shown: browsers show no picture', async () => {
   expect(await decode(gif(0, 1, ...TRANSPARENT))).toBe(1);
   for (const bytes of [

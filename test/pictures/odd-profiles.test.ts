@@ -1,4 +1,7 @@
-/** Colour profiles that describe their colours twice, or that libvips does not apply: browsers show other colours. */
+/**
+ * Colour profiles that describe their colours twice, that libvips does not apply, or that Chromium refuses: browsers show
+ * other colours.
+ */
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
@@ -93,6 +96,30 @@ const oddProfiles = async (): Promise<Record<string, Buffer>> => {
   };
 };
 
+/** The profile of sRGB with this curve for each colour. */
+const curvedProfile = async (each: Tag): Promise<Buffer> => {
+  const usual = await profileOf('srgb');
+  return profileWith(
+    usual,
+    tagsOf(usual).map((own) => (own.name.endsWith('TRC') ? { ...each, name: own.name } : own)),
+  );
+};
+/** A curve of 256 tones. */
+const tonesOf = (light: (tone: number) => number): Tag =>
+  curve(...Array.from({ length: 256 }, (_, tone) => Math.round(65_535 * light(tone))));
+const gamma = (tone: number): number => (tone / 255) ** 2.2;
+/** Tones from 100 to 210 are one. */
+const flatTones = () => tonesOf((tone) => gamma(tone < 100 || tone > 210 ? tone : 145));
+/** A formula (section 10.18). */
+const formula = (type: number, ...numbers: number[]): Tag =>
+  tag('TRC', 'para', uint16(type, 0), uint32(...numbers.map((number) => (number * 65_536) >>> 0)));
+/** Chromium refuses a profile of another white. */
+const ILLUMINANT_AT = 68;
+const refused = (profile: Buffer): Buffer => {
+  profile.writeUInt8(0x20, ILLUMINANT_AT + 1);
+  return profile;
+};
+
 const RED = [200, 30, 30];
 /** Greys that are all black by their profile. */
 const greysWith = async (depth: number): Promise<Buffer> => {
@@ -130,6 +157,7 @@ const odd = async (): Promise<[what: string, file: Buffer, type: string][]> => {
     ['greys', await greysWith(8), 'png'],
     ['greys of 16 bits', await greysWith(16), 'png'],
     ['primaries by number', numbered(10, 13, 0, 1), 'png'],
+    ['one tone of many', await jpegWith(refused(await curvedProfile(flatTones()))), 'jpeg'],
   ];
 };
 
@@ -140,6 +168,42 @@ test('a picture with a second description of its colours, or one that libvips do
   expect(await decode(await jpegWith(profileWith(usual, tagsOf(usual))))).toBe(1);
   expect(await decode(await webpWith(usual))).toBe(1);
   for (const primaries of [1, 12]) expect(await decode(numbered(primaries, 13, 0, 1))).toBe(1);
+});
+
+test('a profile that makes one of tones or colours that differ is not shown', async () => {
+  const [usual, red] = [await profileOf('srgb'), Buffer.from('rXYZ')];
+  const greyed = profileWith(
+    usual,
+    tagsOf(usual).map((own) => {
+      const white = [0.9642, 1, 0.8249].map((part) => (part / 3) * 65_536);
+      return /^[rgb]XYZ$/.test(own.name)
+        ? { ...tag(red.toString(), 'XYZ ', uint32(...white)), name: own.name }
+        : own;
+    }),
+  );
+  const curves = {
+    'a flat part': flatTones(),
+    steps: tonesOf((tone) => gamma(tone - (tone % 28))),
+    'a formula of one light': formula(0, 0),
+    'a formula with a flat part': formula(4, 2.2, 1, 0, 0, 0.7, 0, 0.5),
+    'an unknown formula': formula(5, 2.2),
+    'too few numbers': tag('TRC', 'para', uint16(3, 0), uint32(65_536)),
+    'less contrast': tonesOf((tone) => gamma(100 + tone / 5)),
+  };
+  const profiles = await Promise.all(
+    Object.entries(curves).map(async ([what, each]) => [what, await curvedProfile(each)] as const),
+  );
+  for (const [what, profile] of [...profiles, ['greys', greyed]] as const)
+    expect([what, await decode(await jpegWith(profile))]).toEqual([what, 'ambiguous']);
+  const plain = {
+    'no number': curve(),
+    'one number': curve(1.8 * 256),
+    table: tonesOf((tone) => (tone / 255) ** 2.6),
+    formula: formula(0, 2.2),
+    'that of sRGB': formula(3, 2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045),
+  };
+  for (const [what, each] of Object.entries(plain))
+    expect([what, await decode(await jpegWith(await curvedProfile(each)))]).toEqual([what, 1]);
 });
 
 describe.runIf(hasBrowser())('Chromium', () => {
