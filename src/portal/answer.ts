@@ -88,6 +88,7 @@ const changedFields = (changes: readonly string[]): SafeHtml | null =>
 /** Says what a developer may expect. The command line does not have this sentence. */
 const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml | null => {
   if (code === 'live' && rest === '') return html`<p>You need not do anything.</p>`;
+  if (code === 'waiting') return html`<p>It is not live until a reviewer passes it.</p>`;
   return code === 'withdrawn' && !isPaused
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;

@@ -27,20 +27,18 @@ const checkStep = (check: CheckRow | undefined): Step => {
   return { title, said: describeCheck(check, isDone), isDone, act };
 };
 
-const TO_READ_NOW = html`To have it read now, search for the <code>game_id</code> of one of your games and pull it.`;
-
 const DONE = html`<span class="hidden"> (done)</span>`;
 
 const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
   html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? DONE : null}</h3>
 <p>${said}</p></div>${act ?? null}</li>`;
 
-/** @param nextRead when the platform reads the list */
+/** @param nextRead when the platform reads the list, and how to have it read now */
 export const firstSteps = (
   check: CheckRow | undefined,
   run: RunRow | undefined,
   hasAddress: boolean,
-  nextRead: string | null,
+  nextRead: SafeHtml | null,
 ): SafeHtml => {
   const steps: Step[] = [
     { title: 'Get an API token', said: 'You are signed in with it.', isDone: true },
@@ -49,7 +47,7 @@ export const firstSteps = (
       title: 'The platform reads your list',
       said:
         run === undefined
-          ? nextRead && html`${nextRead} ${TO_READ_NOW}`
+          ? nextRead
           : html`The last run began ${ago(run.started_at)}`,
       isDone: run !== undefined,
     },

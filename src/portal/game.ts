@@ -35,7 +35,7 @@ const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 /** A game that is not live has none that matters. */
 const packageFact = ({ audit_status, game_package_url: url }: GameRow) => {
   if (url !== '') return [['Package URL', mono(url)] as const];
-  return audit_status === 'passed' ? [['Package URL', 'none yet: the platform sets it'] as const] : [];
+  return audit_status === 'passed' ? [['Package URL', 'none set: the game is live without it'] as const] : [];
 };
 
 const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
@@ -112,6 +112,8 @@ const requestPull = async (sql: Database, caller: Caller, id: string): Promise<N
   return { tone: 'good', text };
 };
 
+const TO_RUNS = html`<a class="button" href="/portal/runs">See the runs</a>`;
+
 /** Adds `/portal/game`. */
 export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
@@ -154,7 +156,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: html`${statusBadge(timeline, isFailing)} ${title === id ? null : mono(id)}`,
-      body: html`${pause && banner(pause.title, pause.said, 'bad', null)}${answerBanner(timeline, around)}${body}`,
+      body: html`${pause && banner(pause.title, pause.said, 'bad', TO_RUNS)}${answerBanner(timeline, around)}${body}`,
     });
   });
 

@@ -20,11 +20,12 @@ detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this 
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
   `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;
 
-/** Says when the list is read next. @returns null if the application is paused */
-export const describeNextRead = (application: ApplicationRow | undefined): string | null => {
+/** Says when the list is read next, and how to have it read now. @returns null if the application is paused */
+export const describeNextRead = (application: ApplicationRow | undefined): SafeHtml | null => {
   if (application?.status !== 'active') return null;
   const waitMs = untilNextRun(application.application_id, application, Date.now());
-  return `The next read of your list is due in ${spellWait(waitMs)}.`;
+  return html`The next read of your list is due in ${spellWait(waitMs)}. To have it read now, search for the
+<code>game_id</code> of one of your games and pull it.`;
 };
 
 /** Explains why a run ended as it did, without codes and the advice for operators. */
@@ -56,7 +57,7 @@ export const describeUnread = (
   if (application === undefined || application.failing_since === null) return null;
   const why = run && whyCell(run);
   const last = why && html`<p>${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span></p>`;
-  const said = html`${last}<p>First failure ${ago(application.failing_since)}<br>
+  const said = html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}</p>`;
   return { title: 'Your runs do not succeed', said };
 };

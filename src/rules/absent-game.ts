@@ -72,7 +72,7 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
     return {
       code: 'not_pulled',
       at: null,
-      text: `The platform has not stored this game. No run of ${name} has read its whole list yet.${ran}`,
+      text: `The platform has not stored this game. No run of ${name} has read the whole list yet.${ran}`,
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;

@@ -51,13 +51,13 @@ export const describeAddress = (webhook: EventWebhook): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')
     return html`${off_reason ?? ''} Events since then are in <code>event/list</code> only.<br>
-Switched off ${ago(off_at)}`;
+<span class="soft">Switched off ${ago(off_at)}</span>`;
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
 the log of the workers.`;
   if (failing_since !== null)
     return html`Deliveries fail: ${describeError(last_error ?? '')} After three days of failures the address is switched
-off.<br>First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}`;
+off.<br><span class="soft">First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}</span>`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;

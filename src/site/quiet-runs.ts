@@ -35,6 +35,6 @@ export const outcomeCell =
     const times =
       more === undefined
         ? null
-        : html` <span class="soft" title="Runs in a row without a change">× ${number(more + 1)}</span>`;
+        : html` <span class="soft" title="Runs in a row without a change">×\u00a0${number(more + 1)}</span>`;
     return html`${badge(outcome ?? 'open')}${times}`;
   };

@@ -100,7 +100,7 @@ it('what a search finds is passed by the same pipe', async () => {
 it('"why is it not here" is one command, whose first line answers', async () => {
   const { stdout } = await catalogue(['game', 'why', 'acme', 'g-unknown']);
   expect(stdout.split('\n')[0]).toMatch(
-    /^The platform has not stored this game\. No run of acme has read its whole list yet\. The next run is due in \d+ \w+ \(every \d+ \w+\)\.$/,
+    /^The platform has not stored this game\. No run of acme has read the whole list yet\. The next run is due in \d+ \w+ \(every \d+ \w+\)\.$/,
   );
 });
 

@@ -36,12 +36,12 @@ it('A game that was never stored: its invalid fields, the list that does not nam
   expect((await read('g-1', 'fresh')).answer).toMatchObject({
     code: 'not_pulled',
     text: expect.stringMatching(
-      /^The platform has not stored this game\. No run of fresh has read its whole list yet\. The next run is due in \d/,
+      /^The platform has not stored this game\. No run of fresh has read the whole list yet\. The next run is due in \d/,
     ),
   });
   await endRun('fresh', 'failed', 'page 1: connect');
   expect((await read('g-1', 'fresh')).answer.text).toMatch(
-    / No run of fresh has read its whole list yet\. The last run failed: page 1: connect\. The next run is due in \d/,
+    / No run of fresh has read the whole list yet\. The last run failed: page 1: connect\. The next run is due in \d/,
   );
   await endRun('fresh', 'succeeded');
   expect((await read('g-1', 'fresh')).answer).toMatchObject({
@@ -76,7 +76,7 @@ it('A game that was never stored, but imported: its decision waits for the first
     { ...line, ...pending, application_game_id: 'open', game_id: randomUUID() },
   ]);
   const next =
-    'The platform has not stored this game. No run of moved has read its whole list yet. The next run is due in ';
+    'The platform has not stored this game. No run of moved has read the whole list yet. The next run is due in ';
   const whyOf = async (id: string) => (await read(id, 'moved')).answer.text;
   expect(await whyOf('decided')).toContain(
     `Its imported decision (passed, 2026-03-01 12:05:00 UTC) waits for the first pull of the game, which applies it. ${next}`,
