@@ -203,9 +203,11 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
     'What changed: <span class="tags"><span class="badge info">name</span><span class="badge info">description</span></span>',
   );
   expect(changed).toContain('Pull this game now</button>');
+  expect(changed).toContain('It is not live until a reviewer passes it.');
   await sql`update applications set status = 'paused' where application_id = 'ivy'`;
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
+  expect(paused).toContain('<a class="button" href="/portal/runs">See the runs</a>');
   expect(paused, 'the pause comes first').toMatch(
     /card bad">.*does not read your games<.*Only the platform's operators resume it.*card info">/s,
   );
