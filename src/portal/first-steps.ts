@@ -45,10 +45,7 @@ export const firstSteps = (
     checkStep(check),
     {
       title: 'The platform reads your list',
-      said:
-        run === undefined
-          ? nextRead
-          : html`The last run began ${ago(run.started_at)}`,
+      said: run === undefined ? nextRead : html`The last run began ${ago(run.started_at)}`,
       isDone: run !== undefined,
     },
     {
