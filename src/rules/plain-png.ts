@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { isPlainCicp } from '#src/rules/cicp.ts';
+import { arePlainPrimaries, type Light, placedPrimaries } from '#src/rules/primaries.ts';
 
 /** Facts of a PNG that decide whether programs show it differently (third edition, section 4.9). */
 export type PngChunks = {
@@ -30,13 +31,23 @@ function* chunksOf(png: Buffer): Generator<Part, void, void> {
 
 /** The accepted gamma of a PNG, times 100,000. sRGB has 45,455, old Macs 55,556. With 100,000, dark parts can be hidden. */
 const GAMMA = { min: 40_000, max: 60_000 };
-/** White, red, green and blue of sRGB, and the largest accepted distance, which wide gamuts have. */
-const SRGB = [
-  { x: 31_270, y: 32_900, near: 10_000 },
-  { x: 64_000, y: 33_000, near: 28_000 },
-  { x: 30_000, y: 60_000, near: 28_000 },
-  { x: 15_000, y: 6_000, near: 28_000 },
-];
+/** The white of sRGB in the plane of colours, and the largest accepted distance. */
+const WHITE = { x: 0.3127, y: 0.329, near: 0.1 };
+
+/** Do these primaries make other colours than those of sRGB? */
+const areOddPrimaries = (data: Buffer): boolean => {
+  const place = (n: number): [x: number, y: number] => [
+    data.readUInt32BE(8 * n) / 100_000,
+    data.readUInt32BE(8 * n + 4) / 100_000,
+  ];
+  const light = (n: number): Light => {
+    const [x, y] = place(n);
+    return [x / y, 1, (1 - x - y) / y];
+  };
+  const [x, y] = place(0);
+  const isWhite = Math.hypot(x - WHITE.x, y - WHITE.y) <= WHITE.near;
+  return !(isWhite && arePlainPrimaries(placedPrimaries(light(0), light(1), light(2), light(3))));
+};
 /** A PNG has RGB in its full range. */
 const isPlainColours = ([primaries = 2, transfer = 2, matrix, isFull, ...others]: Buffer): boolean =>
   isPlainCicp(primaries, transfer, 0) &&
@@ -56,12 +67,7 @@ const controlsWhole = (control: Buffer, header: Buffer = Buffer.alloc(0)): boole
 const isDisputed: Record<string, (data: Buffer, header?: Buffer) => boolean> = {
   PLTE: (data) => data.length > 3 * 256,
   gAMA: (data) => data.length < 4 || data.readUInt32BE() < GAMMA.min || data.readUInt32BE() > GAMMA.max,
-  cHRM: (data) =>
-    data.length < 32 ||
-    SRGB.some(({ x, y, near }, n) => {
-      const [ownX, ownY] = [data.readUInt32BE(8 * n), data.readUInt32BE(8 * n + 4)];
-      return Math.hypot(ownX - x, ownY - y) > near;
-    }),
+  cHRM: (data) => data.length < 32 || areOddPrimaries(data),
   cICP: (data) => !isPlainColours(data),
   acTL: (data) => data.length !== 8 || data.readUInt32BE() === 0,
   fcTL: (data, header) => !controlsWhole(data, header),

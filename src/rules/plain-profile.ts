@@ -3,6 +3,8 @@
  * hide what is seen without it.
  */
 
+import { arePlainPrimaries, type Light } from '#src/rules/primaries.ts';
+
 /** Classes of colour profiles that lcms applies to a picture; a browser applies any class. */
 const CLASSES: ReadonlySet<string> = new Set(['mntr', 'scnr', 'prtr', 'spac']);
 const [CLASS_AT, SPACE_AT, TAGS_AT, TAG_BYTES] = [12, 16, 128, 12];
@@ -76,29 +78,8 @@ const keepsTones = (data: Buffer): boolean => {
   });
 };
 
-type Colour = [number, number, number];
-const dot = ([a, b, c]: Colour, [x, y, z]: Colour): number => a * x + b * y + c * z;
-const cross = ([a, b, c]: Colour, [x, y, z]: Colour): Colour => [b * z - c * y, c * x - a * z, a * y - b * x];
-
-/** The light of sRGB from X, Y and Z (D50). */
-const TO_SRGB: Colour[] = [
-  [3.1339, -1.6169, -0.4906],
-  [-0.9788, 1.9161, 0.0335],
-  [0.0719, -0.229, 1.4052],
-];
-/** The parts of the profile's primaries in those of sRGB are from 0 to 1 if it has all colours of sRGB. */
-const PARTS = { min: -0.5, max: 1.5 };
-
-/** Do colours that differ also differ with these primaries? */
-const keepsColours = (primaries: readonly Buffer[]): boolean => {
-  const [red, green, blue] = primaries.map((data) => {
-    const xyz: Colour = [fixed(data, 0, 8), fixed(data, 1, 8), fixed(data, 2, 8)];
-    return TO_SRGB.map((row) => dot(row, xyz)) as Colour;
-  }) as [Colour, Colour, Colour];
-  const planes = [cross(green, blue), cross(blue, red), cross(red, green)];
-  const size = dot(red, cross(green, blue));
-  return planes.flat().every((part) => part / size >= PARTS.min && part / size <= PARTS.max);
-};
+/** Reads X, Y and Z. */
+const readLight = (data: Buffer): Light => [fixed(data, 0, 8), fixed(data, 1, 8), fixed(data, 2, 8)];
 
 const checkPlain = (profile: Buffer): boolean => {
   if (profile.readUInt32BE(TAGS_AT) > TAGS_MAX) return false;
@@ -106,10 +87,11 @@ const checkPlain = (profile: Buffer): boolean => {
   const list = readTags(profile);
   const tags = new Map(list);
   if (tags.size < list.length || list.some(([name]) => OTHER_TAG.test(name))) return false;
-  const named = (...names: string[]): Buffer[] => names.map((name) => tags.get(name) ?? Buffer.alloc(0));
+  const tag = (name: string): Buffer => tags.get(name) ?? Buffer.alloc(0);
   const isGrey = profile.toString('latin1', SPACE_AT, SPACE_AT + 4) === 'GRAY';
-  if (isGrey) return named('kTRC').every(keepsTones);
-  return named('rTRC', 'gTRC', 'bTRC').every(keepsTones) && keepsColours(named('rXYZ', 'gXYZ', 'bXYZ'));
+  if (isGrey) return keepsTones(tag('kTRC'));
+  const [red, green, blue] = [readLight(tag('rXYZ')), readLight(tag('gXYZ')), readLight(tag('bXYZ'))];
+  return ['rTRC', 'gTRC', 'bTRC'].map(tag).every(keepsTones) && arePlainPrimaries([red, green, blue]);
 };
 
 /** Does a profile describe its colours in one way, by curves and primaries that keep what differs apart? */
