@@ -14,11 +14,15 @@ const createBitReader = (bytes: Buffer) => {
 const TWELVE_BIT_PROFILE = 2;
 const COLOURED_PROFILE = 1;
 
+/** RGB itself in the place of luma and chroma. */
+const IDENTITY = 0;
+
 /**
  * Does the sequence header of AV1 (section 5.5) describe usual colours, in a picture without times? An AVIF that names no
  * colours has these, and libvips ignores them.
+ * @param named the matrix that the AVIF names; a browser takes RGB for luma and chroma if the AVIF leaves it open
  */
-export const isPlainSequence = (header: Buffer): boolean => {
+export const isPlainSequence = (header: Buffer, named?: number): boolean => {
   const read = createBitReader(header);
   const profile = read(3);
   read(1);
@@ -51,5 +55,8 @@ export const isPlainSequence = (header: Buffer): boolean => {
   if (profile === TWELVE_BIT_PROFILE && isDeep) read(1);
   if (profile !== COLOURED_PROFILE) read(1);
   const isDescribed = read(1) === 1;
-  return !isDescribed || isPlainCicp(read(8), read(8), read(8));
+  if (!isDescribed) return named !== IDENTITY;
+  const [primaries, transfer, matrix] = [read(8), read(8), read(8)];
+  const isAgreed = named === undefined || (named === IDENTITY) === (matrix === IDENTITY);
+  return isAgreed && isPlainCicp(primaries, transfer, matrix);
 };

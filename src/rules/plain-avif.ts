@@ -36,9 +36,13 @@ const ALPHA = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', 'urn:mpeg:hevc:201
 /** No crop, no turn, no layers (`clap`, `irot`, `imir`, `lsel`, `a1op`, `a1lx`), nothing that a program may not know. */
 const PROPERTIES = ['av1C', 'ispe', 'pixi', 'colr', 'auxC', 'pasp'];
 
-const isPlainProperty = ({ type, data }: Box): boolean => {
+const isNumbered = ({ type, data }: Box): boolean =>
+  type === 'colr' && data.toString('latin1', 0, 4) === 'nclx';
+
+const isPlainProperty = (box: Box): boolean => {
+  const { type, data } = box;
   if (type === 'auxC') return ALPHA.includes(data.toString('latin1', FULL_BOX_BYTES).split('\0')[0] ?? '');
-  if (type !== 'colr' || data.toString('latin1', 0, 4) !== 'nclx') return true;
+  if (!isNumbered(box)) return true;
   return isPlainCicp(data.readUInt16BE(4), data.readUInt16BE(6), data.readUInt16BE(8));
 };
 
@@ -83,8 +87,8 @@ const [SEQUENCE_HEADER, FRAME_HEADER, FRAME, TILE_LIST] = [1, 3, 6, 8];
 /** A size has at most eight bytes of seven bits. */
 const LEB128_MAX_SHIFT = 49;
 
-/** Is it one frame of AV1, of one layer? One decoder shows the first frame, another one the last. */
-const isOneFrame = (av1: Buffer): boolean => {
+/** Is it one frame of AV1, of one layer? One decoder shows the first frame, another one the last. @param matrix see isPlainSequence */
+const isOneFrame = (av1: Buffer, matrix?: number): boolean => {
   const counts = { headers: 0, frames: 0 };
   for (let at = 0; at < av1.length; ) {
     const header = av1.readUInt8(at);
@@ -100,7 +104,7 @@ const isOneFrame = (av1: Buffer): boolean => {
     }
     if (type === SEQUENCE_HEADER) {
       counts.headers += 1;
-      if (!isPlainSequence(av1.subarray(at + 1, at + 1 + size))) return false;
+      if (!isPlainSequence(av1.subarray(at + 1, at + 1 + size), matrix)) return false;
     }
     if (type === FRAME_HEADER || type === FRAME) counts.frames += 1;
     at += 1 + size;
@@ -134,10 +138,11 @@ const checkPlain = (bytes: Buffer): boolean => {
   if (!all(references, ['auxl', 'cdsc']) || pictures.length !== 1 + alphas.length || alphas.length > 1)
     return false;
 
+  const matrix = properties.find(isNumbered)?.data.readUInt16BE(8);
   const places = readPlaces(only(meta, 'iloc'));
   return pictures.every(({ id }) => {
     const { start = 0, length = 0 } = places.get(id) ?? {};
-    return isOneFrame(bytes.subarray(start, start + length));
+    return isOneFrame(bytes.subarray(start, start + length), id === primary ? matrix : undefined);
   });
 };
 

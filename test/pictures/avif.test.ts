@@ -1,4 +1,5 @@
 /** AVIFs whose structure lets programs show different pictures: none of them is shown to a reviewer. */
+import type { AvifOptions } from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
@@ -18,11 +19,8 @@ const full = (type: string, ...parts: Buffer[]) => box(type, uint32(0), ...parts
 const decode = useDecoder();
 
 /** What an item of an AVIF consists of. */
-const itemOf = async (background: string, width = SIDE) => {
-  const whole = await flat(background, SIDE)
-    .resize(width, SIDE, { fit: 'fill' })
-    .avif({ quality: 80 })
-    .toBuffer();
+const itemOf = async (background: string, width = SIDE, options: AvifOptions = { quality: 80 }) => {
+  const whole = await flat(background, SIDE).resize(width, SIDE, { fit: 'fill' }).avif(options).toBuffer();
   const boxAt = (type: string) => {
     const start = whole.indexOf(type) - 4;
     return whole.subarray(start, start + whole.readUInt32BE(start));
@@ -79,6 +77,15 @@ const hidden = (one: Item, other: Item): Item => {
   return { ...one, data: concat(one.data, first, bytes(skipped, tail.length), tail, other.data) };
 };
 
+/** Colours by number. */
+const nclx = (transfer: number, primaries = 1, matrix = 6) =>
+  box('colr', Buffer.from('nclx'), uint16(primaries, transfer, matrix), bytes(0x80));
+/** Red, green and blue, of which the AVIF says nothing, and the frame says that they are these. */
+const unnamed = async (): Promise<Item> => {
+  const { data, properties } = await itemOf(RED, SIDE, { lossless: true });
+  return { data, properties: [...properties, nclx(2, 2, 2)] };
+};
+
 const [SRGB, LINEAR] = [
   [1, 13],
   [1, 8],
@@ -108,8 +115,6 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
   expect(await decode(avif([red]))).toBe(1);
   expect(await decode(withAlpha('mpegB:cicp:systems:auxiliary:alpha'))).toBe(1);
   const grid = { type: 'grid', data: concat(bytes(0, 0, 0, 0), uint16(SIDE, SIDE)), properties: [] };
-  const nclx = (transfer: number, primaries = 1, matrix = 6) =>
-    box('colr', Buffer.from('nclx'), uint16(primaries, transfer, matrix), bytes(0x80));
   expect(await decode(withProperty(nclx(13)))).toBe(1);
   const odd = {
     frames: avif([{ ...red, data: concat(red.data, green.data) }]),
@@ -124,6 +129,8 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
     lightInside: avif([inLight(red)]),
     primaries: withProperty(nclx(13, 10)),
     matrix: withProperty(nclx(13, 1, 3)),
+    matrices: withProperty(nclx(13, 1, 0)),
+    unnamed: avif([await unnamed()]),
     colours: withProperty(nclx(13), nclx(13)),
     transparency: withAlpha('avc:2015:auxid:1'),
     film: concat(avif([red]), box('moov')),
@@ -149,7 +156,7 @@ describe.runIf(hasBrowser())('Chromium', () => {
     const page = await browser.newPage();
     const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
     const frames = { ...green, data: concat(green.data, red.data) };
-    for (const item of [frames, hidden(green, red), inLight(red)])
+    for (const item of [frames, hidden(green, red), inLight(red), await unnamed()])
       expect(await cornerDifference(page, avif([item]), 'avif')).toBeGreaterThan(60);
   });
 });
