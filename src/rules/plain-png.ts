@@ -79,12 +79,17 @@ const PALETTE_TYPE = 3;
 /** Bytes of the transparency chunk by colour type. A palette has at most one byte for each of its colours. */
 const TRANSPARENCY = { 0: 2, 2: 6 } as const;
 
-/** Does the transparency chunk have a wrong length? libvips then ignores it, and browsers apply it. */
+/**
+ * Does the transparency chunk have a wrong length, or a tone that no pixel can have? Of the first, libvips applies nothing
+ * and a browser all; of the second, libvips the lower bits and a browser nothing.
+ */
 const isWrongTransparency = (parts: ReadonlyMap<string, Buffer>): boolean => {
-  const [colourType, palette, transparency] = [parts.get('IHDR')?.[9], parts.get('PLTE'), parts.get('tRNS')];
+  const [header, palette, transparency] = [parts.get('IHDR'), parts.get('PLTE'), parts.get('tRNS')];
   if (transparency === undefined) return false;
+  const [depth = 0, colourType] = header?.subarray(8) ?? [];
   if (colourType === PALETTE_TYPE) return transparency.length > (palette?.length ?? 0) / 3;
-  return transparency.length !== TRANSPARENCY[colourType as keyof typeof TRANSPARENCY];
+  if (transparency.length !== TRANSPARENCY[colourType as keyof typeof TRANSPARENCY]) return true;
+  return [0, 2, 4].some((at) => at < transparency.length && transparency.readUInt16BE(at) >= 2 ** depth);
 };
 
 const ODD_COLOUR = Buffer.from([255, 0, 255]);

@@ -28,11 +28,13 @@ const BEYOND = pngOf([2], { colourType: 3, before: [PALETTE] });
 const RGB = [200, 30, 30];
 const png = (...before: Buffer[]): Buffer => pngOf(RGB, { before });
 const LONG = png(pngChunk('tRNS', uint16(...RGB, 0)));
+/** Black of two bits, in which 4 is no tone: libvips makes its pixels transparent, Chromium does not. */
+const ABOVE = pngOf([0], { depth: 2, colourType: 0, before: [pngChunk('tRNS', uint16(4))] });
 const frameControl = (side: number) => concat(uint32(0, side, side, 0, 0), bytes(0, 1, 0, 100, 0, 0));
 /** Its first frame has another size: Chromium shows nothing. */
 const UNFIT = png(pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', frameControl(1)));
 
-test('a PNG with a broken chunk, a transparency of another length or a colour beyond its palette is not shown', async () => {
+test('a PNG with a broken chunk, a transparency of another length or tone, or a colour beyond its palette is not shown', async () => {
   expect(await decode(pngOf([1], { colourType: 3, before: [PALETTE, pngChunk('tRNS', bytes(0))] }))).toBe(1);
   expect(await decode(png(pngChunk('tRNS', uint16(...RGB))))).toBe(1);
   const control = frameControl(SIDE);
@@ -40,6 +42,7 @@ test('a PNG with a broken chunk, a transparency of another length or a colour be
   const odd = [
     BEYOND,
     LONG,
+    ABOVE,
     pngOf([1], { colourType: 3, before: [PALETTE, pngChunk('tRNS', bytes(0, 0, 0))] }),
     png(pngChunk('acTL', uint32(1, 0)), pngChunk('fcTL', control, false)),
     UNFIT,
@@ -132,6 +135,7 @@ describe.runIf(hasBrowser())('Chromium', () => {
     const cases: [Buffer, string][] = [
       [BEYOND, 'png'],
       [LONG, 'png'],
+      [ABOVE, 'png'],
       [UNFIT, 'png'],
       [await refusedProfile(CLASS_AT, 'abst'), 'png'],
       [gif(graphicControl([0]), graphicControl([])), 'gif'],
