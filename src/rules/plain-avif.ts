@@ -112,6 +112,19 @@ const isOneFrame = (av1: Buffer, matrix?: number): boolean => {
   return counts.headers === 1 && counts.frames === 1;
 };
 
+/** Does this reference lead from another picture to the primary one alone? Turned round, libheif shows the other one. */
+const isOfPrimary = (
+  reference: Buffer,
+  idBytes: number,
+  primary: number,
+  others: readonly Item[],
+): boolean => {
+  const from = reference.readUIntBE(0, idBytes);
+  const to = reference.readUIntBE(idBytes + 2, idBytes);
+  const count = reference.readUInt16BE(idBytes);
+  return others.some(({ id }) => id === from) && count === 1 && to === primary;
+};
+
 const checkPlain = (bytes: Buffer): boolean => {
   const boxes = readBoxes(bytes);
   if (!all(boxes, ['ftyp', 'meta', 'mdat', 'free', 'skip'])) return false;
@@ -137,6 +150,9 @@ const checkPlain = (bytes: Buffer): boolean => {
   // The picture, and at most one with its transparency.
   if (!all(references, ['auxl', 'cdsc']) || pictures.length !== 1 + alphas.length || alphas.length > 1)
     return false;
+  const idBytes = iref[0] === 0 ? 2 : 4;
+  const others = pictures.filter(({ id }) => id !== primary);
+  if (!alphas.every(({ data }) => isOfPrimary(data, idBytes, primary, others))) return false;
 
   const matrix = properties.find(isNumbered)?.data.readUInt16BE(8);
   const places = readPlaces(only(meta, 'iloc'));

@@ -80,6 +80,14 @@ const hidden = (one: Item, other: Item): Item => {
 /** Colours by number. */
 const nclx = (transfer: number, primaries = 1, matrix = 6) =>
   box('colr', Buffer.from('nclx'), uint16(primaries, transfer, matrix), bytes(0x80));
+const auxiliary = (name: string) => full('auxC', Buffer.from(`urn:mpeg:${name}\0`));
+const ALPHA = 'mpegB:cicp:systems:auxiliary:alpha';
+/** The first picture says that it is the transparency of the other one. */
+const turned = (one: Item, other: Item): Buffer =>
+  avif(
+    [{ ...one, properties: [...one.properties, auxiliary(ALPHA)] }, other],
+    [box('auxl', uint16(1, 1, 2))],
+  );
 /** Red, green and blue, of which the AVIF says nothing, and the frame says that they are these. */
 const unnamed = async (): Promise<Item> => {
   const { data, properties } = await itemOf(RED, SIDE, { lossless: true });
@@ -106,14 +114,13 @@ const inLight = ({ data, properties }: Item): Item => {
 test('an AVIF of several frames, pictures or layers is not shown, nor one that is cropped or turned', async () => {
   const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
   const withProperty = (...more: Buffer[]) => avif([{ ...red, properties: [...red.properties, ...more] }]);
-  const auxiliary = (name: string) => full('auxC', Buffer.from(`urn:mpeg:${name}\0`));
   const withAlpha = (name: string) =>
     avif(
       [red, { ...green, properties: [...green.properties, auxiliary(name)] }],
       [box('auxl', uint16(2, 1, 1))],
     );
   expect(await decode(avif([red]))).toBe(1);
-  expect(await decode(withAlpha('mpegB:cicp:systems:auxiliary:alpha'))).toBe(1);
+  expect(await decode(withAlpha(ALPHA))).toBe(1);
   const grid = { type: 'grid', data: concat(bytes(0, 0, 0, 0), uint16(SIDE, SIDE)), properties: [] };
   expect(await decode(withProperty(nclx(13)))).toBe(1);
   const odd = {
@@ -133,6 +140,7 @@ test('an AVIF of several frames, pictures or layers is not shown, nor one that i
     unnamed: avif([await unnamed()]),
     colours: withProperty(nclx(13), nclx(13)),
     transparency: withAlpha('avc:2015:auxid:1'),
+    turned: turned(red, green),
     film: concat(avif([red]), box('moov')),
     rest: concat(avif([red]), uint32(7)),
   };
@@ -156,7 +164,8 @@ describe.runIf(hasBrowser())('Chromium', () => {
     const page = await browser.newPage();
     const [red, green] = [await itemOf(RED), await itemOf(GREEN)];
     const frames = { ...green, data: concat(green.data, red.data) };
-    for (const item of [frames, hidden(green, red), inLight(red), await unnamed()])
-      expect(await cornerDifference(page, avif([item]), 'avif')).toBeGreaterThan(60);
+    const files = [frames, hidden(green, red), inLight(red), await unnamed()].map((item) => avif([item]));
+    for (const file of [...files, turned(red, green)])
+      expect(await cornerDifference(page, file, 'avif')).toBeGreaterThan(60);
   });
 });
