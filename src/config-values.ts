@@ -130,6 +130,14 @@ export const siteUrl = httpUrlSetting.refine(
   'has more than a scheme, a host and a port: a site has a host of its own, such as https://console.example',
 );
 
+/** Where people reach somebody: an email address, or a page. @returns the address of a link */
+export const contact = z.string().transform((text, context) => {
+  if (z.email().safeParse(text).success) return `mailto:${text}`;
+  if (httpUrlSetting.safeParse(text).success) return text;
+  context.addIssue('is no email address, and no address with http:// or https://');
+  return z.NEVER;
+});
+
 /** The URL of a server for a client on its machine. One that listens on every address is at the loopback address. */
 export const localUrl = (listenHost: string, listenPort: number): string => {
   const host = listenHost === '0.0.0.0' || listenHost === '::' ? '127.0.0.1' : listenHost;

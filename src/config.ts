@@ -5,6 +5,7 @@ import { findConflicts } from '#src/config-conflicts.ts';
 import { readSecretFiles } from '#src/config-secrets.ts';
 import {
   commaSeparated,
+  contact,
   databaseUrl,
   duration,
   flag,
@@ -54,6 +55,7 @@ const environmentSchema = z.object({
   CONSOLE_PORT: port(8081),
   CONSOLE_URL: siteUrl.optional(),
   CONSOLE_TRUSTED_PROXIES: commaSeparated(isProxy, 'an address or a network of proxies such as 10.0.0.0/8'),
+  PORTAL_CONTACT: contact.optional(),
   KYC_DESK_HOST: z.string().min(1).default('127.0.0.1'),
   KYC_DESK_PORT: port(8082),
   KYC_DESK_URL: siteUrl.optional(),
@@ -154,6 +156,8 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
       url: e.CONSOLE_URL ?? localUrl(e.CONSOLE_HOST, e.CONSOLE_PORT),
       isPublic: e.CONSOLE_URL !== undefined,
       trustedProxies: e.CONSOLE_TRUSTED_PROXIES,
+      /** The link by which developers write to the operators. */
+      contact: e.PORTAL_CONTACT,
       oidc,
     },
     /** `url`: the public address. Sign-in by OIDC needs it. */

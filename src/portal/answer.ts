@@ -26,6 +26,10 @@ export const banner = (
   act: SafeHtml | null,
 ): SafeHtml => section(title, html`<div class="next"><div>${said}</div>${act}</div>`, { tone });
 
+/** A link that looks as a button. @param kind ` primary` if it leads */
+export const linkButton = ({ url, act }: { url: string; act: string }, kind = ''): SafeHtml =>
+  html`<a class="button${kind}" href="${url}">${act}</a>`;
+
 /** What the banner says beside the timeline of a game. */
 type Around = {
   /** What its developer may do about a rejection; null if the game is not stored. */
@@ -50,7 +54,8 @@ const TO_APPEAL =
 /** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
 const appealWay = ({ isAppealable, appealed_at }: Appeals): SafeHtml | null => {
   if (appealed_at !== null)
-    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer.</p>
+    return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer. If the game changes first, its new
+content is reviewed, and the appeal ends with that decision.</p>
 <p class="soft">Sent ${ago(appealed_at)}</p></div>`;
   return isAppealable
     ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`

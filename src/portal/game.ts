@@ -13,10 +13,10 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { answerBanner, answerTone, banner } from '#src/portal/answer.ts';
+import { answerBanner, answerTone, banner, linkButton } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule, describeUnread } from '#src/portal/schedule.ts';
+import { describeSchedule, describeUnread, pauseWay } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
@@ -112,8 +112,6 @@ const requestPull = async (sql: Database, caller: Caller, id: string): Promise<N
   return { tone: 'good', text };
 };
 
-const TO_RUNS = html`<a class="button" href="/portal/runs">See the runs</a>`;
-
 /** Adds `/portal/game`. */
 export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
@@ -156,7 +154,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: html`${statusBadge(timeline, isFailing)} ${title === id ? null : mono(id)}`,
-      body: html`${pause && banner(pause.title, pause.said, 'bad', TO_RUNS)}${answerBanner(timeline, around)}${body}`,
+      body: html`${pause && banner(pause.title, pause.said, 'bad', linkButton(pauseWay(options.contact)))}${answerBanner(timeline, around)}${body}`,
     });
   });
 

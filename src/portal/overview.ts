@@ -22,13 +22,21 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { describeNextRead, describePace, describeUnread } from '#src/portal/schedule.ts';
+import {
+  describeNextRead,
+  describePace,
+  describeUnread,
+  nextRunAt,
+  pauseWay,
+  whyCell,
+} from '#src/portal/schedule.ts';
 import { holderOf, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
   ago,
   badge,
+  due,
   facts,
   formatDuration,
   html,
@@ -52,18 +60,37 @@ const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: str
 };
 
 /** Without runs, the platform sees no change of a game. @param run the last one */
-const runsProblem = (application: ApplicationRow | undefined, run: RunRow | undefined): Problem[] => {
+const runsProblem = (
+  application: ApplicationRow | undefined,
+  run: RunRow | undefined,
+  contact: string | undefined,
+): Problem[] => {
   const unread = describeUnread(application, run);
   if (unread === null) return [];
   const next =
     application?.status === 'paused'
-      ? { url: '/portal/runs', act: 'See the runs' }
+      ? pauseWay(contact)
       : { url: '/portal/checks', act: 'Check your webhooks' };
   return [{ title: unread.title, body: unread.said, tone: 'bad', ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
   html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
+
+/** Why the last run failed, where nothing above says it, and when the next one begins. */
+const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
+  if (run === undefined) return [['Last run', NO_RUN] as const];
+  const isSaid = isPaused || application?.failing_since != null;
+  const why = isSaid ? null : whyCell(run);
+  const next = isSaid ? null : nextRunAt(application);
+  return [
+    [
+      'Last run',
+      html`${describeRun(run, isPaused)}${why && html`<p class="soft" dir="auto">${why}</p>`}`,
+    ] as const,
+    ...(next === null ? [] : [['Next run', due(next)] as const]),
+  ];
+};
 
 const NO_RUN = html`There was none yet: <a href="/portal/checks">check your webhooks</a> first.`;
 const NO_ADDRESS = html`They are not sent: fetch them by <code>event/list</code>, or <a href="/portal/events">set an address of yours</a>.`;
@@ -85,7 +112,7 @@ const stateSection = (
         'Application',
         isRead ? html`${badge('active')}${pace}` : badge(isPaused ? 'paused' : 'failing', 'bad'),
       ],
-      ['Last run', run === undefined ? NO_RUN : describeRun(run, isPaused)],
+      ...runFacts(application, run, isPaused),
       ['Events', webhook === undefined ? NO_ADDRESS : html`${addressBadge(webhook)} ${state}`],
     ]),
   );
@@ -113,7 +140,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const [run] = runs;
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
-      ...runsProblem(application, run),
+      ...runsProblem(application, run, options.contact),
       ...rejectedProblem(rejections),
       ...failureProblem(groups),
       ...eventProblem(webhook),

@@ -66,8 +66,8 @@ export const iconOf = (game: Iconed, icons: PictureSet, size: 'tiny' | 'large'):
 export const breakable = (url: string): SafeHtml[] =>
   url.split(/(?<=[/?&=])/).map((part) => html`${part}<wbr>`);
 
-const describeBytes = ({ width, height, bytes, fetched_at }: PictureView): SafeHtml =>
-  html`<span>${width} × ${height}, ${number(Math.ceil((bytes ?? 0) / KIB))} KiB</span> ${ago(fetched_at)}`;
+const describeBytes = ({ width, height, bytes }: PictureView): SafeHtml =>
+  html`<span>${width} × ${height}, ${number(Math.ceil((bytes ?? 0) / KIB))} KiB</span>`;
 
 const addressLine = (url: string): SafeHtml =>
   html`<span class="url" title="${url}">${breakable(url)}</span>`;
@@ -86,7 +86,7 @@ const shot = (
   const failure =
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
-${isShown ? describeBytes(picture) : null}${failure}
+${isShown ? describeBytes(picture) : html`<span>requested</span>`} ${ago(picture.fetched_at)}${failure}
 ${addressLine(url)}</figcaption></figure>`;
 };
 

@@ -5,7 +5,7 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
-import { banner } from '#src/portal/answer.ts';
+import { banner, linkButton } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
@@ -26,22 +26,24 @@ export type Problem = {
   isTable?: boolean;
 };
 
+/** The names stand apart for eyes. */
+const COMMA = html`<span class="hidden">, </span>`;
+
 const namedGame = (
   { application_game_id, game_name, appeal }: RejectionCount['named'][number],
   n: number,
 ): SafeHtml => {
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
-  const state = appealBadge(appeal);
-  return html`${n === 0 ? null : ', '}${state === null ? name : html`<span>${name}${state}</span>`}`;
+  return html`${n === 0 ? null : COMMA}<span>${name}${appealBadge(appeal)}</span>`;
 };
 
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
 <strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
 
-/** Says how many rules do not hold. */
+/** Says how many checks found a rule that does not hold. */
 export const countBroken = (failed: number): string =>
-  failed === 1 ? 'A rule does not hold' : `${number(failed)} rules do not hold`;
+  failed === 1 ? 'A check of your webhooks failed' : `${number(failed)} checks of your webhooks failed`;
 
 /** The games that a reviewer has rejected. */
 export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[] => {
@@ -119,12 +121,12 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
       ];
 
 const card = (
-  { body, url, act, isTable }: Problem,
+  { body, isTable, ...way }: Problem,
   title: SafeHtml | string,
   tone: Tone | undefined,
   kind: string,
 ): SafeHtml => {
-  const next = html`<a class="button${kind}" href="${url}">${act}</a>`;
+  const next = linkButton(way, kind);
   return isTable ? section(title, body, { tone, aside: next }) : banner(title, body, tone, next);
 };
 

@@ -11,15 +11,15 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
-import { banner } from '#src/portal/answer.ts';
+import { banner, linkButton } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
-import { describeNextRead, describeUnread, whyCell } from '#src/portal/schedule.ts';
+import { describeNextRead, describeUnread, nextRunAt, pauseWay, whyCell } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { ago, facts, html, mono, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { ago, due, facts, html, mono, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { listTable } from '#src/site/list-table.ts';
 import { platformOf } from '#src/site/operate.ts';
@@ -116,15 +116,18 @@ last ${ago(failure.last_at)}</small>`;
     const isCut = failures.length === FAILURES_SHOWN;
     const title = failures.length === 1 ? 'A failure to fix' : `${number(failures.length)} failures to fix`;
     const unread = describeUnread(application, last);
-    const check = html`<a class="button primary" href="/portal/checks">Check your webhooks</a>`;
+    const check = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
+    const { contact } = options;
     const aside = unread === null ? check : undefined;
     // The checks call nothing of a paused application.
-    const act = application?.status === 'paused' ? null : check;
+    const write = contact === undefined ? null : linkButton(pauseWay(contact), ' primary');
+    const act = application?.status === 'paused' ? write : check;
     const failed =
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
         : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
     const nextRead = describeNextRead(application);
+    const next = unread === null && last !== undefined ? nextRunAt(application) : null;
     const { rows: shown, folded } = foldQuietRuns(runs.rows);
     const runTable = runs.body({
       linkTo,
@@ -148,7 +151,8 @@ last ${ago(failure.last_at)}</small>`;
       at: '/portal/runs',
       body: html`${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
 ${isNew ? null : runs.filters}${runTable}`,
-      lead: 'A run reads your list and the details that changed. A failure ends when its game is stored.',
+      lead: html`A run reads your list and the details that changed. A failure ends when its game is stored.
+${next && html`<br>Next run ${due(next)}`}`,
     });
   });
 

@@ -20,12 +20,20 @@ detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this 
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
   `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;
 
+/** Gives the time of the next run; null if the application is paused. */
+export const nextRunAt = (application: ApplicationRow | undefined, now = Date.now()): Date | null =>
+  application?.status === 'active'
+    ? new Date(now + untilNextRun(application.application_id, application, now))
+    : null;
+
 /** Says when the list is read next, and how to have it read now. @returns null if the application is paused */
 export const describeNextRead = (application: ApplicationRow | undefined): SafeHtml | null => {
-  if (application?.status !== 'active') return null;
-  const waitMs = untilNextRun(application.application_id, application, Date.now());
-  return html`The next read of your list is due in ${spellWait(waitMs)}. To have it read now, search for the
-<code>game_id</code> of one of your games and pull it.`;
+  const now = Date.now();
+  const at = nextRunAt(application, now);
+  if (at === null) return null;
+  const waitMs = at.getTime() - now;
+  return html`The next read of your list is due in ${spellWait(waitMs)}. To bring in a game before then, search
+for its <code>game_id</code>, and pull it.`;
 };
 
 /** Explains why a run ended as it did, without codes and the advice for operators. */
@@ -36,8 +44,14 @@ export const whyCell = (run: RunRow): string | null => {
 
 const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
   html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
-Its webhooks are not called.</p><p>Only the platform's operators resume it. Correct what failed, then write to
-those who gave you the token.</p>`;
+Its webhooks are not called, nor by the checks.</p><p>Only the platform's operators resume it. Correct what failed,
+then write to those who gave you the token.</p>`;
+
+/** The next step of a developer whose application is paused. @param contact where the operators are reached */
+export const pauseWay = (contact: string | undefined): { url: string; act: string } =>
+  contact === undefined
+    ? { url: '/portal/runs', act: 'See the runs' }
+    : { url: contact, act: 'Write to the operators' };
 
 const ENDS: Readonly<Record<string, string>> = {
   failed: 'The last run failed: ',

@@ -9,7 +9,7 @@ const DATABASE_CONNECTIONS = 10;
 
 /** Starts the web console, with Bull Board for every queue of the fleet. */
 export const startConsole: StartPart = async (config, databaseUrl, logger) => {
-  const { host, port, trustedProxies, oidc, isPublic } = config.console;
+  const { host, port, trustedProxies, oidc, isPublic, contact } = config.console;
   let { url } = config.console;
   await using started = new AsyncDisposableStack();
   const { sql, producer } = started.use(
@@ -27,6 +27,7 @@ export const startConsole: StartPart = async (config, databaseUrl, logger) => {
     producer,
     url: () => url,
     kycDeskUrl: addressOf(config.kycDesk),
+    contact,
     trustedProxies,
     oidc,
     fourEyes: config.fourEyes,

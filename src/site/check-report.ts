@@ -119,8 +119,8 @@ export const checkSection = (
   { title, here, mayRun, namesOperators, kind = '', tone, never = NEVER_CHECKED }: CheckView,
 ): SafeHtml => {
   const isRunning = check !== undefined && check.finished_at === null;
-  const button =
-    mayRun && !isRunning ? action(here, 'Run the checks', { fields: { act: 'check' }, kind }) : undefined;
+  const label = check === undefined ? 'Run the checks' : 'Run the checks again';
+  const button = mayRun && !isRunning ? action(here, label, { fields: { act: 'check' }, kind }) : undefined;
   const showCheck = (row: CheckRow): SafeHtml =>
     isRunning ? running(here, row) : report(row, namesOperators);
   return section(title, check === undefined ? never : showCheck(check), {

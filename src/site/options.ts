@@ -23,4 +23,6 @@ export type ConsoleOptions = SiteOptions & {
   producer: Producer;
   /** The public address of the KYC desk, where officers open their sign-in links. */
   kycDeskUrl: string;
+  /** The link by which developers write to the operators (PORTAL_CONTACT). */
+  contact?: string | undefined;
 };

@@ -36,7 +36,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   const first = await page('/portal');
   const places = [
     'role="search"',
-    'Information is missing or incomplete</strong>: <a href="/portal/game?id=one" dir="auto">Kite one</a>',
+    'Information is missing or incomplete</strong>: <span><a href="/portal/game?id=one" dir="auto">Kite one</a>',
     'game_icon.0 is not an http or https address',
     '<a href="/portal/game?id=broken">',
     'Deliveries fail: No connection, or it closed before the answer began.',
@@ -145,7 +145,7 @@ test('the navigation marks failures while games are not read, and counts the rul
   const broken = await page('/portal');
   expect(broken).toContain('Received: data.game_icon is a string.');
   expect(broken).toMatch(/Checks<\/span> <span class="count"><span class="bad">2</);
-  expect(broken).toContain('2 rules do not hold');
+  expect(broken).toContain('2 checks of your webhooks failed');
   expect(broken).toContain('<a class="button primary" href="/portal/checks">Read the report</a>');
   expect(broken).not.toContain('games are not read');
   await sql`update applications set failing_since = now() where application_id = 'maple'`;
@@ -192,7 +192,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(await page('/portal/checks')).toContain('Every rule that was checked holds');
   await sql`update application_checks set failed = 2 where application_id = 'new'`;
   expect((await steps())[1]).toBe('Check your webhooks');
-  expect(await page('/portal/checks')).toContain('2 rules do not hold');
+  expect(await page('/portal/checks')).toContain('2 checks of your webhooks failed');
   await closeRun(sql, await anOpenRun(sql, 'new'), { outcome: 'succeeded', reason: null });
   expect((await steps())[2]).toBe('The platform reads your list: done');
   expect(await page('/portal/runs')).toContain('<h2>No open failures</h2>');

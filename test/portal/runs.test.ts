@@ -3,7 +3,7 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { arrive } from '#test/portal/developer.ts';
-import { useTestConsole } from '#test/support/console.ts';
+import { startTestConsole, useTestConsole } from '#test/support/console.ts';
 import { anOpenRun } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -45,4 +45,23 @@ test('failures of one cause are one row with its games, and runs without a chang
   await sql`update sync_runs set updated = 1, unchanged = 2, withdrawn = 3 where application_id = 'gum'`;
   const counted = await page('/portal/runs');
   for (const column of COUNTED) expect(counted).toContain(`>${column}</`);
+});
+
+test('a developer whose application is paused reads where to write, if the platform says it', async () => {
+  const { sql } = database;
+  const reached = await startTestConsole(database, { contact: 'mailto:games@platform.example' });
+  const pages = ['/portal', '/portal/runs', '/portal/game?id=one'];
+  try {
+    const { page } = await arrive(sql, reached.url, 'oak', [{ game_id: 'one' }]);
+    await sql`update applications set status = 'paused' where application_id = 'oak'`;
+    for (const path of pages)
+      expect(await page(path), path).toMatch(
+        /<a class="button[^"]*" href="mailto:games@platform\.example">Write to the operators</,
+      );
+  } finally {
+    await reached.stop();
+  }
+  const { page } = await arrive(sql, portal.url, 'elm', [{ game_id: 'one' }]);
+  await sql`update applications set status = 'paused' where application_id = 'elm'`;
+  for (const path of pages) expect(await page(path), path).not.toContain('Write to the operators');
 });
