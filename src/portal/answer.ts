@@ -74,7 +74,7 @@ const rejectionBanner = (
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`${text?.trim() ? said : null}<div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
-${isPaused ? null : pullButton(id, 'primary')}</div>${appealWay(appeals)}</div>`,
+${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };

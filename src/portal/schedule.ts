@@ -45,7 +45,7 @@ export const whyCell = (run: RunRow): string | null => {
 const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
   html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
 Its webhooks are not called, nor by the checks.</p><p>Only the platform's operators resume it. Correct what failed,
-then write to those who gave you the token.</p>`;
+then write to them: they gave you the token.</p>`;
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */
 export const pauseWay = (contact: string | undefined): { url: string; act: string } =>
