@@ -56,9 +56,11 @@ const READERS: ReadonlyMap<string, (data: Buffer) => Curve> = new Map([
   ['para', readFormula],
 ]);
 
-/** The tone of sRGB for a light. */
-const toneOf = (light: number): number =>
-  light > 0.0031308 ? 1.055 * light ** (1 / 2.4) - 0.055 : 12.92 * light;
+/** The tone of sRGB for a light, of which programs cut what is below 0 or above 1. */
+const toneOf = (light: number): number => {
+  const cut = Math.min(Math.max(light, 0), 1);
+  return cut > 0.0031308 ? 1.055 * cut ** (1 / 2.4) - 0.055 : 12.92 * cut;
+};
 
 /** Tones, of 255, that are this far apart must be as far apart with the profile. Gammas of up to 2.6 keep as much. */
 const DISTANCES = [

@@ -31,6 +31,11 @@ const isNear = (primaries: readonly Light[]): boolean =>
     light.every((part, m) => (n === m ? part >= OWN.min && part <= OWN.max : Math.abs(part) <= OTHER_MAX)),
   );
 
+/** Together they are white, or programs cut light tones, and make one of them. */
+const WHITE_MAX = 0.15;
+const isWhite = ([red, green, blue]: readonly [Light, Light, Light]): boolean =>
+  [0, 1, 2].every((n) => Math.abs((red[n] ?? 0) + (green[n] ?? 0) + (blue[n] ?? 0) - 1) <= WHITE_MAX);
+
 /**
  * Are colours by these primaries about as far apart as those of sRGB? By primaries that are nearly on one line, a program
  * makes black and white of two greys, or one colour of all.
@@ -40,7 +45,7 @@ export const arePlainPrimaries = (primaries: readonly [Light, Light, Light]): bo
   const toSrgb = (xyz: Light): Light => TO_SRGB.map((row) => dot(row, xyz)) as never;
   const [red, green, blue] = primaries;
   const lights = [toSrgb(red), toSrgb(green), toSrgb(blue)] as const;
-  return isNear(lights) && isNear(invert(lights));
+  return isWhite(lights) && isNear(lights) && isNear(invert(lights));
 };
 
 /** Finds X, Y and Z of primaries, which a PNG names by places in the plane of colours, as it names its white. */

@@ -171,21 +171,24 @@ test('a picture with a second description of its colours, or one that libvips do
 });
 
 test('a profile that makes one of tones or colours that differ is not shown', async () => {
-  const [usual, red] = [await profileOf('srgb'), Buffer.from('rXYZ')];
-  const greyed = profileWith(
-    usual,
-    tagsOf(usual).map((own) => {
-      const white = [0.9642, 1, 0.8249].map((part) => (part / 3) * 65_536);
-      return /^[rgb]XYZ$/.test(own.name)
-        ? { ...tag(red.toString(), 'XYZ ', uint32(...white)), name: own.name }
-        : own;
-    }),
-  );
+  const usual = await profileOf('srgb');
+  const withPrimaries = (change: (xyz: number, n: number) => number): Buffer => {
+    const own = tagsOf(usual).filter(({ name }) => !/^[rgb]XYZ$/.test(name));
+    const primaries = tagsOf(usual).filter(({ name }) => /^[rgb]XYZ$/.test(name));
+    const changed = primaries.map(({ name, data }) =>
+      tag(name, 'XYZ ', uint32(...[0, 1, 2].map((n) => change(data.readUInt32BE(8 + 4 * n), n)))),
+    );
+    return profileWith(usual, [...own, ...changed]);
+  };
+  const white = [0.9642, 1, 0.8249].map((part) => part * 65_536);
+  const greyed = withPrimaries((_, n) => (white[n] ?? 0) / 3);
+  const bright = withPrimaries((xyz) => 1.8 * xyz);
   const curves = {
     'a flat part': flatTones(),
     steps: tonesOf((tone) => gamma(tone - (tone % 28))),
     'a formula of one light': formula(0, 0),
     'a formula with a flat part': formula(4, 2.2, 1, 0, 0, 0.7, 0, 0.5),
+    'too much light': formula(4, 2.2, 1, 0, 0.2, 0.5, 0.5, 0),
     'an unknown formula': formula(5, 2.2),
     'too few numbers': tag('TRC', 'para', uint16(3, 0), uint32(65_536)),
     'less contrast': tonesOf((tone) => gamma(100 + tone / 5)),
@@ -193,7 +196,7 @@ test('a profile that makes one of tones or colours that differ is not shown', as
   const profiles = await Promise.all(
     Object.entries(curves).map(async ([what, each]) => [what, await curvedProfile(each)] as const),
   );
-  for (const [what, profile] of [...profiles, ['greys', greyed]] as const)
+  for (const [what, profile] of [...profiles, ['greys', greyed], ['lights above white', bright]] as const)
     expect([what, await decode(await jpegWith(profile))]).toEqual([what, 'ambiguous']);
   const plain = {
     'no number': curve(),
