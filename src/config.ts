@@ -170,11 +170,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
       review_target_ms: present.REVIEW_TARGET === undefined ? undefined : e.REVIEW_TARGET,
     },
     metrics: { host: e.METRICS_HOST, port: e.METRICS_PORT },
-    telemetry: {
-      traces: isSent(e, 'TRACES'),
-      metrics: isSent(e, 'METRICS'),
-      logs: isSent(e, 'LOGS'),
-    },
+    telemetry: { traces: isSent(e, 'TRACES'), metrics: isSent(e, 'METRICS'), logs: isSent(e, 'LOGS') },
     webhooks: {
       allowHttp: e.WEBHOOK_ALLOW_HTTP,
       allowNetworks: e.WEBHOOK_ALLOW_NETWORKS,

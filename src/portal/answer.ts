@@ -26,7 +26,7 @@ export const banner = (
   act: SafeHtml | null,
 ): SafeHtml => section(title, html`<div class="next"><div>${said}</div>${act}</div>`, { tone });
 
-/** A link that looks as a button. @param kind ` primary` if it leads */
+/** A link that looks like a button. @param kind ` primary` if it leads */
 export const linkButton = ({ url, act }: { url: string; act: string }, kind = ''): SafeHtml =>
   html`<a class="button${kind}" href="${url}">${act}</a>`;
 
