@@ -55,13 +55,14 @@ ${input('Since', since)}<button class="button primary">Send again</button></form
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
 };
 
-const TO_SWITCH_ON = 'Correct your server, then send a test: it switches the address on again.';
+const TO_SWITCH_ON =
+  'Correct your server, then send a test: it switches the address on again. Then send the missed events again.';
 const TO_FIX = 'Correct your server, then send a test.';
 
 /** Why events do not arrive, and the button that tries it again. */
 const failingBanner = (webhook: EventWebhook): SafeHtml => {
   const isOff = webhook.status === 'off';
-  const said = html`<p>${describeAddress(webhook)}</p><p>${isOff ? TO_SWITCH_ON : TO_FIX}</p>`;
+  const said = html`<p>${describeAddress(webhook, isOff ? TO_SWITCH_ON : TO_FIX)}</p>`;
   const title = isOff ? 'Events are switched off' : 'Events do not arrive';
   return banner(title, said, isOff ? 'bad' : 'warn', testButton(ADDRESS, 'primary'));
 };

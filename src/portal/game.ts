@@ -23,7 +23,7 @@ import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { redirectWith } from '#src/site/answers.ts';
-import { ago, badge, copyable, facts, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, badge, copyableId, facts, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { Notice } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
@@ -43,7 +43,7 @@ const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
     ...(game.audit_time === null ? [] : [['Decided', ago(game.audit_time)] as const]),
     ['Revision', game.revision],
     ['Fetched', ago(game.fetched_at)],
-    ['Platform id', copyable(game.game_id)],
+    ['Platform id', copyableId(game.game_id)],
     ...packageFact(game),
   ]);
   return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);

@@ -86,7 +86,7 @@ const shot = (
   const failure =
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
-${isShown ? describeBytes(picture) : html`<span>requested</span>`} ${ago(picture.fetched_at)}${failure}
+${isShown ? describeBytes(picture) : null}<span>${isShown ? 'fetched' : 'requested'} ${ago(picture.fetched_at)}</span>${failure}
 ${addressLine(url)}</figcaption></figure>`;
 };
 

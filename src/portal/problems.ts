@@ -37,6 +37,17 @@ const namedGame = (
   return html`${n === 0 ? null : COMMA}<span>${name}${appealBadge(appeal)}</span>`;
 };
 
+/** A game whose appeal waits needs nothing from its developer. */
+const waits = ({ appeal }: RejectionCount['named'][number]): number => Number(appeal === 'open');
+
+/** Sorts what a developer has to do before what waits. */
+const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
+  rejections
+    .map((each) => ({ ...each, named: each.named.toSorted((one, other) => waits(one) - waits(other)) }))
+    .toSorted((one, other) => Number(isAnswered(one)) - Number(isAnswered(other)));
+
+const isAnswered = ({ named }: RejectionCount): boolean => named.length > 0 && named.every(waits);
+
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
 <strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
 ${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
@@ -53,7 +64,7 @@ export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[
   return [
     {
       title: games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`,
-      body: html`<ul class="reasons-of">${rejections.map(rejection)}</ul>
+      body: html`<ul class="reasons-of">${byNeed(rejections).map(rejection)}</ul>
 <p class="soft">A game returns to review when its content changes in your answers.</p>`,
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
@@ -116,7 +127,7 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
           body: html`<p>${describeAddress(webhook)}</p>`,
           tone: webhook.status === 'off' ? 'bad' : 'warn',
           url: '/portal/events',
-          act: 'Fix the address',
+          act: 'See the deliveries',
         },
       ];
 

@@ -42,10 +42,10 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
-const describePause = ({ pause_reason }: ApplicationRow): SafeHtml =>
+const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml =>
   html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
-Its webhooks are not called, nor by the checks.</p><p>Only the platform's operators resume it. Correct what failed,
-then write to them: they gave you the token.</p>`;
+The platform does not call its webhooks, and checks cannot run.</p>${last}<p>Only the platform's operators resume it.
+Correct what failed, then write to them.</p>`;
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */
 export const pauseWay = (contact: string | undefined): { url: string; act: string } =>
@@ -66,11 +66,11 @@ export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
 ): { title: string; said: SafeHtml } | null => {
-  if (application?.status === 'paused')
-    return { title: 'The platform does not read your games', said: describePause(application) };
-  if (application === undefined || application.failing_since === null) return null;
   const why = run && whyCell(run);
-  const last = why && html`<p>${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span></p>`;
+  const last = why ? html`<p>${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span></p>` : null;
+  if (application?.status === 'paused')
+    return { title: 'The platform does not read your games', said: describePause(application, last) };
+  if (application === undefined || application.failing_since === null) return null;
   const said = html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}</p>`;
   return { title: 'Your runs do not succeed', said };

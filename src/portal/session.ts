@@ -45,11 +45,12 @@ const REFUSALS = {
   operator: "This is an operator's token: use one of an application.",
 };
 
-const signInForm = (problem?: string): SafeHtml => {
+/** @param contact where the operators are reached */
+const signInForm = (contact: string | undefined, problem?: string): SafeHtml => {
   const token = { name: 'token', type: 'password', required: true, autofocus: true, ...flawOf(problem) };
   return html`<h1>Developer portal</h1>
 <p>Where your games are, and why. Sign in with an API token of your application;
-the platform's operators create one.</p>
+the platform's operators create one.${contact && html` <a href="${contact}">Write to them</a>`}</p>
 ${problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`}
 <form method="post" action="/portal/sign-in">
 ${input('API token', { ...token, autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' })}
@@ -123,7 +124,7 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
 };
 
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */
-export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
+export const addPortalSession = (portal: FastifyInstance, { sql, contact }: ConsoleOptions): void => {
   portal.decorateRequest('holder', null);
   portal.decorate('countForDeveloper', (application_id: string) => readPortalCounts(sql, application_id));
   const requireHolder = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -144,19 +145,19 @@ export const addPortalSession = (portal: FastifyInstance, { sql }: ConsoleOption
   );
 
   portal.get('/portal/sign-in', { config: { right: 'public' } }, async (_request, reply) =>
-    sendPlain(reply, 'Developer portal', signInForm()),
+    sendPlain(reply, 'Developer portal', signInForm(contact)),
   );
 
   portal.post('/portal/sign-in', { config: { right: 'public' } }, async (request, reply) => {
     const { token } = form.parse(request.body);
     const lost = explainLostSession(request);
-    if (lost !== undefined) return sendPlain(reply.code(422), 'Developer portal', signInForm(lost));
+    if (lost !== undefined) return sendPlain(reply.code(422), 'Developer portal', signInForm(contact, lost));
     const result = await signInByToken(sql, token.trim(), request.ip);
     if (result.kind === 'refused')
-      return sendPlain(reply.code(401), 'Developer portal', signInForm(REFUSALS[result.why]));
+      return sendPlain(reply.code(401), 'Developer portal', signInForm(contact, REFUSALS[result.why]));
     if (result.kind === 'too_many') {
       const problem = refuseForNow(reply, 'sign-ins', result.waitSeconds);
-      return sendPlain(reply, 'Developer portal', signInForm(problem));
+      return sendPlain(reply, 'Developer portal', signInForm(contact, problem));
     }
     const former = readCookie(request, COOKIE);
     if (former !== undefined) await signOutOfPortal(sql, former);

@@ -46,18 +46,21 @@ export const EVENT_CELLS = {
   event_id: ({ event_id }: EventItem): SafeHtml => copyableId(event_id),
 };
 
-/** Describes the health of the address. Each time ends a line, so that nothing moves when it grows. */
-export const describeAddress = (webhook: EventWebhook): SafeHtml => {
+/**
+ * Describes the health of the address. Each time ends a line, so that nothing moves when it grows.
+ * @param advice on what to do about it
+ */
+export const describeAddress = (webhook: EventWebhook, advice = ''): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')
-    return html`${off_reason ?? ''} Events since then are in <code>event/list</code> only.<br>
+    return html`${off_reason ?? ''} Events since then are in <code>event/list</code> only. ${advice}<br>
 <span class="soft">Switched off ${ago(off_at)}</span>`;
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
 the log of the workers.`;
   if (failing_since !== null)
     return html`Deliveries fail: ${describeError(last_error ?? '')} After three days of failures the address is switched
-off.<br><span class="soft">First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}</span>`;
+off. ${advice}<br><span class="soft">First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}</span>`;
   return last_success_at === null
     ? html`No event has arrived yet.`
     : html`The last event arrived ${ago(last_success_at)}.`;

@@ -44,7 +44,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   ].map((part) => first.indexOf(part));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
-  expect(first).toContain('<a class="button" href="/portal/events">Fix the address</a>');
+  expect(first).toContain('<a class="button" href="/portal/events">See the deliveries</a>');
   expect(first).toContain('<a class="button primary" href="/portal/game?id=one">Open the game</a>');
   expect(first.split('button primary'), 'one step leads').toHaveLength(2);
   expect(first, 'of one game').toMatch(/<span>median wait /);
@@ -62,8 +62,10 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
 
   // A fault of the platform is no task of the developer's.
   await sql`update event_webhooks set last_error = 'not_signed: unknown_key'`;
-  expect(await page('/portal')).not.toContain('Fix the address');
-  for (const id of ['two', 'three', 'four']) await reject(id);
+  expect(await page('/portal')).not.toContain('See the deliveries');
+  await reject('two');
+  expect(await page('/portal'), 'what needs its developer comes first').toMatch(/id=two".*id=one"/s);
+  for (const id of ['three', 'four']) await reject(id);
   const many = await page('/portal');
   expect(many).toContain('Information is missing or incomplete</strong>: 4 games');
   expect(many).toContain(
