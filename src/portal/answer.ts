@@ -14,6 +14,13 @@ const ANSWER_TONES: Record<Answer['code'], Tone> = {
   not_pulled: 'info',
 };
 
+/** What happened when a state began. */
+const BEGAN: Partial<Record<Answer['code'], string>> = {
+  live: 'Passed',
+  waiting: 'Sent to review',
+  withdrawn: 'Withdrawn',
+};
+
 /** A game that was not pulled waits, unless the runs fail. */
 export const answerTone = ({ code }: Answer, isFailing: boolean): Tone =>
   code === 'not_pulled' && isFailing ? 'warn' : ANSWER_TONES[code];
@@ -108,7 +115,9 @@ export const answerBanner = (
   // The card of the game has its package URL.
   const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));
   const since =
-    answer.at === null || game === null ? null : html`<p class="soft">Since ${ago(answer.at)}</p>`;
+    answer.at === null || game === null
+      ? null
+      : html`<p class="soft">${BEGAN[answer.code]} ${ago(answer.at)}</p>`;
   const said = [
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,

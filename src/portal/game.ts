@@ -16,7 +16,7 @@ import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone, banner, linkButton } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule, describeUnread, pauseWay } from '#src/portal/schedule.ts';
+import { describeListing, describeSchedule, describeUnread, pauseWay } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
@@ -133,11 +133,13 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
-    const unknown = schedule && section('When a change is seen', html`<p class="body">${schedule}</p>`);
+    const unknown =
+      application?.status === 'active' &&
+      section('When a new game is seen', html`<p class="body">${describeListing(application)}</p>`);
     const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
     const body =
       game === null
-        ? html`${happened}${unknown}`
+        ? html`${happened}${unknown || null}`
         : html`<div class="split"><div>${happened}${thread?.shown}${pictures}</div>
 <div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>`;
     const around = {

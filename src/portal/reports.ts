@@ -53,7 +53,7 @@ with wrong requests. A rule that does not hold is shown with what was expected a
 
 /** What a report says, first of all. */
 const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } => {
-  if (check === undefined) return { title: 'Your webhooks were not checked yet' };
+  if (check === undefined) return { title: 'Your webhooks have not been checked yet' };
   if (check.finished_at === null || check.error !== null) return { title: 'Last report' };
   if (check.failed === 0) return { title: 'Every rule that was checked holds', tone: 'good' };
   return { title: countBroken(check.failed), tone: 'bad' };
@@ -139,7 +139,7 @@ last ${ago(failure.last_at)}</small>`;
         ...(shown.every((run) => whyCell(run) === null) ? ['why'] : []),
       ],
       cells: { why: whyCell, outcome: outcomeCell(folded) },
-      empty: 'There was no run yet.',
+      empty: 'There has been no run yet.',
       hint: html`<br>${nextRead && html`${nextRead}<br>`}
 <a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
@@ -173,7 +173,7 @@ ${next && html`<br>Next run ${due(next)}`}`,
         kind: 'primary',
         ...(application && { never: describeChecks(application) }),
       }),
-      lead: 'The checks call your three webhooks and compare each answer with the interface document.',
+      lead: 'The checks call your three webhooks and compare each answer with the interface document, which you have from the operators.',
     });
   });
 

@@ -5,6 +5,7 @@ import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
+import { endSentence } from '#src/rules/answer.ts';
 import { untilNextRun } from '#src/rules/next-run.ts';
 import { ago, due, html, type SafeHtml } from '#src/site/html.ts';
 
@@ -16,7 +17,12 @@ export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow
 detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
 <code>POST /open-api/game/refresh</code>.`;
 
-/** The same in one line. */
+/** Describes how soon the platform sees a game that it does not have. */
+export const describeListing = ({ every_ms }: ApplicationRow): SafeHtml =>
+  html`The platform sees a new game when it reads your list, every ${spell(every_ms)}, or within a minute after
+<em>Pull this game now</em> or a call of <code>POST /open-api/game/refresh</code>.`;
+
+/** Describes how often it reads, in one line. */
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
   `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;
 
@@ -43,9 +49,9 @@ export const whyCell = (run: RunRow): string | null => {
 };
 
 const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml =>
-  html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.
-The platform does not call its webhooks, and checks cannot run.</p>${last}<p>Only the platform's operators resume it.
-Correct what failed, then write to them.</p>`;
+  html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.</p>
+${last}<p class="soft">The platform does not call its webhooks, and checks cannot run.
+Only the platform's operators resume it. Correct what failed, then write to them.</p>`;
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */
 export const pauseWay = (contact: string | undefined): { url: string; act: string } =>
@@ -67,7 +73,9 @@ export const describeUnread = (
   run: RunRow | undefined,
 ): { title: string; said: SafeHtml } | null => {
   const why = run && whyCell(run);
-  const last = why ? html`<p>${ENDS[run.outcome ?? ''] ?? ''}<span dir="auto">${why}</span></p>` : null;
+  const last = why
+    ? html`<p><strong>${ENDS[run.outcome ?? ''] ?? ''}</strong><span dir="auto">${endSentence(why)}</span></p>`
+    : null;
   if (application?.status === 'paused')
     return { title: 'The platform does not read your games', said: describePause(application, last) };
   if (application === undefined || application.failing_since === null) return null;

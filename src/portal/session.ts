@@ -49,12 +49,12 @@ const REFUSALS = {
 const signInForm = (contact: string | undefined, problem?: string): SafeHtml => {
   const token = { name: 'token', type: 'password', required: true, autofocus: true, ...flawOf(problem) };
   return html`<h1>Developer portal</h1>
-<p>Where your games are, and why. Sign in with an API token of your application;
-the platform's operators create one.${contact && html` <a href="${contact}">Write to them</a>`}</p>
+<p>Sign in with an API token of your application.</p>
 ${problem === undefined ? null : html`<p id="problem" role="alert">${problem}</p>`}
 <form method="post" action="/portal/sign-in">
 ${input('API token', { ...token, autocomplete: 'off', autocapitalize: 'none', spellcheck: 'false' })}
-<button class="button primary">Sign in</button></form>`;
+<button class="button primary">Sign in</button></form>
+<p>No token? The platform's operators create one.${contact && html` <a href="${contact}">Write to them</a>`}</p>`;
 };
 
 /** Returns the developer of a request that passed the check. */

@@ -22,7 +22,7 @@ import { textArea, threadEntries } from '#src/site/thread.ts';
 /** More than a thread has. */
 const ENTRIES_MAX = 1_000;
 
-const ONCE = html`<p class="soft">You can appeal once: another reviewer decides. A message leaves that open.</p>`;
+const ONCE = html`<p class="soft">You can appeal once: another reviewer decides. A message does not use up your appeal.</p>`;
 
 const UPHELD = html`<p class="soft">Change the game, and it is reviewed again. A rejection that was appealed is not
 appealed again.</p>`;

@@ -56,7 +56,7 @@ export const firstBrokenRules = ({ cases }: CheckRow): SafeHtml[] =>
   (cases as CaseResult[])
     .filter(({ outcome }) => outcome === 'failed')
     .slice(0, RULES_SHOWN)
-    .map(({ rule, problem }) => html`<li><strong>${rule}</strong> Received: ${problem}</li>`);
+    .map(({ rule, problem }) => html`<li>Expected: ${rule}<br>Received: <strong>${problem}</strong></li>`);
 
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)

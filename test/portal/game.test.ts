@@ -153,7 +153,7 @@ test('a game begins with the search for another one, why it was rejected and its
     '<a class="button" href="#messages">Answer or appeal</a>',
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
-    'You can appeal once: another reviewer decides. A message leaves that open.',
+    'You can appeal once: another reviewer decides. A message does not use up your appeal.',
     'primary" name="act" value="message">Send as a message',
     '"button quiet" name="act" value="appeal">Appeal the rejection</button>',
     game_info,

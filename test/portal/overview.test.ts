@@ -83,9 +83,13 @@ test('the overview of an application whose runs fail begins with that and with w
   const shown = await page('/portal');
   expect(shown).toContain('<h2>Your runs do not succeed</h2>');
   const why = 'query_game_list: no connection, or it closed before the answer began';
-  expect(shown, 'a code is said in words').toContain(`The last run failed: <span dir="auto">${why}</span>`);
+  expect(shown, 'a code is said in words').toContain(
+    `The last run failed: </strong><span dir="auto">${why}.</span>`,
+  );
   expect(shown).toContain('<span class="badge bad">failing</span>');
-  expect(await page('/portal/runs')).toContain(`The last run failed: <span dir="auto">${why}</span>`);
+  expect(await page('/portal/runs')).toContain(
+    `The last run failed: </strong><span dir="auto">${why}.</span>`,
+  );
   expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(shown).not.toContain('<span class="badge good">active</span>');
 });
@@ -145,7 +149,7 @@ test('the navigation marks failures while games are not read, and counts the rul
     update application_checks set finished_at = now(), failed = 2, cases = ${sql.json([rule])}
     where application_id = 'maple'`;
   const broken = await page('/portal');
-  expect(broken).toContain('Received: data.game_icon is a string.');
+  expect(broken).toContain('Received: <strong>data.game_icon is a string.');
   expect(broken).toMatch(/Checks<\/span> <span class="count"><span class="bad">2</);
   expect(broken).toContain('2 checks of your webhooks failed');
   expect(broken).toContain('<a class="button primary" href="/portal/checks">Read the report</a>');
@@ -186,7 +190,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
     expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+ \w+\./);
   expect(await page('/portal'), 'there is no such button').not.toContain('Pull this game now');
   expect(await page('/portal/runs')).not.toContain('No open failures');
-  expect(await page('/portal/checks')).toContain('Your webhooks were not checked yet');
+  expect(await page('/portal/checks')).toContain('Your webhooks have not been checked yet');
   await said('/portal/checks', { act: 'check' });
   expect(await page('/portal')).toContain('<p>The checks began <time');
   await sql`update application_checks set finished_at = now(), passed = 1 where application_id = 'new'`;
