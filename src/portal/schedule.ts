@@ -50,8 +50,8 @@ export const whyCell = (run: RunRow): string | null => {
 
 const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml =>
   html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.</p>
-${last}<p class="soft">The platform does not call its webhooks, and checks cannot run.
-Only the platform's operators resume it. Correct what failed, then write to them.</p>`;
+${last}<p>The platform does not call your webhooks, and checks cannot run. Only the platform's operators resume it.
+Correct what failed, then write to them.</p>`;
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */
 export const pauseWay = (contact: string | undefined): { url: string; act: string } =>

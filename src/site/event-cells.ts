@@ -30,7 +30,7 @@ const delivery = (event: EventItem): SafeHtml => {
 
 /** Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected. */
 const describeEvent = ({ type, data: { why, reason_label } }: EventItem): string => {
-  if (type === 'game.appeal_upheld') return 'Another reviewer kept the rejection.';
+  if (type === 'game.appeal_upheld') return 'Appeal refused: another reviewer kept the rejection.';
   if (why === 'appeal') return 'Another reviewer took the rejection back.';
   return why === 'decided' && reason_label ? `${reason_label.replace(/\.$/, '')}.` : WHYS[why];
 };
@@ -53,7 +53,7 @@ export const EVENT_CELLS = {
 export const describeAddress = (webhook: EventWebhook, advice = ''): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
   if (status === 'off')
-    return html`${off_reason ?? ''} Events since then are in <code>event/list</code> only. ${advice}<br>
+    return html`${off_reason ?? ''}${last_error && ` Last attempt: ${describeError(last_error)}`} Events since then are in <code>event/list</code> only. ${advice}<br>
 <span class="soft">Switched off ${ago(off_at)}</span>`;
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
