@@ -128,18 +128,20 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
     const pause = isPaused ? describeUnread(application, undefined) : null;
+    const paused = pause && banner(pause.title, pause.said, 'bad', linkButton(pauseWay(options.contact)));
     const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
     const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
     const unknown =
-      application?.status === 'active' &&
-      section('When a new game is seen', html`<p class="body">${describeListing(application)}</p>`);
+      application?.status === 'active'
+        ? section('When a new game is seen', html`<p class="body">${describeListing(application)}</p>`)
+        : null;
     const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
     const body =
       game === null
-        ? html`${happened}${unknown || null}`
+        ? html`${happened}${unknown}`
         : html`<div class="split"><div>${happened}${thread?.shown}${pictures}</div>
 <div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>`;
     const around = {
@@ -156,7 +158,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: html`${statusBadge(timeline, isFailing)} ${title === id ? null : mono(id)}`,
-      body: html`${pause && banner(pause.title, pause.said, 'bad', linkButton(pauseWay(options.contact)))}${answerBanner(timeline, around)}${body}`,
+      body: html`${paused}${answerBanner(timeline, around)}${body}`,
     });
   });
 

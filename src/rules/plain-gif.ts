@@ -58,9 +58,10 @@ const coversScreen = (gif: Buffer, at: number, codes: number): boolean => {
 type Size = { width: number; height: number };
 
 /**
- * Do programs show the first frame of a GIF alike? In place of some screens, libvips shows the frames alone. Decoders differ if there are two graphic controls before it (some take
- * the first, others the last), a control of another length, codes of fewer than two bits, or no table of colours. They
- * differ in places without a pixel if no control names a transparent colour, because some show black, others nothing.
+ * Do programs show the first frame of a GIF alike? In place of some screens, libvips shows the frames alone. Decoders
+ * differ if there are two graphic controls before it (some take the first, others the last), a control of another length,
+ * codes of fewer than two bits, or no table of colours. They differ in places without a pixel if no control names a
+ * transparent colour, because some show black, others nothing.
  */
 export const isPlainGif = (gif: Buffer, { width, height }: Size): boolean => {
   if (gif.readUInt16LE(6) !== width || gif.readUInt16LE(8) !== height) return false;

@@ -52,8 +52,9 @@ export const EVENT_CELLS = {
  */
 export const describeAddress = (webhook: EventWebhook, advice = ''): SafeHtml => {
   const { status, off_at, off_reason, failing_since, last_error, next_attempt_at, last_success_at } = webhook;
+  const last = last_error === null ? '' : ` Last attempt: ${describeError(last_error)}`;
   if (status === 'off')
-    return html`${off_reason ?? ''}${last_error && ` Last attempt: ${describeError(last_error)}`} Events since then are in <code>event/list</code> only. ${advice}<br>
+    return html`${off_reason ?? ''}${last} Events since then are in <code>event/list</code> only. ${advice}<br>
 <span class="soft">Switched off ${ago(off_at)}</span>`;
   if (last_error?.startsWith(NOT_SIGNED))
     return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and

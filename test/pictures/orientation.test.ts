@@ -79,7 +79,11 @@ describe.runIf(hasBrowser())('in Chromium', () => {
   const sizeOf = async (page: Page, type: string, bytes: Buffer): Promise<[number, number]> => {
     const address = JSON.stringify(`data:image/${type};base64,${bytes.toString('base64')}`);
     return page.evaluate(
-      `(async () => { const image = new Image(); image.src = ${address}; await image.decode(); return [image.naturalWidth, image.naturalHeight]; })()`,
+      `(async () => {
+        const image = Object.assign(new Image(), { src: ${address} });
+        await image.decode();
+        return [image.naturalWidth, image.naturalHeight];
+      })()`,
     );
   };
 

@@ -104,7 +104,7 @@ test('events begin with an address that is switched off, and a test switches it 
   const off = await page('/portal/events');
   const places = [
     'Events are switched off',
-    'The address failed.',
+    'The address failed. Last attempt: No complete answer in time. Events since then',
     'button primary">Send a test',
     '<h2>Where events are sent</h2>',
   ].map((part) => off.indexOf(part));
