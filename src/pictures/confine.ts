@@ -61,9 +61,9 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   rseq: [334, 293],
 };
 
-/** Allowed for private memory only, because shared memory that is not mapped counts for the container, not for the process. */
+/** Allowed for private memory of usual pages only, because no size of the process includes other memory. */
 const MMAP = [9, 222] as const;
-const MAP_SHARED = 0x01;
+const [MAP_SHARED, MAP_HUGETLB] = [0x01, 0x40000];
 /** Allowed with CLONE_THREAD only, so that it starts threads and no processes. */
 const CLONE = [56, 220] as const;
 const CLONE_THREAD = 0x10000;
@@ -102,7 +102,7 @@ const confinement = (column: Column): Buffer[] => [
     .flatMap((number) => [instruction(IF_EQUAL, number, 0, 1), instruction(RETURN, ALLOW)]),
   instruction(IF_EQUAL, MMAP[column], 0, 4),
   instruction(LOAD, FOURTH_ARGUMENT),
-  instruction(IF_SET, MAP_SHARED, 0, 1),
+  instruction(IF_SET, MAP_SHARED | MAP_HUGETLB, 0, 1),
   instruction(RETURN, failWith(EPERM)),
   instruction(RETURN, ALLOW),
   instruction(IF_EQUAL, CLONE3, 0, 1),
@@ -173,20 +173,28 @@ export const refuseIoUring = (): void => {
   } catch {}
 };
 
-const RLIMIT_AS = 9;
+const [RLIMIT_NOFILE, RLIMIT_AS] = [7, 9];
+/** More than are open. Each descriptor that a thread waits for takes 72 bytes of the kernel, also one that is not open. */
+const DESCRIPTORS_MAX = 64;
 /** Most addresses beyond those of a process that has loaded everything. Decoding takes fewer. */
 const ADDRESSES_MAX = 1024 ** 3;
 const VM_SIZE = /^VmSize:\s+(\d+) kB$/m;
 
-/** Bounds the addresses, because each page that is read needs an entry in the page table, which no size of the process includes. */
-const limitAddresses = (): void => {
+/**
+ * Bounds the descriptors, and the addresses, because each page that is read needs an entry in the page table: no size of the
+ * process includes what the kernel keeps for them.
+ */
+const limitKernelMemory = (): void => {
   const kib = VM_SIZE.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
-  const most = BigInt(Number(kib) * 1024 + ADDRESSES_MAX);
   const { setrlimit } = dlopen(null, {
     setrlimit: { arguments: ['i32', 'buffer'], return: 'i32' },
   }).functions;
-  if (setrlimit(RLIMIT_AS, Buffer.from(BigUint64Array.of(most, most).buffer)) !== 0)
-    throw new Error('the system refuses RLIMIT_AS');
+  for (const [limit, name, most] of [
+    [RLIMIT_AS, 'RLIMIT_AS', Number(kib) * 1024 + ADDRESSES_MAX],
+    [RLIMIT_NOFILE, 'RLIMIT_NOFILE', DESCRIPTORS_MAX],
+  ] as const)
+    if (setrlimit(limit, Buffer.from(BigUint64Array.of(BigInt(most), BigInt(most)).buffer)) !== 0)
+      throw new Error(`the system refuses ${name}`);
 };
 
 const hasIoUring = (): boolean =>
@@ -205,6 +213,6 @@ const hasIoUring = (): boolean =>
  */
 export const confine = (): void => {
   if (process.platform === 'linux' && hasIoUring()) throw new Error('its event loop uses io_uring');
-  if (process.platform === 'linux') limitAddresses();
+  if (process.platform === 'linux') limitKernelMemory();
   install(confinement, SECCOMP_FILTER_FLAG_TSYNC);
 };

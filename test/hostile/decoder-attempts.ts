@@ -1,7 +1,7 @@
 // Stands for a decoder that a picture has taken over: started as the decoder is, it tries what an attacker would, and
 // reports what worked. Its first argument says whether it confines itself before, as the decoder does.
 import { execFile } from 'node:child_process';
-import { dlopen } from 'node:ffi';
+import { dlopen, getRawPointer } from 'node:ffi';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
@@ -15,14 +15,15 @@ const { syscall } = dlopen(null, {
 
 const isX64 = process.arch === 'x64';
 /** A call of the kernel, past Node's own code. */
-const call = async (number: number, ...given: number[]): Promise<void> => {
+const call = async (number: number, ...given: (number | bigint)[]): Promise<void> => {
   const [a = 0, b = 0, c = 0, d = 0] = given.map(BigInt);
   if (syscall(BigInt(number), BigInt(a), BigInt(b), BigInt(c), BigInt(d), -1n, 0n) < 0n)
     throw new Error('refused');
 };
 const SIGCONT = 18;
 const GIB = 1024 ** 3;
-const [READ, WRITE, SHARED, PRIVATE, ANONYMOUS, NO_RESERVE] = [1, 2, 0x01, 0x02, 0x20, 0x4000];
+const [READ, WRITE, SHARED, PRIVATE, ANONYMOUS] = [1, 2, 0x01, 0x02, 0x20];
+const [NO_RESERVE, HUGE] = [0x4000, 0x40000];
 const map = (length: number, access: number, flags: number): Promise<void> =>
   call(isX64 ? 9 : 222, 0, length, access, flags | ANONYMOUS | NO_RESERVE);
 
@@ -39,7 +40,11 @@ const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'signal it past Node': () => call(isX64 ? 234 : 131, parent, parent, SIGCONT),
   'open a descriptor of it': () => call(434, parent),
   'have memory that its size does not show': () => map(GIB, READ | WRITE, SHARED),
+  'have huge pages, which its size does not show either': () =>
+    map(GIB / 2, READ | WRITE, PRIVATE | HUGE),
   'read pages until their table fills the memory': () => map(256 * GIB, READ, PRIVATE),
+  'wait for many descriptors at once, for each of which the system needs memory': () =>
+    call(isX64 ? 271 : 73, getRawPointer(Buffer.alloc(512 * 8)), 512, getRawPointer(Buffer.alloc(16))),
   'make a socket past Node': () => call(isX64 ? 41 : 198, 1, 1),
 };
 

@@ -21,7 +21,9 @@ const ALL = [
   'signal it past Node',
   'open a descriptor of it',
   'have memory that its size does not show',
+  'have huge pages, which its size does not show either',
   'read pages until their table fills the memory',
+  'wait for many descriptors at once, for each of which the system needs memory',
   'make a socket past Node',
 ];
 
