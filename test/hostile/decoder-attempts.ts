@@ -40,8 +40,7 @@ const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'signal it past Node': () => call(isX64 ? 234 : 131, parent, parent, SIGCONT),
   'open a descriptor of it': () => call(434, parent),
   'have memory that its size does not show': () => map(GIB, READ | WRITE, SHARED),
-  'have huge pages, which its size does not show either': () =>
-    map(GIB / 2, READ | WRITE, PRIVATE | HUGE),
+  'have huge pages, which its size does not show either': () => map(GIB / 2, READ | WRITE, PRIVATE | HUGE),
   'read pages until their table fills the memory': () => map(256 * GIB, READ, PRIVATE),
   'wait for many descriptors at once, for each of which the system needs memory': () =>
     call(isX64 ? 271 : 73, getRawPointer(Buffer.alloc(512 * 8)), 512, getRawPointer(Buffer.alloc(16))),
