@@ -31,6 +31,9 @@ export const readSecretFiles = (
 const OF_OTHERS =
   /^(AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN|CONTAINER_AUTHORIZATION_TOKEN).*|(PG|POSTGRES_|REDIS_)PASSWORD.*|OTEL_EXPORTER_OTLP_.*HEADERS)$/;
 
+/** Variables that name a file with a token, by which the AWS client opens keys and buckets. */
+const TOKEN_FILES = /^AWS_(WEB_IDENTITY|CONTAINER_AUTHORIZATION)_TOKEN_FILE/;
+
 /** Files of CATALOGUE_HOME with a key or a password. */
 const SECRET_FILES = ['keys', 'postgres.json', 'instance.json'];
 
@@ -52,14 +55,18 @@ export const isOwnSecret = (text: string, env: Record<string, string | undefined
   const ofEnvironment = Object.entries(readSecretFiles(env, [])).flatMap(([name, value = '']) =>
     OWN.test(name) || OF_OTHERS.test(name) ? secretsIn(name, value.trim()) : [],
   );
-  const ofHome = SECRET_FILES.flatMap((name) => {
+  const files = [
+    ...SECRET_FILES.map((name) => join(home, name)),
+    ...Object.entries(env).flatMap(([name, path = '']) => (TOKEN_FILES.test(name) ? path : [])),
+  ];
+  const ofFiles = files.flatMap((path) => {
     try {
-      return [readFileSync(join(home, name), 'utf8').trim()];
+      return readFileSync(path, 'utf8').trim();
     } catch {
       return [];
     }
   });
-  return [...ofEnvironment, ...ofHome].some(
+  return [...ofEnvironment, ...ofFiles].some(
     (secret) => secret === text || (secret.length >= PART_MIN && text.includes(secret)),
   );
 };

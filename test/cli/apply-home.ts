@@ -41,6 +41,7 @@ export const useApply = () => {
     execFileSync('mkfifo', [join(home, 'pipe')]);
     const { DATABASE_URL_OPERATOR } = asOperator(database.databaseUrl);
     await writeFile(join(home, 'password'), `${DATABASE_URL_OPERATOR}\n`);
+    await writeFile(join(home, 'aws-token'), 'a-token-that-opens-keys\n');
     await writeFile(join(home, 'one-line.env'), `DATABASE_URL_OPERATOR=${DATABASE_URL_OPERATOR}\n`);
     // Secrets of Docker, of which settings are made.
     await writeFile(
@@ -60,6 +61,7 @@ export const useApply = () => {
     ...OTHER_SETTINGS,
     ENCRYPTION_KEYS: KEYS,
     CATALOGUE_HOME: home,
+    AWS_WEB_IDENTITY_TOKEN_FILE: join(home, 'aws-token'),
     OTHERS_TOKEN: TOKEN,
   });
   const catalogue = (...args: string[]) => runCli(args, environment());

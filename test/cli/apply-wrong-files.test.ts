@@ -37,7 +37,7 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
     FILE.replace('OTHERS_TOKEN', name),
     `mizu: access_token_env ${name} is a setting of the platform`,
   ]),
-  ...['one-line.env', 'docker-password', 'one-key', 'keys', 'postgres.json'].map(
+  ...['one-line.env', 'aws-token', 'docker-password', 'one-key', 'keys', 'postgres.json'].map(
     (name): (typeof WRONG)[number] => [
       `the file ${name}, with a secret of the platform`,
       FILE.replace('acme.token', name),
