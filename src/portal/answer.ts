@@ -97,10 +97,13 @@ const changedFields = (changes: readonly string[]): SafeHtml | null =>
     ? null
     : html`<p>What changed: <span class="tags">${changes.map((each) => badge(each, 'info'))}</span></p>`;
 
+const NO_NAME = html`<p class="soft">If you searched for a name, none of your stored games has it: check its spelling.</p>`;
+const SEE_RUNS = html`<p><a href="/portal/runs">See the runs</a></p>`;
+
 /** Says what a developer may expect. The command line does not have this sentence. */
-const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml | null => {
+const nextStep = ({ code }: Answer, rest: string, isPaused: boolean, isFailing: boolean): SafeHtml | null => {
   if (code === 'live' && rest === '') return html`<p>You need not do anything.</p>`;
-  if (code === 'waiting') return html`<p>It is not live until a reviewer passes it.</p>`;
+  if (code === 'not_pulled' || code === 'not_listed') return html`${isFailing ? SEE_RUNS : null}${NO_NAME}`;
   return code === 'withdrawn' && !isPaused
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;
@@ -121,7 +124,7 @@ export const answerBanner = (
   const said = [
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,
-    nextStep(answer, rest, isPaused),
+    nextStep(answer, rest, isPaused, isFailing),
     since,
   ];
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');

@@ -1,6 +1,7 @@
 /** `/portal/events`: events of the application and their deliveries, and a way to send them again. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { countAttempt } from '#src/identity/sign-in.ts';
@@ -19,7 +20,7 @@ import {
   EVENT_COLUMNS,
   mayMendAddress,
 } from '#src/site/event-cells.ts';
-import { facts, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
+import { action, facts, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -36,8 +37,9 @@ const ADDRESS = '/portal/events/address';
 const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by <code>event/list</code>, or set an address to
 which the platform posts each of them, signed.`;
 
-/** An empty box is an absent one. */
+/** An empty box is an absent one. `event_id`: that event alone. */
 const form = z.object({
+  event_id: z.guid().optional(),
   since: z
     .string()
     .trim()
@@ -53,6 +55,15 @@ const againForm = (): SafeHtml => {
 ${input('Since', since)}<button class="button primary">Send again</button></form>
 <p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
+};
+
+/** A delivery that the platform has given up is tried again by hand. @param webhook where it would be sent */
+const deliveryCell = (event: EventItem, webhook: EventWebhook | undefined): SafeHtml => {
+  const { event_id, state, type, data } = event;
+  if (state !== 'failed' || webhook === undefined) return EVENT_CELLS.state(event);
+  const label = html`Send again<span class="hidden">: ${type} of ${data.game_name}</span>`;
+  return html`${EVENT_CELLS.state(event)}<br>
+${action(HERE, label, { fields: { event_id }, kind: 'quiet' })}`;
 };
 
 const TO_SWITCH_ON =
@@ -102,7 +113,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
     const shown = events.body({
       linkTo,
       only: EVENT_COLUMNS,
-      cells: EVENT_CELLS,
+      cells: { ...EVENT_CELLS, state: (event) => deliveryCell(event, webhook) },
       empty: NO_EVENT,
       stacked: 'lines',
       ...(isPulled && { omit: ['state'] }),
@@ -140,10 +151,10 @@ ${isWhole ? null : events.filters}${shown}`,
 
   portal.post(HERE, signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const { since } = form.parse(request.body);
+    const { since, event_id } = form.parse(request.body);
     return redirectAfter(reply, HERE, async () => {
       await countRequest(application_id);
-      const given = { application_id, since };
+      const given = { application_id, since, ...(event_id && { event_ids: [event_id] }) };
       const caller = callerOfHolder(request);
       const { events, switched_on } = await operate(retryEvents, given, caller, platformOf(options));
       return `${switched_on ? 'The address is switched on. ' : ''}Events to be sent now: ${number(events)}.`;

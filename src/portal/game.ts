@@ -16,7 +16,7 @@ import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone, banner, linkButton } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeListing, describeSchedule, describeUnread, pauseWay } from '#src/portal/schedule.ts';
+import { describeSchedule, describeUnread, NEW_GAME, pauseWay } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
@@ -127,16 +127,18 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
-    const pause = isPaused ? describeUnread(application, undefined) : null;
-    const paused = pause && banner(pause.title, pause.said, 'bad', linkButton(pauseWay(options.contact)));
-    const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
+    const [run] =
+      game === null || isPaused ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
+    const pause = isPaused ? describeUnread(application, run) : null;
+    const paused =
+      pause && banner(pause.title, pause.said, pause.tone, linkButton(pauseWay(options.contact)));
     const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
     const unknown =
       application?.status === 'active'
-        ? section('When a new game is seen', html`<p class="body">${describeListing(application)}</p>`)
+        ? section('When a new game is seen', html`<p class="body">${NEW_GAME}</p>`)
         : null;
     const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
     const body =

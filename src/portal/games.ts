@@ -63,7 +63,7 @@ const COMES_BACK = html`<p class="body soft">A game comes back when your list na
 had unless it changed.</p>`;
 
 const toBegin = (application: ApplicationRow | undefined): SafeHtml =>
-  html`The platform stores them when it reads your list. ${describeNextRead(application)}<br>
+  html`<br>The platform stores them when it reads your list. ${describeNextRead(application)}<br>
 <a class="button primary" href="/portal/checks">Check your webhooks first</a>`;
 
 /** The games of one tab. @param isEmpty of all tabs */

@@ -71,16 +71,16 @@ const runsProblem = (
     application?.status === 'paused'
       ? pauseWay(contact)
       : { url: '/portal/checks', act: 'Check your webhooks' };
-  return [{ title: unread.title, body: unread.said, tone: 'bad', ...next }];
+  return [{ title: unread.title, body: unread.said, tone: unread.tone, ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
   html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
 
-/** Why the last run failed, where nothing above says it, and when the next one begins. */
+/** How the last run ended, and when the next one begins, where nothing above says it. */
 const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
   if (run === undefined) return [['Last run', NO_RUN] as const];
-  const isSaid = isPaused || application?.failing_since != null;
+  const isSaid = describeUnread(application, run) !== null;
   const why = isSaid ? null : whyCell(run);
   const next = isSaid ? null : nextRunAt(application);
   return [

@@ -21,7 +21,7 @@ import { identifier } from '#src/contract/text.ts';
 import { firstLetter } from '#src/lib/printable.ts';
 import { holderOf } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
-import { ago, badge, html, link, number, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, badge, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
 const KIB = 1_024;
@@ -72,11 +72,13 @@ const describeBytes = ({ width, height, bytes }: PictureView): SafeHtml =>
 const addressLine = (url: string): SafeHtml =>
   html`<span class="url" title="${url}">${breakable(url)}</span>`;
 
+/** A picture in the answers of the application: `field` as failures name it, such as `game_store_pic.0`. */
+type Place = { field: string; alt: string; url: string };
+
 const shot = (
   id: string,
   n: number,
-  alt: string,
-  url: string,
+  { field, alt, url }: Place,
   picture: PictureView & { outcome: PictureOutcome },
 ): SafeHtml => {
   const { outcome, sha256, http_status, has_thumbnail } = picture;
@@ -86,13 +88,14 @@ const shot = (
   const failure =
     isShown && outcome !== 'shown' ? html`<span class="warn">last request: ${state}</span>` : null;
   return html`<figure class="shot"><div class="frame${isShown ? '' : ' warn'}">${image}</div><figcaption>
-${isShown ? describeBytes(picture) : null}<span>${isShown ? 'fetched' : 'requested'} ${ago(picture.fetched_at)}</span>${failure}
+${mono(field)}${isShown ? describeBytes(picture) : null}<span>${isShown ? 'fetched' : 'requested'} ${ago(picture.fetched_at)}</span>${failure}
 ${addressLine(url)}</figcaption></figure>`;
 };
 
 /** A picture that no reviewer has looked at. */
-const awaitedShot = (url: string): SafeHtml =>
-  html`<figure class="shot"><div class="frame">not fetched yet</div><figcaption>${addressLine(url)}</figcaption></figure>`;
+const awaitedShot = ({ field, url }: Place): SafeHtml =>
+  html`<figure class="shot"><div class="frame">not fetched yet</div>
+<figcaption>${mono(field)}${addressLine(url)}</figcaption></figure>`;
 
 /** Shows the pictures as reviewers and readers see them, or why they see none. Nothing is fetched for this page. */
 export const picturesSection = async (
@@ -106,10 +109,17 @@ export const picturesSection = async (
   const shots = addresses.map((address, n) => {
     const picture = pictures.get(address);
     const outcome = picture?.outcome ?? null;
-    if (picture === undefined || outcome === null) return awaitedShot(address.url);
-    const alt =
-      n < icons ? `Icon ${n + 1} of ${icons}` : `Picture ${n - icons + 1} of ${addresses.length - icons}`;
-    return shot(game.application_game_id, n, alt, address.url, { ...picture, outcome });
+    const { url } = address;
+    const place =
+      n < icons
+        ? { url, field: `game_icon.${n}`, alt: `Icon ${n + 1} of ${icons}` }
+        : {
+            url,
+            field: `game_store_pic.${n - icons}`,
+            alt: `Picture ${n - icons + 1} of ${addresses.length - icons}`,
+          };
+    if (picture === undefined || outcome === null) return awaitedShot(place);
+    return shot(game.application_game_id, n, place, { ...picture, outcome });
   });
   const broken = addresses.filter((address) => {
     const outcome = pictures.get(address)?.outcome ?? null;

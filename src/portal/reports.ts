@@ -149,7 +149,7 @@ last ${ago(failure.last_at)}</small>`;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
+      body: html`${unread && banner(unread.title, unread.said, unread.tone, act)}${isSaid ? null : failed}
 ${isNew ? null : runs.filters}${runTable}`,
       lead: html`A run reads your list and the details that changed. A failure ends when its game is stored.
 ${next && html`<br>Next run ${due(next)}`}`,

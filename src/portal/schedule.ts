@@ -6,6 +6,7 @@ import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
 import { endSentence } from '#src/rules/answer.ts';
+import { LAST_WITH } from '#src/rules/backoff.ts';
 import { untilNextRun } from '#src/rules/next-run.ts';
 import { ago, due, html, type SafeHtml } from '#src/site/html.ts';
 
@@ -17,9 +18,8 @@ export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow
 detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
 <code>POST /open-api/game/refresh</code>.`;
 
-/** Describes how soon the platform sees a game that it does not have. */
-export const describeListing = ({ every_ms }: ApplicationRow): SafeHtml =>
-  html`The platform sees a new game when it reads your list, every ${spell(every_ms)}, or within a minute after
+/** How soon the platform sees a game that it does not have. */
+export const NEW_GAME = html`The platform sees a new game when it next reads your list, or within a minute after
 <em>Pull this game now</em> or a call of <code>POST /open-api/game/refresh</code>.`;
 
 /** Describes how often it reads, in one line. */
@@ -48,10 +48,14 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
-const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml =>
-  html`<p>Your application is paused: <span dir="auto">${pause_reason ?? 'the platform has paused it'}</span>.</p>
+/** @param last why the last run failed, which the reason of the pause then does not repeat */
+const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml => {
+  const reason = pause_reason ?? 'the platform has paused it';
+  const shown = last === null ? spellKinds(reason) : (reason.split(LAST_WITH)[0] ?? reason);
+  return html`<p>Your application is paused: <span dir="auto">${endSentence(shown)}</span></p>
 ${last}<p>The platform does not call your webhooks, and checks cannot run. Only the platform's operators resume it.
 Correct what failed, then write to them.</p>`;
+};
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */
 export const pauseWay = (contact: string | undefined): { url: string; act: string } =>
@@ -59,27 +63,46 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: contact, act: 'Write to the operators' };
 
-const ENDS: Readonly<Record<string, string>> = {
-  failed: 'The last run failed: ',
-  abandoned: 'The last run was abandoned: ',
-};
+const ENDS = {
+  failed: 'The last run failed',
+  abandoned: 'The last run was abandoned',
+} as const;
 
 /**
- * Describes why the platform does not read the games of an application: it is paused, or its runs fail.
- * @param run the last one @returns a title and what it says; null if the platform reads them
+ * Describes why the platform does not read the games of an application: it is paused, its runs fail, or the last one did.
+ * @param run the last one @returns null if the platform reads them
  */
 export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
-): { title: string; said: SafeHtml } | null => {
+): { title: string; said: SafeHtml; tone: 'bad' | 'warn' } | null => {
   const why = run && whyCell(run);
-  const last = why
-    ? html`<p><strong>${ENDS[run.outcome ?? ''] ?? ''}</strong><span dir="auto">${endSentence(why)}</span></p>`
-    : null;
-  if (application?.status === 'paused')
-    return { title: 'The platform does not read your games', said: describePause(application, last) };
-  if (application === undefined || application.failing_since === null) return null;
-  const said = html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}</p>`;
-  return { title: 'Your runs do not succeed', said };
+  const outcome = run?.outcome;
+  const end = outcome === 'failed' || outcome === 'abandoned' ? ENDS[outcome] : null;
+  const said = why && html`<span dir="auto">${endSentence(why)}</span>`;
+  const last = said && html`<p>${end && html`<strong>${end}:</strong> `}${said}</p>`;
+  if (application === undefined) return null;
+  if (application.status === 'paused')
+    return {
+      title: 'The platform does not read your games',
+      said: describePause(application, last || null),
+      tone: 'bad',
+    };
+  if (application.failing_since !== null)
+    return {
+      title: 'Your runs do not succeed',
+      said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
+Next run ${due(application.next_attempt_at)}</p>`,
+      tone: 'bad',
+    };
+  // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
+  if (run?.outcome !== 'failed') return null;
+  const next = nextRunAt(application);
+  return {
+    title: ENDS.failed,
+    said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
+      next && html`<br>Next run ${due(next)}`
+    }</p>`,
+    tone: 'warn',
+  };
 };

@@ -52,7 +52,7 @@ export const standingSection = async (
     'You, as the platform knows you',
     facts([
       ['KYC record', describeKyc(kyc?.state ?? 'pending')],
-      ['Verdict', describeVerdict(standing.verdict)],
+      ['KYC verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),
   );

@@ -123,8 +123,8 @@ const describeReturn = (
   { is_held }: WaitingPlace,
   picture_changed_at: Date | undefined,
 ): string => {
-  if (decision === undefined) return 'The game waits for its first decision.';
-  const was = `The game was ${decision.audit_status} at revision ${decision.revision}`;
+  if (decision === undefined) return 'The game is not live: it waits for its first decision.';
+  const was = `The game is not live: it was ${decision.audit_status} at revision ${decision.revision}`;
   if (decision.revision !== game.revision) return `${was}, has changed since, and waits for a decision.`;
   if (picture_changed_at !== undefined && picture_changed_at > decision.decided_at)
     return `${was}; a picture was replaced since, and it waits for a decision.`;

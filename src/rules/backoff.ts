@@ -12,6 +12,9 @@ const FLEET_SHARE = 0.5;
 /** Ends the reason of a run that failed while most applications were unreachable. Such a run causes no backoff. */
 export const MOST_UNREACHABLE = "most applications are unreachable: check the fleet's own DNS and egress";
 
+/** Leads to the reason of the last run in that of a pause. */
+export const LAST_WITH = ', the last with: ';
+
 /** Applications with a recent run, and those whose latest run failed before any response. */
 export type Reach = { applications: number; unreachable: number };
 
@@ -59,7 +62,7 @@ export const afterFailedRun = (
   const failingMs = run.finished_at.getTime() - failing_since.getTime();
   if (failed_runs >= PAUSE_AFTER_RUNS && failingMs >= PAUSE_AFTER_MS) {
     const since = `${failing_since.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-    const pause_reason = `${failed_runs} runs in a row failed since ${since}, the last with: ${run.reason ?? 'no reason'}`;
+    const pause_reason = `${failed_runs} runs in a row failed since ${since}${LAST_WITH}${run.reason ?? 'no reason'}`;
     return { failed_runs, failing_since, next_attempt_at: null, pause_reason };
   }
   const next_attempt_at = new Date(run.started_at.getTime() + delayMs(failed_runs, everyMs));

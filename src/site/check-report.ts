@@ -1,6 +1,8 @@
 /** The report of `app check`, for the operator and for the application's developer. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
+import { PREFIXES } from '#src/check/case.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
+import { OPERATIONS } from '#src/contract/words.ts';
 import {
   action,
   ago,
@@ -21,24 +23,26 @@ const callDetails = (sent: string, came = ''): SafeHtml =>
 <p><small>Sent</small><br><span class="mono">${sent}</span></p>
 <p><small>Received</small><br><span class="mono">${came}</span></p></details>`;
 
-/** A rule; of one that does not hold, what was expected and what came. */
-const ruleCell = ({
-  name,
-  rule,
-  outcome,
-  problem,
-  sent,
-  came,
-  note,
-  section: number,
-}: CaseResult): SafeHtml => {
+/** The webhook that a case calls; none for a case of several that has no request to show. */
+const webhookOf = ({ name, sent }: CaseResult): SafeHtml | null => {
+  const webhook = OPERATIONS.find(
+    (each) => name.startsWith(`${PREFIXES[each]}.`) || sent?.startsWith(`POST ${each} `),
+  );
+  return webhook === undefined ? null : mono(webhook);
+};
+
+/** A rule; of one that does not hold, its webhook, what was expected and what came. */
+const ruleCell = (result: CaseResult): SafeHtml => {
+  const { name, rule, outcome, problem, sent, came, note, section: number } = result;
   if (problem === undefined)
     return html`${rule}${note === undefined ? null : html`<br><span class="soft">${note}</span>`}`;
   const [label, shown] =
     outcome === 'skipped'
       ? ['Skipped', html`<span>${problem}</span>`]
       : ['Received', html`<strong>${problem}</strong>`];
-  return html`<div class="pair-of"><small>Expected</small><span>${rule}</span>
+  const webhook = webhookOf(result);
+  return html`<div class="pair-of">${webhook && html`<small>Webhook</small><span>${webhook}</span>`}
+<small>Expected</small><span>${rule}</span>
 <small>${label}</small>${shown}${
     number &&
     html`<small class="to-640">Section</small>
@@ -56,7 +60,11 @@ export const firstBrokenRules = ({ cases }: CheckRow): SafeHtml[] =>
   (cases as CaseResult[])
     .filter(({ outcome }) => outcome === 'failed')
     .slice(0, RULES_SHOWN)
-    .map(({ rule, problem }) => html`<li>Expected: ${rule}<br>Received: <strong>${problem}</strong></li>`);
+    .map((each) => {
+      const webhook = webhookOf(each);
+      return html`<li>${webhook && html`${webhook}<br>`}
+Expected: ${each.rule}<br>Received: <strong>${each.problem}</strong></li>`;
+    });
 
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)

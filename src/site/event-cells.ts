@@ -23,7 +23,8 @@ const delivery = (event: EventItem): SafeHtml => {
   // Without an attempt, the result is why the delivery ended.
   const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
   const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
-  if (state === 'failed') return html`${badge('failed')} <br><small>${made}</small>`;
+  const end = attempts === 0 ? result.trimStart() : `Given up after ${made}`;
+  if (state === 'failed') return html`${badge('failed')} <br><small>${end}</small>`;
   if (attempts === 0) return html`${badge('waits', 'plain')} <br><small>No attempt yet.</small>`;
   return html`${badge('retrying', 'warn')} <br><small>${made}<br>Retry ${due(next_attempt_at)}</small>`;
 };

@@ -17,6 +17,7 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
   ],
   warn: [
     'partial',
+    'abandoned',
     'paused',
     'failing',
     'trouble',

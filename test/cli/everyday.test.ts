@@ -107,7 +107,7 @@ it('"why is it not here" is one command, whose first line answers', async () => 
 it('"why" takes an id with white space at its ends, as the application sends it', async () => {
   await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: ' g-8 ' }, new Date())]);
   const { stdout } = await catalogue(['game', 'why', 'acme', ' g-8 ']);
-  expect(stdout).toMatch(/^The game waits for its first decision\./);
+  expect(stdout).toMatch(/^The game is not live: it waits for its first decision\./);
 });
 
 it('"which application is unhealthy and why" is one command', async () => {

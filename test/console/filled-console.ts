@@ -63,7 +63,7 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
     });
   await sql`update applications set failing_since = now() - interval '26 hours', failed_runs = 4,
     next_attempt_at = now() + interval '40 minutes' where application_id = 'studio-mizu'`;
-  await sql`update applications set status = 'paused', pause_reason = 'ten runs failed over three days',
+  await sql`update applications set status = 'paused', pause_reason = '10 runs in a row failed since 2026-11-26 08:00 UTC, the last with: page 1: http_status',
     failing_since = now() - interval '3 days' where application_id = 'northwind-play'`;
 
   const details = Array.from({ length: 44 }, (_, n) =>
@@ -228,7 +228,8 @@ const fillEvents = async (sql: Database): Promise<void> => {
     update event_webhooks set failures = 3, failing_since = now() - interval '5 hours', last_error = 'timeout',
       next_attempt_at = now() + interval '4 minutes' where application_id = 'lantern-works'`;
   await sql`
-    update event_webhooks set status = 'off', off_at = now() - interval '1 day', off_reason = 'The address has failed for three days.'
+    update event_webhooks set status = 'off', off_at = now() - interval '1 day', off_reason = 'The address has failed for three days.',
+      last_error = 'timeout'
     where application_id = 'studio-mizu'`;
   const check = { check_id: randomUUIDv7(), application_id: 'lantern-works', requested_by: 'olga' };
   await insertCheck(sql, check);
@@ -243,7 +244,13 @@ const fillEvents = async (sql: Database): Promise<void> => {
       sent: 'POST query_game_detail {"game_id":"lw-0001"} with its token',
       came: `HTTP 200 {"ret_code":0,"ret_msg":"success","data":{"game_id":"lw-0001","game_icon":"https://cdn.example/${'i'.repeat(200)}.png"}}`,
     },
-    { name: 'kyc.fields', section: '2.6', rule: 'Ten strings.', outcome: 'skipped', problem: 'data is null' },
+    {
+      name: 'kyc.fields',
+      section: '2.6',
+      rule: 'Ten strings.',
+      outcome: 'skipped',
+      problem: 'The case before failed.',
+    },
   ];
   await finishCheck(sql, check, { passed: 1, failed: 1, skipped: 1, cases });
 };

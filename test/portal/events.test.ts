@@ -60,6 +60,38 @@ test('a developer sends own events again since a time, delivered ones too, and s
   expect(log[0]).toMatchObject({ actor: 'elm', actor_kind: 'application', subject: 'application:elm' });
 });
 
+test('a developer sends one event again that the platform has given up, and none of another application', async () => {
+  const { sql } = database;
+  const { page, said } = await arrive(sql, portal.url, 'alder', [{ game_id: 'a-1' }, { game_id: 'a-2' }]);
+  await arrive(sql, portal.url, 'hazel', [{ game_id: 'h-1' }]);
+  for (const application_id of ['alder', 'hazel'])
+    await giveAddress(sql, application_id, 'http://127.0.0.1:9/events');
+  const games = await sql<{ game_id: string }[]>`
+    select game_id from games where application_id in ('alder', 'hazel')`;
+  for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
+  await sql`
+    update event_deliveries set state = 'failed', attempts = 5, last_error = 'timeout'
+    where application_id in ('alder', 'hazel')`;
+  const failed = async (application_id: string) => {
+    const rows = await sql<{ event_id: string }[]>`
+      select event_id from event_deliveries where application_id = ${application_id} and state = 'failed'`;
+    return rows.map(({ event_id }) => event_id);
+  };
+  const shown = await page('/portal/events');
+  expect(shown).toContain('Given up after 5 attempts. No complete answer in time.');
+  expect(shown.split('>Send again<span class="hidden">: game.passed of ')).toHaveLength(3);
+  const [one = '', other = ''] = await failed('alder');
+  expect(shown).toContain(`<input type="hidden" name="event_id" value="${one}">`);
+  expect(await said('/portal/events', { event_id: one })).toBe('good Events to be sent now: 1.');
+  expect(await failed('alder')).toEqual([other]);
+
+  const [theirs = ''] = await failed('hazel');
+  expect(await said('/portal/events', { event_id: theirs })).toBe('good Events to be sent now: 0.');
+  expect(await failed('hazel')).toEqual([theirs]);
+  const list = await page('/portal/events?state=failed');
+  expect(list).not.toContain(theirs);
+});
+
 test('a test that switches an address on says how many events it did not get, which Send again sends', async () => {
   const { sql, databaseUrl } = database;
   const events = ['g-1', 'g-2'].map((game_id) => ({ game_id }));

@@ -84,6 +84,8 @@ test('a developer sees the pictures of own games alone, as the platform has them
   const unseen = await mine.page('/portal/game?id=c-1');
   expect(unseen).not.toContain('<div class="frame"><img');
   expect(unseen.split('<div class="frame">not fetched yet<'), 'each has its place').toHaveLength(3);
+  for (const field of ['game_icon.0', 'game_store_pic.0'])
+    expect(unseen).toContain(`<figcaption><span class="mono">${field}</span>`);
   const failing = openPictures(sql, ['cypress']);
   await failing.fail(other);
   failing.close();
@@ -178,7 +180,10 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
         .join(': '),
     ];
   };
-  expect(await head('i-1')).toEqual(['pending', 'info: The game waits for its first decision.']);
+  expect(await head('i-1')).toEqual([
+    'pending',
+    'info: The game is not live: it waits for its first decision.',
+  ]);
   const [game] = await sql<
     { game_id: string }[]
   >`select game_id from games where application_game_id = 'i-1'`;
@@ -196,14 +201,13 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   const [status, title] = await head('i-1');
   expect([status, title]).toEqual([
     'pending',
-    'info: The game was passed at revision 1, has changed since, and waits for a decision.',
+    'info: The game is not live: it was passed at revision 1, has changed since, and waits for a decision.',
   ]);
   const changed = await page('/portal/game?id=i-1');
   expect(changed).toContain(
     'What changed: <span class="tags"><span class="badge info">name</span><span class="badge info">description</span></span>',
   );
   expect(changed).toContain('Pull this game now</button>');
-  expect(changed).toContain('It is not live until a reviewer passes it.');
   await sql`update applications set status = 'paused' where application_id = 'ivy'`;
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
@@ -217,6 +221,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   const none = await page('/portal/game?id=none');
   expect(none).not.toContain('<h2>Timeline</h2>');
   expect(none).toContain('<h1><span class="mono">none</span></h1>');
+  expect(none, 'who looked for a name').toContain('none of your stored games has it: check its spelling');
   await sql`update applications set failing_since = now() where application_id = 'ivy'`;
   expect((await head('none'))[1]).toBe('warn: The platform has not stored this game.');
 });

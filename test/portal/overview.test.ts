@@ -75,23 +75,39 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
 
 test('the overview of an application whose runs fail begins with that and with why', async () => {
   const { sql } = database;
-  const { page } = await arrive(sql, portal.url, 'oak');
+  const { page } = await arrive(sql, portal.url, 'oak', [{ game_id: 'o-1' }]);
   expect(await page('/portal')).not.toContain('Your runs do not succeed');
   const run = await anOpenRun(sql, 'oak');
   await closeRun(sql, run, { outcome: 'failed', reason: 'query_game_list: connect_failed' });
+  const once = await page('/portal');
+  expect(once, 'one that does not count for the schedule').toContain('<h2>The last run failed</h2>');
+  expect(once).toMatch(/no connection, or it closed before the answer began\.<.*Next run <time/s);
+  expect(once).toContain('<span class="badge good">active</span>');
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
   expect(shown).toContain('<h2>Your runs do not succeed</h2>');
   const why = 'query_game_list: no connection, or it closed before the answer began';
   expect(shown, 'a code is said in words').toContain(
-    `The last run failed: </strong><span dir="auto">${why}.</span>`,
+    `The last run failed:</strong> <span dir="auto">${why}.</span>`,
   );
   expect(shown).toContain('<span class="badge bad">failing</span>');
   expect(await page('/portal/runs')).toContain(
-    `The last run failed: </strong><span dir="auto">${why}.</span>`,
+    `The last run failed:</strong> <span dir="auto">${why}.</span>`,
   );
   expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(shown).not.toContain('<span class="badge good">active</span>');
+
+  const reason = '10 runs in a row failed since 2026-03-01 00:00 UTC';
+  await sql`
+    update applications set status = 'paused', pause_reason = ${`${reason}, the last with: query_game_list: connect_failed`}
+    where application_id = 'oak'`;
+  for (const path of ['/portal', '/portal/runs', '/portal/game?id=o-1']) {
+    const paused = await page(path);
+    expect(paused, path).toContain(`Your application is paused: <span dir="auto">${reason}.</span>`);
+    expect(paused.split(why), 'why the last run failed is said once at the head').toHaveLength(
+      path === '/portal/runs' ? 3 : 2,
+    );
+  }
 });
 
 test('the navigation counts rejected games and failures, and marks events while they do not arrive', async () => {
@@ -149,6 +165,7 @@ test('the navigation marks failures while games are not read, and counts the rul
     update application_checks set finished_at = now(), failed = 2, cases = ${sql.json([rule])}
     where application_id = 'maple'`;
   const broken = await page('/portal');
+  expect(broken).toContain('<li><span class="mono">query_game_detail</span><br>');
   expect(broken).toContain('Received: <strong>data.game_icon is a string.');
   expect(broken).toMatch(/Checks<\/span> <span class="count"><span class="bad">2</);
   expect(broken).toContain('2 checks of your webhooks failed');
@@ -205,11 +222,11 @@ test('a new developer reads what comes next, until the first game is stored; an 
 
   await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
   const paused = await page('/portal');
-  expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed</span>');
+  expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
   expect(paused).toContain("Only the platform's operators resume it.");
   expect(paused).toContain(', before the pause');
   const runs = await page('/portal/runs');
-  expect(runs).toContain('Your application is paused: <span dir="auto">ten runs failed</span>');
+  expect(runs).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
   expect(runs).not.toContain('No open failures');
   await sql`update applications set status = 'active' where application_id = 'new'`;
   await upsertGames(sql, 'new', [fetchedGame({ game_id: 'first' })]);

@@ -36,7 +36,7 @@ describe('The first line answers why a game', () => {
     const { answer, waiting, entries } = await read(id);
     expect(answer).toMatchObject({ code: 'waiting', at: waiting?.since });
     expect(answer.text).toMatch(
-      /^The game waits for its first decision\. It is number \d+ of \d+ new games that wait for review\.$/,
+      /^The game is not live: it waits for its first decision\. It is number \d+ of \d+ new games that wait for review\.$/,
     );
     expect(entries.map(({ text }) => text)).toEqual([
       'First received, as Lantern Harbour.',
@@ -50,7 +50,7 @@ describe('The first line answers why a game', () => {
     await write(id, 1, { game_name: 'Renamed' });
     const timeline = await read(id);
     expect(timeline.answer.text).toMatch(
-      /^The game was passed at revision 1, has changed since, and waits for a decision\. It is the only changed game that waits for review\. Half of the latest decisions took less than 1 minute\.$/,
+      /^The game is not live: it was passed at revision 1, has changed since, and waits for a decision\. It is the only changed game that waits for review\. Half of the latest decisions took less than 1 minute\.$/,
     );
     expect(kindsOf(timeline).toSorted()).toEqual(['passed', 'received', 'received', 'waiting']);
   });
@@ -69,7 +69,7 @@ describe('The first line answers why a game', () => {
     const { answer } = await read(game.application_game_id, 'held');
     expect(answer).toMatchObject({
       code: 'waiting',
-      text: 'The game was passed at revision 1. It is in no lane, because the platform holds the games of the application.',
+      text: 'The game is not live: it was passed at revision 1. It is in no lane, because the platform holds the games of the application.',
     });
   });
 
@@ -191,7 +191,7 @@ it('game why prints the answer first, then the entries', async () => {
   const env = asOperator(database.databaseUrl);
   const { exit, stdout } = await runCli(['game', 'why', 'acme', id], env);
   expect(exit).toBe(0);
-  expect(stdout.split('\n')[0]).toContain('The game waits for its first decision.');
+  expect(stdout.split('\n')[0]).toContain('The game is not live: it waits for its first decision.');
   const document = documentOf(await runCli(['game', 'why', 'acme', id, '--json'], env));
   expect(document).toMatchObject({
     game_id,
