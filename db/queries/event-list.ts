@@ -24,13 +24,14 @@ const columns = (sql: Queryable) => sql`
 export const EVENT_STATES = ['pending', 'delivered', 'failed', 'pulled'] as const;
 export type EventFilter = {
   application_id?: string | undefined;
+  type?: EventRow['type'] | undefined;
   state?: (typeof EVENT_STATES)[number] | undefined;
 };
 
 /** Reads one page of the events. */
 export const listEventPage = (
   sql: Queryable,
-  { application_id, state }: EventFilter,
+  { application_id, type, state }: EventFilter,
   page: ListPage<'created_at'>,
 ) =>
   readListPage<EventItem>(sql, page, {
@@ -39,6 +40,7 @@ export const listEventPage = (
     // primary key Postgres would read the newer events of all other applications.
     from: sql`events e left join event_deliveries d using (event_id) ${where(sql, [
       application_id !== undefined && sql`e.application_id = any (array[${application_id}])`,
+      type && sql`e.type = ${type}`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),
     ])}`,
     // Ids are UUIDs of version 7, so the primary key has the order of the times.

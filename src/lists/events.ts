@@ -47,6 +47,7 @@ export const deliveryList = defineList({
   }),
   filter: z.object({
     application_id: onlyApplication(),
+    type: choice(EVENT_TYPES, { name: 'type', title: 'Event', description: 'only events of this type' }),
     state: choice(EVENT_STATES, {
       name: 'state',
       title: 'Delivery',

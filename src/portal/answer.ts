@@ -2,7 +2,7 @@
 
 import type { Timeline } from '#src/review/timeline.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
-import { action, ago, badge, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const ANSWER_TONES: Record<Answer['code'], Tone> = {
   live: 'good',
@@ -76,34 +76,30 @@ const rejectionBanner = (
   appeals: Appeals,
   isPaused: boolean,
 ): SafeHtml => {
-  const said = html`<div class="body"><blockquote dir="auto">${text}</blockquote>
-<p class="soft">Rejected ${ago(decided_at)}</p></div>`;
+  const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`${text?.trim() ? said : null}<div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
+    html`<div class="body">${said}<p class="soft">Rejected ${ago(decided_at)}</p></div><div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
 ${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };
 
-/** The first sentence is the title; the rest is as long as a reviewer's text may be. */
+/** The first sentence is the title, without its full stop; the rest is as long as a reviewer's text may be. */
 const splitAnswer = (text: string): readonly [title: string, rest: string] => {
   const [, title = text, rest = ''] = /^(.*?[.;])\s+(.*)$/s.exec(text) ?? [];
-  return [title, rest];
+  return [title.replace(/\.$/, ''), rest];
 };
 
 const changedFields = (changes: readonly string[]): SafeHtml | null =>
-  changes.length === 0
-    ? null
-    : html`<p>What changed: <span class="tags">${changes.map((each) => badge(each, 'info'))}</span></p>`;
+  changes.length === 0 ? null : html`<p>What changed: <span class="mono">${changes.join(', ')}</span></p>`;
 
-const NO_NAME = html`<p class="soft">If you searched for a name, none of your stored games has it: check its spelling.</p>`;
-const SEE_RUNS = html`<p><a href="/portal/runs">See the runs</a></p>`;
+const NO_NAME = html`<p>If you searched for a name, none of your stored games has it: check its spelling.</p>`;
+const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 
 /** Says what a developer may expect. The command line does not have this sentence. */
-const nextStep = ({ code }: Answer, rest: string, isPaused: boolean, isFailing: boolean): SafeHtml | null => {
+const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml | null => {
   if (code === 'live' && rest === '') return html`<p>You need not do anything.</p>`;
-  if (code === 'not_pulled' || code === 'not_listed') return html`${isFailing ? SEE_RUNS : null}${NO_NAME}`;
   return code === 'withdrawn' && !isPaused
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;
@@ -121,10 +117,12 @@ export const answerBanner = (
     answer.at === null || game === null
       ? null
       : html`<p class="soft">${BEGAN[answer.code]} ${ago(answer.at)}</p>`;
+  const isUnknown = answer.code === 'not_pulled' || answer.code === 'not_listed';
   const said = [
     changedFields(changes),
-    rest === '' ? null : html`<p>${rest}</p>`,
-    nextStep(answer, rest, isPaused, isFailing),
+    isUnknown ? NO_NAME : null,
+    rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
+    nextStep(answer, rest, isPaused),
     since,
   ];
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');

@@ -97,19 +97,18 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
   const { sql } = options;
   portal.get(HERE, signedIn, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [events, webhook] = await Promise.all([
-      showList(sourcesOf(options), deliveryList, {
-        path: HERE,
-        query: request.query,
-        limit: PAGE,
-        fixed: { application_id },
-      }),
-      findEventWebhook(sql, application_id),
-    ]);
+    const webhook = await findEventWebhook(sql, application_id);
+    const events = await showList(sourcesOf(options), deliveryList, {
+      path: HERE,
+      query: request.query,
+      limit: PAGE,
+      fixed: { application_id },
+      ...(webhook === undefined && { tabs: ['state'] }),
+    });
     const isFailing = webhook !== undefined && mayMendAddress(webhook);
     // Without an address, no event has a delivery.
     const isPulled = webhook === undefined && events.rows.every(({ state }) => state === null);
-    const isWhole = events.filter.state === undefined && (isPulled || events.rows.length === 0);
+    const isWhole = Object.keys(events.typed).length === 0 && events.rows.length === 0;
     const shown = events.body({
       linkTo,
       only: EVENT_COLUMNS,
@@ -123,7 +122,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       at: HERE,
       body: html`${isFailing ? failingBanner(webhook) : null}${addressSection(webhook, isFailing)}
 ${isWhole ? null : events.filters}${shown}`,
-      lead: 'Every change of the status of a game, kept for 90 days.',
+      lead: 'Every decision, change and message about your games, kept for 90\u00a0days.',
     });
   });
 

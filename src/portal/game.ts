@@ -16,8 +16,8 @@ import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone, banner, linkButton } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule, describeUnread, NEW_GAME, pauseWay } from '#src/portal/schedule.ts';
-import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { describeSchedule, NEW_GAME, pauseWay, UNREAD } from '#src/portal/schedule.ts';
+import { callerOfHolder, findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
@@ -31,6 +31,10 @@ import { timelineCard } from '#src/site/timeline.ts';
 
 /** An id is taken as it is sent, because spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
+
+/** The overview and the failures say why. */
+const PAUSED = html`<p>Your application is paused, so this page shows what was read before.
+<a href="/portal/runs">See why</a></p>`;
 
 /** A game that is not live has none that matters. */
 const packageFact = ({ audit_status, game_package_url: url }: GameRow) => {
@@ -50,13 +54,16 @@ const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
 };
 
 const FOLDED_LENGTH = 200;
+/** What is shown of a text that is folded. */
+const BEGUN_LENGTH = 120;
 
 const textCell = (text: string): SafeHtml | null => {
   if (text === '') return null;
   if (text.length <= URL_MAX && /^https?:\/\/\S+$/.test(text)) return html`${breakable(text)}`;
   const shown = html`<p class="prose" dir="auto" lang="${languageOf(text)}">${text}</p>`;
   if (text.length <= FOLDED_LENGTH) return shown;
-  return html`<details><summary>${number(text.length)} characters</summary>${shown}</details>`;
+  const begun = html`<span class="begun" dir="auto">${text.slice(0, BEGUN_LENGTH).toWellFormed()}…</span>`;
+  return html`<details><summary>${begun} <span>All ${number(text.length)} characters</span></summary>${shown}</details>`;
 };
 
 /** Shows the texts that reviewers read, by the names of the developer's responses. */
@@ -72,11 +79,21 @@ const textsSection = (revision: GameRevisionRow): SafeHtml =>
     { id: 'texts' },
   );
 
+/** What reviewers call changed, by the names of the developer's responses. */
+const FIELDS: Readonly<Record<string, string>> = {
+  name: 'game_name',
+  icon: 'game_icon',
+  pictures: 'game_store_pic',
+  description: 'game_info',
+  video: 'game_store_video',
+};
+
 /** Names the fields that changed since the decision before; none if its pictures alone have other bytes. */
 const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promise<string[]> => {
   const decided_revision = await findDecidedRevision(sql, game_id, revision);
   if (decided_revision === undefined) return [];
-  return (await describeChanges(sql, [{ game_id, decided_revision }])).get(game_id) ?? [];
+  const changes = (await describeChanges(sql, [{ game_id, decided_revision }])).get(game_id) ?? [];
+  return changes.map((each) => FIELDS[each] ?? each);
 };
 
 /** A withdrawn game has no other status for its developer. */
@@ -127,11 +144,8 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
-    const [run] =
-      game === null || isPaused ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
-    const pause = isPaused ? describeUnread(application, run) : null;
-    const paused =
-      pause && banner(pause.title, pause.said, pause.tone, linkButton(pauseWay(options.contact)));
+    const paused = isPaused ? banner(UNREAD, PAUSED, 'bad', linkButton(pauseWay(options.contact))) : null;
+    const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
     const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
@@ -156,6 +170,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     return sendPortal(reply, {
       title,
       ...(game === null && { heading: mono(id) }),
+      ...(game === null && { actions: findForm(id) }),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),

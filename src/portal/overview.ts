@@ -141,7 +141,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
       ...runsProblem(application, run, options.contact),
-      ...rejectedProblem(rejections),
+      ...rejectedProblem(rejections, application?.status === 'paused'),
       ...failureProblem(groups),
       ...eventProblem(webhook),
     ];

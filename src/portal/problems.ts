@@ -57,7 +57,7 @@ export const countBroken = (failed: number): string =>
   failed === 1 ? 'A check of your webhooks failed' : `${number(failed)} checks of your webhooks failed`;
 
 /** The games that a reviewer has rejected. */
-export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[] => {
+export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused: boolean): Problem[] => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return [];
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
@@ -65,7 +65,7 @@ export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[
     {
       title: games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`,
       body: html`<ul class="reasons-of">${byNeed(rejections).map(rejection)}</ul>
-<p class="soft">A game returns to review when its content changes in your answers.</p>`,
+<p class="soft">A game returns to review when its content changes in your answers${isPaused ? ' and the platform reads them again' : ''}.</p>`,
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
       act: only === undefined ? 'All rejected games' : 'Open the game',
@@ -74,9 +74,14 @@ export const rejectedProblem = (rejections: readonly RejectionCount[]): Problem[
   ];
 };
 
+/** A row of a list without a game_id is no game. */
+const isRow = ({ operation, example }: Pick<FailureGroup, 'operation' | 'example'>): boolean =>
+  operation === 'query_game_list' && example === NO_GAME;
+
 /** How many games, with one of them where it has no column. */
-const extentCell = ({ games, example }: FailureGroup): SafeHtml | string => {
-  const extent = games === 1 ? '1 game' : `${number(games)} games`;
+const extentCell = ({ operation, games, example }: FailureGroup): SafeHtml | string => {
+  const one = isRow({ operation, example }) ? '1 row' : '1 game';
+  const extent = games === 1 ? one : `${number(games)} games`;
   if (example === NO_GAME) return extent;
   const name = html`<a class="mono" href="${gameUrl(example)}">${example}</a>`;
   return html`<span>${extent}${games === 1 ? ':' : ', for example'} ${name}</span>`;
@@ -94,7 +99,11 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
       ...(groups.some(({ example }) => example !== NO_GAME) ? ['example'] : []),
       'games',
     ],
-    cells: { reasons: explainFailure, extent: extentCell },
+    cells: {
+      reasons: explainFailure,
+      extent: extentCell,
+      games: (group) => (isRow(group) ? '1 row' : number(group.games)),
+    },
     widths: { example: 'wide' },
     label: title,
     stacked: 'lines',
@@ -138,7 +147,8 @@ const card = (
   kind: string,
 ): SafeHtml => {
   const next = linkButton(way, kind);
-  return isTable ? section(title, body, { tone, aside: next }) : banner(title, body, tone, next);
+  if (!isTable) return banner(title, body, tone, next);
+  return section(title, html`<div class="next whole"><div>${body}</div>${next}</div>`, { tone });
 };
 
 /** The first problem leads: its button is the next step. The others stand below it. What is red stands before what is not. */

@@ -114,7 +114,7 @@ last ${ago(failure.last_at)}</small>`;
       label: 'Failures',
     });
     const isCut = failures.length === FAILURES_SHOWN;
-    const title = failures.length === 1 ? 'A failure to fix' : `${number(failures.length)} failures to fix`;
+    const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
     const unread = describeUnread(application, last);
     const check = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
     const { contact } = options;
@@ -150,7 +150,7 @@ last ${ago(failure.last_at)}</small>`;
       title: 'Failures and runs',
       at: '/portal/runs',
       body: html`${unread && banner(unread.title, unread.said, unread.tone, act)}${isSaid ? null : failed}
-${isNew ? null : runs.filters}${runTable}`,
+${isNew ? null : html`<h2 class="sub">Runs</h2>${runs.filters}`}${runTable}`,
       lead: html`A run reads your list and the details that changed. A failure ends when its game is stored.
 ${next && html`<br>Next run ${due(next)}`}`,
     });

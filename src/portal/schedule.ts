@@ -38,7 +38,7 @@ export const describeNextRead = (application: ApplicationRow | undefined): SafeH
   const at = nextRunAt(application, now);
   if (at === null) return null;
   const waitMs = at.getTime() - now;
-  return html`The next read of your list is due in ${spellWait(waitMs)}. To bring in a game before then, search
+  return html`The next read of your list is due in ${spellWait(waitMs).replaceAll(' ', '\u00a0')}. To bring in a game before then, search
 for its <code>game_id</code>, and pull it.`;
 };
 
@@ -63,6 +63,8 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: contact, act: 'Write to the operators' };
 
+export const UNREAD = 'The platform does not read your games';
+
 const ENDS = {
   failed: 'The last run failed',
   abandoned: 'The last run was abandoned',
@@ -84,7 +86,7 @@ export const describeUnread = (
   if (application === undefined) return null;
   if (application.status === 'paused')
     return {
-      title: 'The platform does not read your games',
+      title: UNREAD,
       said: describePause(application, last || null),
       tone: 'bad',
     };

@@ -17,7 +17,6 @@ const WORDS: Record<Exclude<Tone, 'plain'>, readonly string[]> = {
   ],
   warn: [
     'partial',
-    'abandoned',
     'paused',
     'failing',
     'trouble',

@@ -23,7 +23,7 @@ test('an event that waits after an attempt names the last result', () => {
     '2 attempts. No connection, or it closed before the answer began.<br>Retry now',
   );
   const ended = event({ state: 'failed', last_error: 'address_removed' });
-  expect(deliveryOf(ended)).toContain('0 attempts. The address was removed.');
+  expect(deliveryOf(ended)).toContain('<small>The address was removed.</small>');
 });
 
 test('an address whose secret cannot be decrypted is not to blame, also if it failed before', () => {

@@ -127,6 +127,9 @@ test('events begin with an address that is switched off, and a test switches it 
   await decideGame(sql, { game_id: games[0]?.game_id ?? '', audit_status: 'passed' });
   const bare = await page('/portal/events');
   expect(bare).not.toContain('No active address');
+  expect(bare, 'no event has a delivery').not.toContain('every delivery');
+  expect(bare).toContain('<option value="game.rejected">game.rejected</option>');
+  expect(await page('/portal/events?type=game.rejected')).not.toContain('>o-1<');
   expect(bare).toContain('<summary class="button primary">Set an address…</summary>');
   await giveAddress(sql, 'oleander', 'http://127.0.0.1:9/events');
   expect(await page('/portal/events')).toContain('<h2>Where events are sent</h2>');

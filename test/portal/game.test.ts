@@ -182,18 +182,18 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   };
   expect(await head('i-1')).toEqual([
     'pending',
-    'info: The game is not live: it waits for its first decision.',
+    'info: The game is not live: it waits for its first decision',
   ]);
   const [game] = await sql<
     { game_id: string }[]
   >`select game_id from games where application_game_id = 'i-1'`;
   await decideGame(sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
-  expect(await head('i-1')).toEqual(['passed', 'good: The game is live.']);
+  expect(await head('i-1')).toEqual(['passed', 'good: The game is live']);
   expect(await page('/portal/game?id=i-1')).toContain('You need not do anything.');
   await sql`update games set withdrawn_at = now() where application_game_id = 'i-2'`;
   expect(await head('i-2')).toEqual([
     'withdrawn',
-    'warn: The game is withdrawn: your application no longer lists it.',
+    'warn: The game is withdrawn: your application no longer lists it',
   ]);
   expect(await page('/portal/game?id=i-2')).toContain('A pull brings it back at once');
   const now = { game_id: 'i-1', game_name: 'Another name', game_info: 'New.' };
@@ -201,27 +201,25 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   const [status, title] = await head('i-1');
   expect([status, title]).toEqual([
     'pending',
-    'info: The game is not live: it was passed at revision 1, has changed since, and waits for a decision.',
+    'info: The game is not live: it was passed at revision 1, has changed since, and waits for a decision',
   ]);
   const changed = await page('/portal/game?id=i-1');
-  expect(changed).toContain(
-    'What changed: <span class="tags"><span class="badge info">name</span><span class="badge info">description</span></span>',
-  );
+  expect(changed).toContain('What changed: <span class="mono">game_name, game_info</span>');
   expect(changed).toContain('Pull this game now</button>');
   await sql`update applications set status = 'paused' where application_id = 'ivy'`;
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
   expect(paused).toContain('<a class="button" href="/portal/runs">See the runs</a>');
   expect(paused, 'the pause comes first').toMatch(
-    /card bad">.*does not read your games<.*Only the platform's operators resume it.*card info">/s,
+    /card bad">.*does not read your games<.*this page shows what was read before\..*card info">/s,
   );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
-  expect(await head('none')).toEqual(['not stored', 'info: The platform has not stored this game.']);
+  expect(await head('none')).toEqual(['not stored', 'info: The platform has not stored this game']);
   const none = await page('/portal/game?id=none');
   expect(none).not.toContain('<h2>Timeline</h2>');
   expect(none).toContain('<h1><span class="mono">none</span></h1>');
   expect(none, 'who looked for a name').toContain('none of your stored games has it: check its spelling');
   await sql`update applications set failing_since = now() where application_id = 'ivy'`;
-  expect((await head('none'))[1]).toBe('warn: The platform has not stored this game.');
+  expect((await head('none'))[1]).toBe('warn: The platform has not stored this game');
 });

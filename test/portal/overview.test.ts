@@ -101,13 +101,16 @@ test('the overview of an application whose runs fail begins with that and with w
   await sql`
     update applications set status = 'paused', pause_reason = ${`${reason}, the last with: query_game_list: connect_failed`}
     where application_id = 'oak'`;
-  for (const path of ['/portal', '/portal/runs', '/portal/game?id=o-1']) {
+  for (const path of ['/portal', '/portal/runs']) {
     const paused = await page(path);
     expect(paused, path).toContain(`Your application is paused: <span dir="auto">${reason}.</span>`);
     expect(paused.split(why), 'why the last run failed is said once at the head').toHaveLength(
       path === '/portal/runs' ? 3 : 2,
     );
   }
+  const ofGame = await page('/portal/game?id=o-1');
+  expect(ofGame, 'in one line').not.toContain(reason);
+  expect(ofGame).toMatch(/Your application is paused, .*<a href="\/portal\/runs">See why<\/a>/s);
 });
 
 test('the navigation counts rejected games and failures, and marks events while they do not arrive', async () => {
@@ -204,7 +207,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
   expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
   for (const path of ['', '/games', '/runs'])
-    expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+ \w+\./);
+    expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+\u00a0\w+\./);
   expect(await page('/portal'), 'there is no such button').not.toContain('Pull this game now');
   expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(await page('/portal/checks')).toContain('Your webhooks have not been checked yet');

@@ -81,7 +81,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByRole('cell', { name: 'Your list no longer names it.' }).waitFor();
     await inspect('withdrawn');
     await page.getByRole('link', { name: gone.game_name.trim() }).click();
-    await page.getByText('The game is withdrawn: your application no longer lists it.').first().waitFor();
+    await page.getByText('The game is withdrawn: your application no longer lists it').first().waitFor();
     await page.goBack();
     await page.getByRole('link', { name: /^rejected 1$/ }).click();
     await page.getByRole('link', { name: rejected.game_name.trim() }).click();

@@ -51,11 +51,11 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
     /<h2>Rejected: <span dir="auto">Information is missing or incomplete<.*amber: the text ends too soon\..*Rejected <time/s,
   );
   const broken = await page('/portal/game?id=amber-broken');
-  expect(broken).toContain('<h2>The game is not stored: query_game_detail failed once.</h2>');
+  expect(broken).toContain('<h2>The game is not stored: query_game_detail failed once</h2>');
   expect(broken).toContain('game_icon.0 is not an http or https address');
   expect(broken).not.toContain('not_http_url');
   expect(await page('/portal/game?id=never%20seen')).toMatch(
-    /The platform has not stored this game\.<\/h2>.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./,
+    /The platform has not stored this game<\/h2>.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./,
   );
   expect(await page('/portal/game?id=..')).toContain('<h1><span class="mono">..</span></h1>');
   const all = (await Promise.all([...PAGES, '/portal/game?id=amber-broken'].map(page))).join('');
