@@ -148,6 +148,8 @@ const grantRights = (sql: Database): Promise<string[]> =>
             `revoke all on all sequences in schema ${QUEUE_SCHEMA} from ${all}`,
             ...grantTo(writers, `usage on schema ${QUEUE_SCHEMA}`),
             ...grantTo(writers, `select, insert, update, delete on all tables in schema ${QUEUE_SCHEMA}`),
+            // A row of it keeps each process from starting, and `migrate` from mending it.
+            `revoke insert, update, delete on ${QUEUE_SCHEMA}.migration from ${all}`,
             ...grantTo(writers, `usage on all sequences in schema ${QUEUE_SCHEMA}`),
           ];
     const database = await onlyValue(tx<{ name: string }[]>`select quote_ident(current_database()) as name`);

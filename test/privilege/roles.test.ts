@@ -96,6 +96,9 @@ describe.each(DATABASE_ROLES)('%s', (role) => {
       'create table drizzle.shadow (a int)',
       'delete from drizzle.__drizzle_migrations',
       'insert into drizzle.migration_progress values (1, 1)',
+      'delete from bullmq.migration',
+      "insert into bullmq.migration values (99, 'a version from which no process starts', 99)",
+      'update bullmq.migration set min_client_version = 99',
       `grant ${roleName('operator')} to ${roleName(role)}`,
     ]) {
       expect({ statement, may: await may(role, statement) }).toEqual({ statement, may: false });
