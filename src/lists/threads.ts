@@ -37,7 +37,7 @@ export const threadList = defineList({
     { key: 'written_by', title: 'By' },
     { key: 'text' },
   ],
-  empty: 'Nothing is written about this game.',
+  empty: 'No message yet.',
   read: listThreadPage,
 });
 

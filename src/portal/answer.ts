@@ -2,7 +2,7 @@
 
 import type { Timeline } from '#src/review/timeline.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
-import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { action, ago, html, input, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const ANSWER_TONES: Record<Answer['code'], Tone> = {
   live: 'good',
@@ -47,11 +47,18 @@ type Around = {
   isPaused: boolean;
   /** The last runs failed. */
   isFailing: boolean;
+  pictures: PictureCount | null;
 };
+export type PictureCount = { broken: number; all: number };
 type Appeals = NonNullable<Around['appeals']>;
 
 const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+
+/** A form that pulls a game which is in no list of the portal. */
+export const pullForm = (): SafeHtml => html`<form method="post" action="/portal/game" class="pull">
+${input('Bring in one game now', { name: 'id', placeholder: 'game_id', required: true })}
+<button class="button">Pull it</button></form>`;
 
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
@@ -69,17 +76,28 @@ content is reviewed, and the appeal ends with that decision.</p>
     : null;
 };
 
+/** Says what its developer can mend before a reviewer looks. */
+const brokenPictures = (pictures: PictureCount | null): SafeHtml | null => {
+  if (pictures === null || pictures.broken === 0) return null;
+  const { broken, all } = pictures;
+  const which = all === 1 ? 'Its picture' : `${broken} of ${all} pictures`;
+  return html`<p>${which} cannot be fetched, so players do not see ${broken === 1 ? 'it' : 'them'}.
+<a href="#pictures">See why</a></p>`;
+};
+
 /** Shows why a game is rejected, in the words of its reviewer, and the ways on. */
 const rejectionBanner = (
   id: string,
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   appeals: Appeals,
-  isPaused: boolean,
+  { isPaused, pictures }: Pick<Around, 'isPaused' | 'pictures'>,
 ): SafeHtml => {
-  const said = text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
+  const said = text?.trim()
+    ? html`<blockquote dir="auto">${text}</blockquote>`
+    : html`<p>The reviewer left no note.</p>`;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}<p class="soft">Rejected ${ago(decided_at)}</p></div><div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
+    html`<div class="body">${said}${brokenPictures(pictures)}<p class="soft">Rejected ${ago(decided_at)}</p></div><div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
 ${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
@@ -108,9 +126,11 @@ const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml |
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
-  { appeals, changes, isPaused, isFailing }: Around,
+  { appeals, changes, isPaused, isFailing, pictures }: Around,
 ): SafeHtml => {
-  if (rejection !== null && appeals !== null) return rejectionBanner(id, rejection, appeals, isPaused);
+  if (rejection !== null && appeals !== null) {
+    return rejectionBanner(id, rejection, appeals, { isPaused, pictures });
+  }
   // The card of the game has its package URL.
   const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));
   const since =
@@ -123,6 +143,7 @@ export const answerBanner = (
     isUnknown ? NO_NAME : null,
     rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
     nextStep(answer, rest, isPaused),
+    game?.withdrawn_at === null ? brokenPictures(pictures) : null,
     since,
   ];
   const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');

@@ -32,7 +32,8 @@ const AGAIN_MAX = 20;
 const HERE = '/portal/events';
 const signedIn = { config: { right: 'application' } } as const;
 
-const NO_EVENT = 'No status of your games has changed yet.';
+const NO_EVENT = 'No event yet.';
+const EVENTS_COME = html`An event appears here when the status of a game changes, or a reviewer writes to you.`;
 const ADDRESS = '/portal/events/address';
 const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by <code>event/list</code>, or set an address to
 which the platform posts each of them, signed.`;
@@ -114,6 +115,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       only: EVENT_COLUMNS,
       cells: { ...EVENT_CELLS, state: (event) => deliveryCell(event, webhook) },
       empty: NO_EVENT,
+      hint: EVENTS_COME,
       stacked: 'lines',
       ...(isPulled && { omit: ['state'] }),
     });

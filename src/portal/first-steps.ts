@@ -1,6 +1,7 @@
 /** What the developer of a new application does, until its first game is stored. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { pullForm } from '#src/portal/answer.ts';
 import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
 type Step = { title: string; said: SafeHtml | string | null; isDone: boolean; act?: SafeHtml };
@@ -33,7 +34,7 @@ const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
   html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? DONE : null}</h3>
 <p>${said}</p></div>${act ?? null}</li>`;
 
-/** @param nextRead when the platform reads the list, and how to have it read now */
+/** @param nextRead when the platform reads the list; null if it does not */
 export const firstSteps = (
   check: CheckRow | undefined,
   run: RunRow | undefined,
@@ -47,6 +48,7 @@ export const firstSteps = (
       title: 'The platform reads your list',
       said: run === undefined ? nextRead : html`The last run began ${ago(run.started_at)}`,
       isDone: run !== undefined,
+      ...(run === undefined && nextRead !== null && { act: pullForm() }),
     },
     {
       title: 'Reviewers decide on your games',

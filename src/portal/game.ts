@@ -158,13 +158,14 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const body =
       game === null
         ? html`${happened}${unknown}`
-        : html`<div class="split"><div>${happened}${thread?.shown}${pictures}</div>
+        : html`<div class="split"><div>${happened}${thread?.shown}${pictures?.shown}</div>
 <div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>`;
     const around = {
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
       isFailing,
+      pictures: pictures?.count ?? null,
     };
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {

@@ -9,12 +9,23 @@ import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
+import { pullForm } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { describeNextRead } from '#src/portal/schedule.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
-import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import {
+  ago,
+  clock,
+  gameName,
+  html,
+  link,
+  number,
+  numberUpTo,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -62,27 +73,32 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
 
-const toBegin = (application: ApplicationRow | undefined): SafeHtml =>
-  html`<br>The platform stores them when it reads your list. ${describeNextRead(application)}<br>
-<a class="button primary" href="/portal/checks">Check your webhooks first</a>`;
+/** What the developer of an application without a game reads. */
+const showNone = (application: ApplicationRow | undefined): SafeHtml => {
+  const nextRead = describeNextRead(application);
+  return section(
+    undefined,
+    html`<div class="empty"><p><strong>No game of yours is stored yet.</strong>
+The platform stores them when it reads your list. ${nextRead}</p>${nextRead && pullForm()}
+<p class="actions"><a class="button primary" href="/portal/checks">Check your webhooks first</a></p></div>`,
+  );
+};
 
-/** The games of one tab. @param isEmpty of all tabs */
+/** The games of one tab. */
 const showTab = async (
   sources: Sources,
   application_id: string,
   status: Tab,
   query: unknown,
-  isEmpty: boolean,
 ): Promise<SafeHtml> => {
   const view = { path: '/portal/games', query, limit: PAGE };
-  const empty = isEmpty ? 'No game of yours is stored yet.' : `None of your games is ${status}.`;
+  const empty = `None of your games is ${status}.`;
   const widths = status === 'rejected' ? WIDTHS_WITH_REASON : WIDTHS;
   const shared = {
     linkTo,
     label: 'Games',
     empty,
     widths,
-    ...(isEmpty && { hint: toBegin(await findApplication(sources.sql, application_id)) }),
   };
   if (status === 'withdrawn') {
     const fixed = { application_id };
@@ -138,10 +154,12 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     ]);
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
+    const shownTab = async () =>
+      isEmpty
+        ? showNone(await findApplication(sql, application_id))
+        : showTab(sources, application_id, tab, request.query);
     const games =
-      q === undefined
-        ? await showTab(sources, application_id, tab, request.query, isEmpty)
-        : await showFound(sources, application_id, request.query);
+      q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
     const statusTabs = TABS.map((each) => ({
       url: link('/portal/games', { status: each }),

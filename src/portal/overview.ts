@@ -50,7 +50,7 @@ import {
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
-const GROUPS_SHOWN = 5;
+const GROUPS_SHOWN = 3;
 const signedIn = { config: { right: 'application' } } as const;
 
 /** @param note below the number */
@@ -68,10 +68,8 @@ const runsProblem = (
   const unread = describeUnread(application, run);
   if (unread === null) return [];
   const next =
-    application?.status === 'paused'
-      ? pauseWay(contact)
-      : { url: '/portal/checks', act: 'Check your webhooks' };
-  return [{ title: unread.title, body: unread.said, tone: unread.tone, ...next }];
+    application?.status === 'paused' ? pauseWay(contact) : { url: '/portal/runs', act: 'See the runs' };
+  return [{ title: unread.title, body: unread.said, tone: 'bad', ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
@@ -149,11 +147,12 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' && !isEmpty ? wait : undefined),
     );
+    const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
     const standing = await standingSection(sql, application_id, games.pending);
     const body = isNew
       ? html`${firstSteps(check, run, webhook !== undefined, describeNextRead(application))}${standing}`
       : html`${problemCards([...problems, ...checkProblem(check)])}
-<div class="stats">${cards}${statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn))}</div>
+${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
 <div class="columns tables">${stateSection(application, run, webhook)}${standing}</div>`;
     return sendPortal(reply, {
       title: 'Overview',

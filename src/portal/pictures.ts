@@ -19,6 +19,7 @@ import {
 } from '#src/contract/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
 import { firstLetter } from '#src/lib/printable.ts';
+import type { PictureCount } from '#src/portal/answer.ts';
 import { holderOf } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
 import { ago, badge, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -101,7 +102,7 @@ const awaitedShot = ({ field, url }: Place): SafeHtml =>
 export const picturesSection = async (
   { sql }: Pick<ConsoleOptions, 'sql'>,
   game: GameRow,
-): Promise<SafeHtml | null> => {
+): Promise<{ shown: SafeHtml; count: PictureCount } | null> => {
   const addresses = addressesOf(game);
   if (addresses.length === 0) return null;
   const pictures = await findPictures(sql, addresses);
@@ -125,13 +126,17 @@ export const picturesSection = async (
     const outcome = pictures.get(address)?.outcome ?? null;
     return outcome !== null && outcome !== 'shown';
   }).length;
-  return section(
+  const shown = section(
     'Pictures as the platform has them',
     html`<div class="gallery">${shots}</div><div class="body"><p class="soft">The platform fetches pictures when a
 reviewer is about to look, when it decides, and from time to time afterwards. A picture that cannot be fetched is not shown
 to players.</p></div>`,
-    { aside: broken === 0 ? undefined : badge(`${broken} of ${addresses.length} cannot be fetched`, 'warn') },
+    {
+      id: 'pictures',
+      aside: broken === 0 ? undefined : badge(`${broken} of ${addresses.length} cannot be fetched`, 'warn'),
+    },
   );
+  return { shown, count: { broken, all: addresses.length } };
 };
 
 /** Adds `/portal/picture`. */

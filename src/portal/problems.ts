@@ -4,15 +4,13 @@ import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
 import { NO_GAME } from '#src/contract/words.ts';
-import { failureGroupList } from '#src/lists/failures.ts';
 import { banner, linkButton } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
-import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { gameUrl } from '#src/portal/links.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
-import { listTable } from '#src/site/list-table.ts';
 
 /** A problem, with a link to the page on which the developer can solve it. `isSaid`: that page says no more. */
 export type Problem = {
@@ -22,8 +20,6 @@ export type Problem = {
   url: string;
   act: string;
   isSaid?: boolean;
-  /** Its body is a table, in the full width of its card. */
-  isTable?: boolean;
 };
 
 /** The names stand apart for eyes. */
@@ -74,41 +70,25 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
   ];
 };
 
-/** A row of a list without a game_id is no game. */
-const isRow = ({ operation, example }: Pick<FailureGroup, 'operation' | 'example'>): boolean =>
-  operation === 'query_game_list' && example === NO_GAME;
-
-/** How many games, with one of them where it has no column. */
-const extentCell = ({ operation, games, example }: FailureGroup): SafeHtml | string => {
-  const one = isRow({ operation, example }) ? '1 row' : '1 game';
+/** How many games, with one of them. A row of a list without a game_id is no game. */
+const describeExtent = ({ operation, games, example }: FailureGroup): SafeHtml | string => {
+  const one = operation === 'query_game_list' && example === NO_GAME ? '1 row' : '1 game';
   const extent = games === 1 ? one : `${number(games)} games`;
   if (example === NO_GAME) return extent;
   const name = html`<a class="mono" href="${gameUrl(example)}">${example}</a>`;
-  return html`<span>${extent}${games === 1 ? ':' : ', for example'} ${name}</span>`;
+  return html`${extent}${games === 1 ? ':' : ', for example'} ${name}`;
 };
 
 /** The games that could not be stored, by cause. */
 export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   if (groups.length === 0) return [];
-  const title = 'What could not be stored';
-  const body = listTable(failureGroupList, groups, {
-    linkTo,
-    only: [
-      'reasons',
-      'extent',
-      ...(groups.some(({ example }) => example !== NO_GAME) ? ['example'] : []),
-      'games',
-    ],
-    cells: {
-      reasons: explainFailure,
-      extent: extentCell,
-      games: (group) => (isRow(group) ? '1 row' : number(group.games)),
-    },
-    widths: { example: 'wide' },
-    label: title,
-    stacked: 'lines',
-  });
-  return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures', isTable: true }];
+  const causes = groups.map(
+    (group) => html`<li>${explainFailure(group)}<br><small>${describeExtent(group)}</small></li>`,
+  );
+  const body = html`<ul class="reasons-of">${causes}</ul>`;
+  return [
+    { title: 'What could not be stored', body, tone: 'warn', url: '/portal/runs', act: 'All failures' },
+  ];
 };
 
 /** Rules that did not hold at the last check. */
@@ -140,25 +120,17 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
         },
       ];
 
-const card = (
-  { body, isTable, ...way }: Problem,
-  title: SafeHtml | string,
-  tone: Tone | undefined,
-  kind: string,
-): SafeHtml => {
-  const next = linkButton(way, kind);
-  if (!isTable) return banner(title, body, tone, next);
-  return section(title, html`<div class="next whole"><div>${body}</div>${next}</div>`, { tone });
-};
-
-/** The first problem leads: its button is the next step. The others stand below it. What is red stands before what is not. */
+/** The first problem leads: its button is the next step. The others are rows below it. What is red stands before what is not. */
 export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
   const [first, ...others] = problems.toSorted(
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
   if (first === undefined) return null;
-  const quiet = others.map((each) =>
-    card(each, html`<span class="dot ${each.tone}"></span>${each.title}`, undefined, ''),
+  const { title, body, tone, isSaid } = first;
+  const rows = others.map(
+    (each) => html`<li><div><h3><span class="dot ${each.tone}"></span>${each.title}</h3>${each.body}</div>
+${linkButton(each)}</li>`,
   );
-  return html`${card(first, first.title, first.tone, first.isSaid ? '' : ' primary')}${quiet}`;
+  const more = rows.length === 0 ? null : section(undefined, html`<ul class="problems">${rows}</ul>`);
+  return html`${banner(title, body, tone, linkButton(first, isSaid ? '' : ' primary'))}${more}`;
 };

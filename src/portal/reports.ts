@@ -42,14 +42,13 @@ const RUN_WIDTHS = { updated: 'wider', withdrawn: 'wider' } as const;
 /** What the checks will call. */
 const describeChecks = (
   application: ApplicationRow,
-): SafeHtml => html`<p class="body">Each webhook is called with right and
-with wrong requests. A rule that does not hold is shown with what was expected and what came. Only the report is stored.</p>${facts(
-  [
-    ['query_game_list', mono(application.query_game_list_webhook)],
-    ['query_game_detail', mono(application.query_game_detail_webhook)],
-    ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
-  ],
-)}`;
+): SafeHtml => html`<p class="body">Each webhook is called with valid and
+with invalid requests. A rule that does not hold is shown with what was expected and what was received. Only the report is
+stored.</p>${facts([
+  ['query_game_list', mono(application.query_game_list_webhook)],
+  ['query_game_detail', mono(application.query_game_detail_webhook)],
+  ['query_cp_kyc', mono(application.query_cp_kyc_webhook)],
+])}`;
 
 /** What a report says, first of all. */
 const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } => {
@@ -140,7 +139,7 @@ last ${ago(failure.last_at)}</small>`;
       ],
       cells: { why: whyCell, outcome: outcomeCell(folded) },
       empty: 'There has been no run yet.',
-      hint: html`<br>${nextRead && html`${nextRead}<br>`}
+      hint: html`${nextRead && html`${nextRead}<br>`}
 <a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
       stacked: 'lines',
     });
@@ -149,7 +148,7 @@ last ${ago(failure.last_at)}</small>`;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${unread && banner(unread.title, unread.said, unread.tone, act)}${isSaid ? null : failed}
+      body: html`${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
 ${isNew ? null : html`<h2 class="sub">Runs</h2>${runs.filters}`}${runTable}`,
       lead: html`A run reads your list and the details that changed. A failure ends when its game is stored.
 ${next && html`<br>Next run ${due(next)}`}`,

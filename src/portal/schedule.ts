@@ -32,14 +32,13 @@ export const nextRunAt = (application: ApplicationRow | undefined, now = Date.no
     ? new Date(now + untilNextRun(application.application_id, application, now))
     : null;
 
-/** Says when the list is read next, and how to have it read now. @returns null if the application is paused */
+/** Says when the list is read next. @returns null if the application is paused */
 export const describeNextRead = (application: ApplicationRow | undefined): SafeHtml | null => {
   const now = Date.now();
   const at = nextRunAt(application, now);
   if (at === null) return null;
   const waitMs = at.getTime() - now;
-  return html`The next read of your list is due in ${spellWait(waitMs).replaceAll(' ', '\u00a0')}. To bring in a game before then, search
-for its <code>game_id</code>, and pull it.`;
+  return html`The next read of your list is due in ${spellWait(waitMs).replaceAll(' ', '\u00a0')}.`;
 };
 
 /** Explains why a run ended as it did, without codes and the advice for operators. */
@@ -77,7 +76,7 @@ const ENDS = {
 export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
-): { title: string; said: SafeHtml; tone: 'bad' | 'warn' } | null => {
+): { title: string; said: SafeHtml } | null => {
   const why = run && whyCell(run);
   const outcome = run?.outcome;
   const end = outcome === 'failed' || outcome === 'abandoned' ? ENDS[outcome] : null;
@@ -88,14 +87,12 @@ export const describeUnread = (
     return {
       title: UNREAD,
       said: describePause(application, last || null),
-      tone: 'bad',
     };
   if (application.failing_since !== null)
     return {
       title: 'Your runs do not succeed',
       said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}</p>`,
-      tone: 'bad',
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   if (run?.outcome !== 'failed') return null;
@@ -105,6 +102,5 @@ Next run ${due(application.next_attempt_at)}</p>`,
     said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
       next && html`<br>Next run ${due(next)}`
     }</p>`,
-    tone: 'warn',
   };
 };

@@ -20,7 +20,7 @@ const KYC_SENTENCES: Record<KycState, string> = {
 const describeKyc = (state: KycState): SafeHtml => html`${badge(state)} ${KYC_SENTENCES[state]}`;
 
 const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string => {
-  if (verdict === undefined) return 'The platform has given none yet.';
+  if (verdict === undefined) return 'None yet.';
   const { state, text, decided_at, expires_at, ended_at } = verdict;
   const said = text === null ? null : html`<p dir="auto">${text}</p>`;
   if (state === 'standing')
@@ -49,10 +49,10 @@ export const standingSection = async (
   ]);
   const obstacle = describeObstacle(standing, pending);
   return section(
-    'You, as the platform knows you',
+    'Identity check (KYC)',
     facts([
-      ['KYC record', describeKyc(kyc?.state ?? 'pending')],
-      ['KYC verdict', describeVerdict(standing.verdict)],
+      ['Record', describeKyc(kyc?.state ?? 'pending')],
+      ['Verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),
   );

@@ -218,7 +218,8 @@ export const forApplication = (timeline: Timeline): Timeline => {
     },
     entries: entries.map((each) => {
       const { by: _by, note: _note, ...entry } = each;
-      return each === last ? { ...entry, text: `Rejected at revision ${each.revision}.` } : entry;
+      if (each === last) return { ...entry, text: `Rejected at revision ${each.revision}.` };
+      return each.kind === 'appealed' ? { ...entry, text: 'You appealed the rejection.' } : entry;
     }),
   };
 };

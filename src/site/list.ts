@@ -140,7 +140,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     pager: pages,
     body: ({ title, hint, shown = rows, empty: own = list.empty, ...options }) => {
       const said = sentenceOf(own);
-      const empty = hint === undefined ? said : html`${said} ${hint}`;
+      const empty = hint === undefined ? said : html`<strong>${said}</strong> ${hint}`;
       const rowsShown = listTable(list, shown, { ...options, heads, empty });
       return html`${section(title, rowsShown, { aside: count ?? undefined })}${pages}`;
     },

@@ -18,7 +18,7 @@ export const threadEntries = (
   nameOf: (entry: ThreadEntry) => string,
 ): SafeHtml =>
   entries.length === 0
-    ? nothing('Nothing is written about this game.')
+    ? nothing('No message yet.')
     : html`<ol class="timeline thread">${entries.map((entry) => {
         const [word, tone] = KINDS[entry.kind];
         const writer = html`<strong dir="auto">${nameOf(entry)}</strong>`;

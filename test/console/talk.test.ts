@@ -118,7 +118,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await rui.keyboard.press('Control+Enter');
     await rui.getByText('The rejection is overturned: the game is passed.').waitFor();
     await developer.goto(at('/portal/game?id=g-0'));
-    await developer.getByText('The game is live').waitFor();
+    await developer.getByRole('heading', { name: 'The game is live' }).waitFor();
     expect((await findGame(sql, won))?.audit_status).toBe('passed');
     await developer.getByText('The register has it.').waitFor();
 

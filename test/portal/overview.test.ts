@@ -38,7 +38,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
     'role="search"',
     'Information is missing or incomplete</strong>: <span><a href="/portal/game?id=one" dir="auto">Kite one</a>',
     'game_icon.0 is not an http or https address',
-    '<a href="/portal/game?id=broken">',
+    '<small>1 game: <a class="mono" href="/portal/game?id=broken">',
     'Deliveries fail: No connection, or it closed before the answer began.',
     '<span>withdrawn</span>',
   ].map((part) => first.indexOf(part));
