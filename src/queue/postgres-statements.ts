@@ -11,7 +11,8 @@ const SCHEDULER_BYTES_MAX = 20_000;
 
 /**
  * Counts the text of a row, because a value that another table keeps compressed has a small `pg_column_size`. BullMQ casts
- * settings of a queue to numbers whenever it adds or fetches a job.
+ * settings of a queue to numbers whenever it adds or fetches a job. At most 0 jobs at once, or at most one in a month, would
+ * stop a queue that is called running.
  */
 export const LIMIT_ROWS = `do $$ declare of_table text; begin
   for of_table in
@@ -24,7 +25,9 @@ export const LIMIT_ROWS = `do $$ declare of_table text; begin
   if not exists (select from pg_constraint where conname = 'id_size' and conrelid = 'job'::regclass) then
     alter table job add constraint id_size check (octet_length(id) <= ${ID_BYTES_MAX}) not valid;
     alter table meta add constraint numbers check (value ~ case
-      when field in ('opts.maxLenEvents', 'concurrency', 'max', 'duration') then '^\\d{1,9}$'
+      when field = 'opts.maxLenEvents' then '^\\d{1,9}$'
+      when field in ('concurrency', 'max') then '^[1-9]\\d{0,8}$'
+      when field = 'duration' then '^\\d{1,5}$'
       when field = 'stalled-check' then '^\\d{1,15}$' else '' end) not valid;
   end if;
 end $$`;

@@ -20,7 +20,7 @@ const startStolen = async (role: DatabaseRole, stack: AsyncDisposableStack) => {
   return { fleet, login };
 };
 
-test('Postgres keeps no setting of a queue that BullMQ cannot read as a number: jobs are added and taken', async () => {
+test('Postgres keeps no setting of a queue that BullMQ cannot read as a number, or by which it takes no job: jobs are added and taken', async () => {
   await using stack = new AsyncDisposableStack();
   const { fleet, login } = await startStolen('media', stack);
   const { name } = deliverEvent;
@@ -33,6 +33,13 @@ test('Postgres keeps no setting of a queue that BullMQ cannot read as a number: 
       await expect(forge(field, value), `${field} ${value}`).rejects.toMatchObject({ code: CHECK_VIOLATION });
     await forge(field, null);
   }
+  // By each of these a queue would start no job, and be called running.
+  for (const [field, value] of [
+    ['concurrency', '0'],
+    ['max', '0'],
+    ['duration', '100000'],
+  ] as const)
+    await expect(forge(field, value), field).rejects.toMatchObject({ code: CHECK_VIOLATION });
   await forge('stalled-check', '1');
   expect(await fleet.backend.freeMisdatedLocks()).toBe(0);
   expect(await login`select from bullmq.meta where field = 'stalled-check'`).toEqual([]);
