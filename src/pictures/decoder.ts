@@ -42,6 +42,8 @@ const RSS_MAX_BYTES = 192 * 1024 * 1024;
 const DECODING_MAX_BYTES = 300 * 1024 * 1024;
 const WATCH_MS = 20;
 const PAGE_BYTES = 4_096;
+/** A decoder starts one for each core at most. The kernel keeps some 30 KB for each, which no size of the process includes. */
+const THREADS_MAX = 256;
 
 /** An idle process ends after this time. */
 const IDLE_MS = 30_000;
@@ -72,13 +74,19 @@ export const spawnDecoder = (program = PROGRAM, args: readonly string[] = []): D
 };
 
 /**
- * @returns 0 if the process has ended, or this is not Linux. Infinity if its main thread has ended: the others may go on, and
- *   Linux shows none of their memory
+ * @returns 0 if the process has ended, or this is not Linux. Infinity if it has too many threads, or its main thread has ended:
+ *   the others may go on, and Linux shows none of their memory
  */
 const readRss = async ({ pid }: DecoderProcess): Promise<number> => {
-  const text = await readFile(`/proc/${pid}/statm`, 'utf8').catch(() => undefined);
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (text === undefined) return 0;
-  return Number(text.split(' ')[1]) * PAGE_BYTES || Number.POSITIVE_INFINITY;
+  // The fields that follow the name of the program, from the state on (proc_pid_stat(5)).
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [threads = 0, pages = 0] = [fields[17], fields[21]];
+  return threads > THREADS_MAX ? Number.POSITIVE_INFINITY : pages * PAGE_BYTES || Number.POSITIVE_INFINITY;
 };
 
 /** Kills a process that needs too much memory, also between two pictures. */

@@ -54,6 +54,11 @@ test('a decoder that a picture has taken over is killed for its memory between t
   await until('it is killed', () => decoder.pid() === undefined);
 });
 
+test('a decoder of many threads is killed, because the system needs memory for each', async () => {
+  const decoder = takenOver('from a thousand threads', 600_000);
+  expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });
+});
+
 test('a decoder whose main thread has ended is killed, because the system shows no memory of the others', async () => {
   const decoder = takenOver('nothing more from its main thread', 600_000);
   expect(await decode(decoder)).toEqual({ outcome: 'undecodable' });

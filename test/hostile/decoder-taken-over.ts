@@ -51,6 +51,14 @@ const WAYS: Record<string, () => void> = {
     write(broken);
     for (const kept: Buffer[] = []; ; ) kept.push(Buffer.alloc(10_000_000, 1));
   },
+  'from a thousand threads': () => {
+    const { lib, functions } = dlopen(null, {
+      pthread_create: { arguments: ['buffer', 'u64', 'u64', 'u64'], return: 'i32' },
+    });
+    for (let left = 1_000; left > 0; left -= 1)
+      functions.pthread_create(Buffer.alloc(8), 0n, lib.getSymbol('pause'), 0n);
+    for (;;) readSync(0, Buffer.alloc(65_536));
+  },
   'nothing more from its main thread': () => {
     const { syscall } = dlopen(null, { syscall: { arguments: ['i64', 'i64'], return: 'i64' } }).functions;
     syscall(process.arch === 'x64' ? 60n : 93n, 0n);
