@@ -30,7 +30,6 @@ const ALLOWED: Readonly<Record<string, Numbers>> = {
   writev: [20, 66],
   sched_yield: [24, 124],
   mremap: [25, 216],
-  madvise: [28, 233],
   nanosleep: [35, 101],
   getpid: [39, 172],
   sendmsg: [46, 211],
@@ -72,8 +71,10 @@ const CLONE3 = 435;
 const IO_URING_SETUP = 425;
 /** Allowed for flags of descriptors only: commands up to F_SETFL. */
 const FCNTL = [72, 25] as const;
-
 const F_SETFL = 4;
+/** Allowed up to the advice that moves no memory to the swap, where no size of the process includes it. */
+const MADVISE = [28, 233] as const;
+const MADV_COLD = 20;
 
 const ARCHITECTURES = {
   x64: { audit: 0xc000003e, seccomp: 317 },
@@ -82,7 +83,9 @@ const ARCHITECTURES = {
 
 // Classic BPF (linux/filter.h) on struct seccomp_data: the number of the call, the architecture, the arguments.
 const [LOAD, IF_EQUAL, IF_GREATER, IF_SET, RETURN] = [0x20, 0x15, 0x25, 0x45, 0x06];
-const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT, FOURTH_ARGUMENT] = [0, 4, 16, 24, 40];
+const [NUMBER, ARCHITECTURE, FIRST_ARGUMENT, SECOND_ARGUMENT, THIRD_ARGUMENT, FOURTH_ARGUMENT] = [
+  0, 4, 16, 24, 32, 40,
+];
 const [ALLOW, KILL] = [0x7fff0000, 0x80000000];
 const failWith = (errno: number): number => 0x50000 | errno;
 const [EPERM, ENOSYS] = [1, 38];
@@ -96,6 +99,15 @@ const instruction = (code: number, value: number, ifTrue = 0, ifFalse = 0): Buff
   return bytes;
 };
 
+/** Allows a call whose argument is at most this number. */
+const allowUpTo = (number: number, argument: number, most: number): Buffer[] => [
+  instruction(IF_EQUAL, number, 0, 4),
+  instruction(LOAD, argument),
+  instruction(IF_GREATER, most, 0, 1),
+  instruction(RETURN, failWith(EPERM)),
+  instruction(RETURN, ALLOW),
+];
+
 const confinement = (column: Column): Buffer[] => [
   ...Object.values(ALLOWED)
     .flatMap((numbers) => numbers[column] ?? [])
@@ -107,15 +119,14 @@ const confinement = (column: Column): Buffer[] => [
   instruction(RETURN, ALLOW),
   instruction(IF_EQUAL, CLONE3, 0, 1),
   instruction(RETURN, failWith(ENOSYS)),
-  instruction(IF_EQUAL, CLONE[column], 0, 3),
+  instruction(IF_EQUAL, CLONE[column], 0, 4),
   instruction(LOAD, FIRST_ARGUMENT),
-  instruction(IF_SET, CLONE_THREAD, 0, 4),
-  instruction(RETURN, ALLOW),
-  instruction(IF_EQUAL, FCNTL[column], 0, 2),
-  instruction(LOAD, SECOND_ARGUMENT),
-  instruction(IF_GREATER, F_SETFL, 0, 1),
+  instruction(IF_SET, CLONE_THREAD, 1),
   instruction(RETURN, failWith(EPERM)),
   instruction(RETURN, ALLOW),
+  ...allowUpTo(FCNTL[column], SECOND_ARGUMENT, F_SETFL),
+  ...allowUpTo(MADVISE[column], THIRD_ARGUMENT, MADV_COLD),
+  instruction(RETURN, failWith(EPERM)),
 ];
 
 const PR_SET_NO_NEW_PRIVS = 38;

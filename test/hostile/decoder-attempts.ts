@@ -24,6 +24,8 @@ const SIGCONT = 18;
 const GIB = 1024 ** 3;
 const [READ, WRITE, SHARED, PRIVATE, ANONYMOUS] = [1, 2, 0x01, 0x02, 0x20];
 const [NO_RESERVE, HUGE] = [0x4000, 0x40000];
+const PAGE_OUT = 21;
+const memory = Buffer.alloc(64 * 1024);
 const map = (length: number, access: number, flags: number): Promise<void> =>
   call(isX64 ? 9 : 222, 0, length, access, flags | ANONYMOUS | NO_RESERVE);
 
@@ -41,6 +43,8 @@ const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'open a descriptor of it': () => call(434, parent),
   'have memory that its size does not show': () => map(GIB, READ | WRITE, SHARED),
   'have huge pages, which its size does not show either': () => map(GIB / 2, READ | WRITE, PRIVATE | HUGE),
+  'move memory to where its size does not show it either': () =>
+    call(isX64 ? 28 : 233, getRawPointer(memory) & -4096n, 4_096, PAGE_OUT),
   'read pages until their table fills the memory': () => map(256 * GIB, READ, PRIVATE),
   'wait for many descriptors at once, for each of which the system needs memory': () =>
     call(isX64 ? 271 : 73, getRawPointer(Buffer.alloc(512 * 8)), 512, getRawPointer(Buffer.alloc(16))),

@@ -22,6 +22,7 @@ const ALL = [
   'open a descriptor of it',
   'have memory that its size does not show',
   'have huge pages, which its size does not show either',
+  'move memory to where its size does not show it either',
   'read pages until their table fills the memory',
   'wait for many descriptors at once, for each of which the system needs memory',
   'make a socket past Node',
