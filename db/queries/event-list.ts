@@ -26,12 +26,13 @@ export type EventFilter = {
   application_id?: string | undefined;
   type?: EventRow['type'] | undefined;
   state?: (typeof EVENT_STATES)[number] | undefined;
+  since?: Date | undefined;
 };
 
 /** Reads one page of the events. */
 export const listEventPage = (
   sql: Queryable,
-  { application_id, type, state }: EventFilter,
+  { application_id, type, state, since }: EventFilter,
   page: ListPage<'created_at'>,
 ) =>
   readListPage<EventItem>(sql, page, {
@@ -41,6 +42,7 @@ export const listEventPage = (
     from: sql`events e left join event_deliveries d using (event_id) ${where(sql, [
       application_id !== undefined && sql`e.application_id = any (array[${application_id}])`,
       type && sql`e.type = ${type}`,
+      since && sql`e.created_at >= ${since}`,
       state && (state === 'pulled' ? sql`d.state is null` : sql`d.state = ${state}`),
     ])}`,
     // Ids are UUIDs of version 7, so the primary key has the order of the times.

@@ -56,10 +56,10 @@ export type RejectionCount = {
   label: string | null;
   games: number;
   text: string | null;
-  named: { application_game_id: string; game_name: string; appeal: AppealState }[];
+  named: { application_game_id: string; game_name: string; text: string | null; appeal: AppealState }[];
 };
 
-/** Counts the rejected games of an application by reason, with a text of one of them, and names up to three. */
+/** Counts the rejected games of an application by reason, with a text that all of them share, and names up to three. */
 export const countRejections = (sql: Queryable, application_id: string) =>
   sql<RejectionCount[]>`
     with rejected as (
@@ -70,7 +70,7 @@ export const countRejections = (sql: Queryable, application_id: string) =>
       select g.*, d.text, r.code, r.label, count(*) over (partition by r.code) as games
       from rejected g cross join lateral standing_decision(g.game_id) d left join reasons r on r.code = d.reason
     )
-    select g.label, count(*)::int as games, max(g.text) as text,
-           coalesce(jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name,
+    select g.label, count(*)::int as games, case when count(g.text) = count(*) and min(g.text) = max(g.text) then max(g.text) end as text,
+           coalesce(jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name, 'text', g.text,
              'appeal', ${appealState(sql)})) filter (where g.games <= ${NAMED_MAX}), '[]') as named
     from decided g group by g.code, g.label order by games desc, g.code`;

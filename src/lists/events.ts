@@ -10,7 +10,7 @@ import { listSubscriptionPage, SUBSCRIPTION_SORTS } from '#db/queries/subscripti
 import { count, time } from '#src/contract/documents.ts';
 import { EVENT_TYPES, EVENT_WEBHOOK_STATUSES, STREAM_TYPES } from '#src/contract/words.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
-import { choice, onlyApplication } from '#src/lists/filters.ts';
+import { choice, onlyApplication, since } from '#src/lists/filters.ts';
 import { defineList } from '#src/lists/list.ts';
 
 const stateOf = ({ state }: EventItem): string => state ?? 'pulled';
@@ -53,6 +53,7 @@ export const deliveryList = defineList({
       title: 'Delivery',
       description: 'only deliveries in this state',
     }),
+    since: since(),
   }),
   sorts: ['created_at'],
   order: '-created_at',

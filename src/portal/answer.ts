@@ -52,8 +52,17 @@ type Around = {
 export type PictureCount = { broken: number; all: number };
 type Appeals = NonNullable<Around['appeals']>;
 
+const ID_SHOWN = 24;
+
 const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
+
+/** Names the id, because what was searched for may be a name. */
+const pullUnknown = (id: string): SafeHtml => {
+  const shown = id.length > ID_SHOWN ? `${id.slice(0, ID_SHOWN).toWellFormed()}…` : id;
+  const label = html`<span>Pull <span class="mono" dir="auto">${shown}</span></span>`;
+  return action('/portal/game', label, { fields: { id }, kind: 'primary' });
+};
 
 /** A form that pulls a game which is in no list of the portal. */
 export const pullForm = (): SafeHtml => html`<form method="post" action="/portal/game" class="pull">
@@ -77,11 +86,12 @@ content is reviewed, and the appeal ends with that decision.</p>
 };
 
 /** Says what its developer can mend before a reviewer looks. */
-const brokenPictures = (pictures: PictureCount | null): SafeHtml | null => {
+const brokenPictures = (pictures: PictureCount | null, isLive: boolean): SafeHtml | null => {
   if (pictures === null || pictures.broken === 0) return null;
   const { broken, all } = pictures;
   const which = all === 1 ? 'Its picture' : `${broken} of ${all} pictures`;
-  return html`<p>${which} cannot be fetched, so players do not see ${broken === 1 ? 'it' : 'them'}.
+  const them = broken === 1 ? 'that picture' : 'those pictures';
+  return html`<p>${which} cannot be fetched, so ${isLive ? 'players' : 'reviewers'} do not see ${them}.
 <a href="#pictures">See why</a></p>`;
 };
 
@@ -97,7 +107,7 @@ const rejectionBanner = (
     : html`<p>The reviewer left no note.</p>`;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}${brokenPictures(pictures)}<p class="soft">Rejected ${ago(decided_at)}</p></div><div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
+    html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div><div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
 ${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
@@ -112,7 +122,8 @@ const splitAnswer = (text: string): readonly [title: string, rest: string] => {
 const changedFields = (changes: readonly string[]): SafeHtml | null =>
   changes.length === 0 ? null : html`<p>What changed: <span class="mono">${changes.join(', ')}</span></p>`;
 
-const NO_NAME = html`<p>If you searched for a name, none of your stored games has it: check its spelling.</p>`;
+const NOT_FOUND = 'No stored game has this name or game_id';
+const NO_NAME = html`<p>If it is a name, check its spelling.</p>`;
 const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 
 /** Says what a developer may expect. The command line does not have this sentence. */
@@ -131,21 +142,23 @@ export const answerBanner = (
   if (rejection !== null && appeals !== null) {
     return rejectionBanner(id, rejection, appeals, { isPaused, pictures });
   }
+  const isUnknown = answer.code === 'not_pulled' || answer.code === 'not_listed';
   // The card of the game has its package URL.
-  const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));
+  const [title, rest] = splitAnswer(
+    `${isUnknown ? `${NOT_FOUND}. ` : ''}${answer.text.replace(NO_PACKAGE, '')}`,
+  );
   const since =
     answer.at === null || game === null
       ? null
       : html`<p class="soft">${BEGAN[answer.code]} ${ago(answer.at)}</p>`;
-  const isUnknown = answer.code === 'not_pulled' || answer.code === 'not_listed';
   const said = [
     changedFields(changes),
     isUnknown ? NO_NAME : null,
     rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
     nextStep(answer, rest, isPaused),
-    game?.withdrawn_at === null ? brokenPictures(pictures) : null,
+    game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
   ];
-  const pull = isPaused ? null : pullButton(id, game === null ? 'primary' : '');
+  const pull = isPaused ? null : game === null ? pullUnknown(id) : pullButton(id);
   return banner(title, html`${said}`, answerTone(answer, isFailing), pull);
 };

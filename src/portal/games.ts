@@ -79,8 +79,8 @@ const showNone = (application: ApplicationRow | undefined): SafeHtml => {
   return section(
     undefined,
     html`<div class="empty"><p><strong>No game of yours is stored yet.</strong>
-The platform stores them when it reads your list. ${nextRead}</p>${nextRead && pullForm()}
-<p class="actions"><a class="button primary" href="/portal/checks">Check your webhooks first</a></p></div>`,
+The platform stores them when it reads your list. ${nextRead}</p>
+<p class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a></p>${nextRead && pullForm()}</div>`,
   );
 };
 

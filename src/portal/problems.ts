@@ -25,12 +25,17 @@ export type Problem = {
 /** The names stand apart for eyes. */
 const COMMA = html`<span class="hidden">, </span>`;
 
+const quote = (text: string | null): SafeHtml | null =>
+  text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
+
+/** @param isShared its note stands above */
 const namedGame = (
-  { application_game_id, game_name, appeal }: RejectionCount['named'][number],
+  { application_game_id, game_name, appeal, text }: RejectionCount['named'][number],
   n: number,
+  isShared: boolean,
 ): SafeHtml => {
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
-  return html`${n === 0 ? null : COMMA}<span>${name}${appealBadge(appeal)}</span>`;
+  return html`${n === 0 ? null : COMMA}<span>${name}${appealBadge(appeal)}</span>${isShared ? null : quote(text)}`;
 };
 
 /** A game whose appeal waits needs nothing from its developer. */
@@ -45,8 +50,9 @@ const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
 const isAnswered = ({ named }: RejectionCount): boolean => named.length > 0 && named.every(waits);
 
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
-<strong dir="auto">${label ?? 'no reason given'}</strong>: ${named.length > 0 ? named.map(namedGame) : `${number(games)} games`}
-${text === null || text === '' ? null : html`<blockquote dir="auto">${text}</blockquote>`}</li>`;
+<strong dir="auto">${label ?? 'no reason given'}</strong>: ${quote(text)}${
+  named.length > 0 ? named.map((each, n) => namedGame(each, n, text !== null)) : `${number(games)} games`
+}</li>`;
 
 /** Says how many checks found a rule that does not hold. */
 export const countBroken = (failed: number): string =>

@@ -20,7 +20,7 @@ detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this 
 
 /** How soon the platform sees a game that it does not have. */
 export const NEW_GAME = html`The platform sees a new game when it next reads your list, or within a minute after
-<em>Pull this game now</em> or a call of <code>POST /open-api/game/refresh</code>.`;
+you pull it here or call <code>POST /open-api/game/refresh</code>.`;
 
 /** Describes how often it reads, in one line. */
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>

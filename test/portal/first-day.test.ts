@@ -1,8 +1,11 @@
 // The portal of a developer whose application has no game yet.
 import { expect, test } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { closeRun } from '#db/queries/runs.ts';
+import { arrive } from '#test/portal/developer.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { addApplication, addToken } from '#test/support/factories.ts';
+import { addApplication, addToken, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -34,3 +37,54 @@ test.runIf(hasBrowser())(
     expect(problems).toEqual([]);
   },
 );
+
+test('a new developer reads what comes next, until the first game is stored; an application that is paused, who resumes it', async () => {
+  const { sql } = database;
+  const { page, said } = await arrive(sql, served.url, 'new');
+  const steps = async () => {
+    const shown = await page('/portal');
+    return [...shown.matchAll(/<li( class="done")?><div><h3>([^<]*)/g)].map(([, done, title]) =>
+      done === undefined ? title : `${title}: done`,
+    );
+  };
+  const [token, ...others] = await steps();
+  expect(token).toBe('Get an API token: done');
+  expect(others).toHaveLength(4);
+  expect(others[0]).toBe('Check your webhooks');
+  expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
+  expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
+  for (const path of ['', '/games', '/runs'])
+    expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+\u00a0\w+\./);
+  for (const path of ['', '/games'])
+    expect(await page(`/portal${path}`), 'a game is pulled by its id').toMatch(
+      /<form method="post" action="\/portal\/game" class="pull">/,
+    );
+  expect(await said('/portal/game', { id: 'not-listed-yet' })).toMatch(
+    /^good The game is not stored, so your list is read now/,
+  );
+  expect(await page('/portal/runs')).not.toContain('No open failures');
+  expect(await page('/portal/checks')).toContain('Your webhooks have not been checked yet');
+  await said('/portal/checks', { act: 'check' });
+  expect(await page('/portal')).toContain('<p>The checks began <time');
+  await sql`update application_checks set finished_at = now(), passed = 1 where application_id = 'new'`;
+  expect((await steps())[1]).toBe('Check your webhooks: done');
+  expect(await page('/portal/checks')).toContain('Every rule that was checked holds');
+  await sql`update application_checks set failed = 2 where application_id = 'new'`;
+  expect((await steps())[1]).toBe('Check your webhooks');
+  expect(await page('/portal/checks')).toContain('2 checks of your webhooks failed');
+  await closeRun(sql, await anOpenRun(sql, 'new'), { outcome: 'succeeded', reason: null });
+  expect((await steps())[2]).toBe('The platform reads your list: done');
+  expect(await page('/portal/runs')).toContain('<h2>No open failures</h2>');
+
+  await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
+  const paused = await page('/portal');
+  expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
+  expect(paused).toContain("Only the platform's operators resume it.");
+  expect(paused).toContain(', before the pause');
+  const runs = await page('/portal/runs');
+  expect(runs).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
+  expect(runs).not.toContain('No open failures');
+  await sql`update applications set status = 'active' where application_id = 'new'`;
+  await upsertGames(sql, 'new', [fetchedGame({ game_id: 'first' })]);
+  expect(await steps()).toEqual([]);
+});

@@ -215,11 +215,11 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
-  expect(await head('none')).toEqual(['not stored', 'info: The platform has not stored this game']);
+  expect(await head('none')).toEqual(['not stored', 'info: No stored game has this name or game_id']);
   const none = await page('/portal/game?id=none');
   expect(none).not.toContain('<h2>Timeline</h2>');
   expect(none).toContain('<h1><span class="mono">none</span></h1>');
-  expect(none, 'who looked for a name').toContain('none of your stored games has it: check its spelling');
+  expect(none, 'who looked for a name').toContain('If it is a name, check its spelling.');
   await sql`update applications set failing_since = now() where application_id = 'ivy'`;
-  expect((await head('none'))[1]).toBe('warn: The platform has not stored this game');
+  expect((await head('none'))[1]).toBe('warn: No stored game has this name or game_id');
 });

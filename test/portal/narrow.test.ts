@@ -70,11 +70,12 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     await page.goto(new URL('/portal/events', served.url).href);
     // With the room above and below it.
     expect((await page.locator('tr[data-item]').boundingBox())?.height).toBeLessThan(lines * 21 + 22);
-    // An id is only copied here.
+    // An id is its end here, and copied whole.
     const id = page.locator('tr[data-item] copy-text');
     const copy = id.getByRole('button', { name: /^Copy [\da-f-]{36}$/ });
     await copy.waitFor();
-    expect(await id.locator('span').last().isVisible()).toBe(false);
+    expect(await id.locator('span').first().isVisible()).toBe(false);
+    expect(await id.locator('span').last().isVisible()).toBe(true);
     // Its time ends at the edge of its row, and on a phone the button below it, too.
     const rights = await page
       .locator('tr[data-item]')

@@ -67,9 +67,33 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   expect(await page('/portal'), 'what needs its developer comes first').toMatch(/id=two".*id=one"/s);
   for (const id of ['three', 'four']) await reject(id);
   const many = await page('/portal');
-  expect(many).toContain('Information is missing or incomplete</strong>: 4 games');
+  expect(many).toMatch(/Information is missing or incomplete<\/strong>:\s+4 games/);
   expect(many).toContain(
     '<a class="button primary" href="/portal/games?status=rejected">All rejected games</a>',
+  );
+});
+
+test('the note of a rejection stands below its game, or above all games that share it', async () => {
+  const { sql } = database;
+  const ids = ['r-1', 'r-2', 'r-3'];
+  const { page } = await arrive(
+    sql,
+    portal.url,
+    'rowan',
+    ids.map((game_id) => ({ game_id })),
+  );
+  const games = await sql<{ game_id: string; application_game_id: string }[]>`
+    select game_id, application_game_id from games where application_id = 'rowan'`;
+  for (const { game_id, application_game_id: id } of games) {
+    const [reason, text] =
+      id === 'r-3' ? (['rights', 'Whose is it?'] as const) : (['incomplete', id] as const);
+    await decideGame(sql, { game_id, audit_status: 'rejected', reason, text: `Note: ${text}` });
+  }
+  const shown = await page('/portal');
+  for (const id of ['r-1', 'r-2'])
+    expect(shown).toMatch(new RegExp(`id=${id}".{1,80}</span><blockquote dir="auto">Note: ${id}<`, 's'));
+  expect(shown).toMatch(
+    /in doubt<\/strong>: <blockquote dir="auto">Note: Whose is it\?<\/blockquote>.{1,60}id=r-3/s,
   );
 });
 
@@ -189,49 +213,4 @@ test('an address without a page keeps the navigation of a developer, and leads t
   expect(await answer.text()).toContain('<nav aria-label="Main">');
   const unknown = await fetch(`${portal.url}/portal/nowhere`, { redirect: 'manual' });
   expect(unknown.headers.get('location')).toBe('/portal/sign-in');
-});
-
-test('a new developer reads what comes next, until the first game is stored; an application that is paused, who resumes it', async () => {
-  const { sql } = database;
-  const { page, said } = await arrive(sql, portal.url, 'new');
-  const steps = async () => {
-    const shown = await page('/portal');
-    return [...shown.matchAll(/<li( class="done")?><div><h3>([^<]*)/g)].map(([, done, title]) =>
-      done === undefined ? title : `${title}: done`,
-    );
-  };
-  const [token, ...others] = await steps();
-  expect(token).toBe('Get an API token: done');
-  expect(others).toHaveLength(4);
-  expect(others[0]).toBe('Check your webhooks');
-  expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
-  expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
-  for (const path of ['', '/games', '/runs'])
-    expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+\u00a0\w+\./);
-  expect(await page('/portal'), 'there is no such button').not.toContain('Pull this game now');
-  expect(await page('/portal/runs')).not.toContain('No open failures');
-  expect(await page('/portal/checks')).toContain('Your webhooks have not been checked yet');
-  await said('/portal/checks', { act: 'check' });
-  expect(await page('/portal')).toContain('<p>The checks began <time');
-  await sql`update application_checks set finished_at = now(), passed = 1 where application_id = 'new'`;
-  expect((await steps())[1]).toBe('Check your webhooks: done');
-  expect(await page('/portal/checks')).toContain('Every rule that was checked holds');
-  await sql`update application_checks set failed = 2 where application_id = 'new'`;
-  expect((await steps())[1]).toBe('Check your webhooks');
-  expect(await page('/portal/checks')).toContain('2 checks of your webhooks failed');
-  await closeRun(sql, await anOpenRun(sql, 'new'), { outcome: 'succeeded', reason: null });
-  expect((await steps())[2]).toBe('The platform reads your list: done');
-  expect(await page('/portal/runs')).toContain('<h2>No open failures</h2>');
-
-  await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
-  const paused = await page('/portal');
-  expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
-  expect(paused).toContain("Only the platform's operators resume it.");
-  expect(paused).toContain(', before the pause');
-  const runs = await page('/portal/runs');
-  expect(runs).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
-  expect(runs).not.toContain('No open failures');
-  await sql`update applications set status = 'active' where application_id = 'new'`;
-  await upsertGames(sql, 'new', [fetchedGame({ game_id: 'first' })]);
-  expect(await steps()).toEqual([]);
 });
