@@ -3204,6 +3204,11 @@ CREATE TRIGGER games_pass_update BEFORE UPDATE OF audit_status, withdrawn_at ON 
   WHEN (new.audit_status = 'passed'::text AND (old.audit_status <> 'passed'::text OR old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL))
   EXECUTE FUNCTION check_pass();
 
+CREATE TRIGGER games_removed BEFORE UPDATE OF withdrawn_at ON games
+  FOR EACH ROW
+  WHEN (old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL AND is_removed(new.application_id))
+  EXECUTE FUNCTION refuse_to_roles('bring back games of a removed application');
+
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
   WHEN (old.audit_status IS DISTINCT FROM new.audit_status OR (old.withdrawn_at IS NULL) IS DISTINCT FROM (new.withdrawn_at IS NULL) OR old.revision IS DISTINCT FROM new.revision)

@@ -2088,6 +2088,11 @@ as $$
   select status = 'removed' from applications where application_id = of_application
 $$;
 
+-- A game comes back by a listing, and a removed application has none.
+create trigger games_removed before update of withdrawn_at on games for each row
+  when (old.withdrawn_at is not null and new.withdrawn_at is null and is_removed(new.application_id))
+  execute function refuse_to_roles('bring back games of a removed application');
+
 -- An officer erases a record, or `prune` once its application is removed. It is pulled again only if an operator allows it.
 create trigger kyc_states_erased before insert or update of state on kyc_states for each row
   when (new.state = 'erased' and not is_removed(new.application_id))

@@ -93,6 +93,16 @@ it('a stolen worker removes no application and adds none again', async () => {
   ).toBe(1);
 });
 
+it('no stolen login brings back a game of a removed application, which would be live again', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  const back = ['update games set withdrawn_at = null'];
+  await sql`update games set withdrawn_at = now()`;
+  for (const statement of back) expect(await attempt('worker', statement, false)).toBe(1);
+  await sql`update applications set status = 'removed' where application_id = 'acme'`;
+  for (const role of DATABASE_ROLES) await expectRefused(role, back);
+});
+
 it('a stolen worker writes no act of a person to the audit log, and of processes its own alone', async () => {
   const entry = (actor: string, kind: string, action: string) =>
     `insert into audit_log (actor, actor_kind, action, subject) values ('${actor}', '${kind}', '${action}', 'application:acme')`;

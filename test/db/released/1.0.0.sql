@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"7ee95ff6e61f2539e135b3ddaede36559e226c5358cdf0dabd55baccb3b6c0f0","created_at":1795509822667}')
+  ('{"id":2,"hash":"b78f3f493b3cb8356fe8b6bac8b302a81635cf5e94070b2fc395966f6791f408","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3583,6 +3583,11 @@ CREATE TRIGGER games_pass_update BEFORE UPDATE OF audit_status, withdrawn_at ON 
   FOR EACH ROW
   WHEN (new.audit_status = 'passed'::text AND (old.audit_status <> 'passed'::text OR old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL))
   EXECUTE FUNCTION check_pass();
+
+CREATE TRIGGER games_removed BEFORE UPDATE OF withdrawn_at ON games
+  FOR EACH ROW
+  WHEN (old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL AND is_removed(new.application_id))
+  EXECUTE FUNCTION refuse_to_roles('bring back games of a removed application');
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
