@@ -3363,7 +3363,7 @@ grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, cata
 grant select on changed_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (carry_at) on changed_games to catalogue_media, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
-grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update (accepted_by, replaced_at) on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -3478,7 +3478,7 @@ grant select, delete on kyc_records to catalogue_kyc_desk;
 grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
-grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert, update (pulled_at, reason, refused_cp_id, requested_at, state) on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on kyc_verdicts to catalogue_console, catalogue_operator_api;
 grant select, insert (application_id, decided_by, expires_at, reason, record_id, text, verdict), update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;

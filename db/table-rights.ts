@@ -51,6 +51,10 @@ const SITE_OPERATORS =
  */
 const SESSION =
   'select, insert (session_hash, login, site, confirmed_at), update (session_hash, seen_at, confirmed_at), delete';
+/** Without the application, because one would get the state of another, which may be erased. */
+const KYC_STATE = 'select, insert, update (state, pulled_at, requested_at, refused_cp_id, reason)';
+/** Without the `cp_id` of the application, which a new row has, because the end of the former one ends the verdict. */
+const PROVIDER = 'select, insert, update (accepted_by, replaced_at)';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 const RIGHTS: Readonly<Record<string, TableRights>> = {
@@ -79,7 +83,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
   audit_log: { worker: ADD, api: 'insert', console: ADD, media: 'insert', kyc_desk: ADD, operator: ADD },
   // Triggers write its rows, with the rights of their owner.
   changed_games: { worker: CARRY, console: 'select', media: CARRY, operator: 'select' },
-  content_providers: { worker: WRITE, console: 'select', kyc_desk: WRITE, operator: WRITE },
+  content_providers: { worker: PROVIDER, console: 'select', kyc_desk: PROVIDER, operator: PROVIDER },
   // `migrate` writes it.
   decision_rules: READ_BY_ALL,
   detail_turns: { worker: WRITE },
@@ -162,7 +166,7 @@ const RIGHTS: Readonly<Record<string, TableRights>> = {
     kyc_desk: 'select, delete',
     operator: 'select, update (data_keys), delete',
   },
-  kyc_states: { worker: WRITE, console: 'select', kyc_desk: WRITE, operator: WRITE },
+  kyc_states: { worker: KYC_STATE, console: 'select', kyc_desk: KYC_STATE, operator: KYC_STATE },
   // Triggers end verdicts, with the rights of their owner.
   kyc_verdicts: { console: 'select', kyc_desk: VERDICT, operator: VERDICT },
   oidc_flows: { console: ADD_DELETE, kyc_desk: ADD_DELETE },

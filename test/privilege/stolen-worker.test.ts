@@ -248,7 +248,11 @@ it('a stolen worker or operator API neither hides a KYC record as erased nor has
       "update kyc_states set state = 'erased'",
       "insert into kyc_states (application_id, state) values ('beta', 'erased')",
       "insert into kyc_states (application_id) values ('acme') on conflict (application_id) do update set state = 'erased'",
+      // The state of a removed application, which is erased, or of one that is not.
+      "update kyc_states set application_id = 'beta'",
     ]);
+  // Its `replaced_at` ends a verdict.
+  await expectRefused('worker', ["update content_providers set application_cp_id = 'another'"]);
   const set = (state: string) => `update kyc_states set state = '${state}'`;
   expect(await attempt('kyc_desk', set('erased'))).toBe(1);
   await expectRefused('worker', [set('pending')]);
