@@ -107,7 +107,8 @@ const rejectionBanner = (
     : html`<p>The reviewer left no note.</p>`;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div><div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
+    html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div>
+<div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
 ${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );

@@ -62,12 +62,13 @@ export const countBroken = (failed: number): string =>
 export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused: boolean): Problem[] => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return [];
+  const again = isPaused ? ' and the platform reads them again' : '';
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   return [
     {
       title: games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`,
       body: html`<ul class="reasons-of">${byNeed(rejections).map(rejection)}</ul>
-<p class="soft">A game returns to review when its content changes in your answers${isPaused ? ' and the platform reads them again' : ''}.</p>`,
+<p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
       act: only === undefined ? 'All rejected games' : 'Open the game',
