@@ -38,7 +38,10 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
            coalesce((
              select failed from application_checks where application_id = a.application_id
              order by requested_at desc limit 1), 0)::float8 as broken,
-           a.status = 'paused' or a.failing_since is not null as is_unread,
+           a.status = 'paused' or a.failing_since is not null or coalesce((
+             select outcome = 'failed' from sync_runs
+             where application_id = any (array[a.application_id])
+             order by application_id desc, run_number desc limit 1), false) as is_unread,
            w.status, w.failing_since, w.last_error
     from applications a left join event_webhooks w using (application_id)
     where a.application_id = ${application_id}`);

@@ -1,6 +1,7 @@
 /** Why a game is live or not, at the head of its page, with what its developer can do next. */
 
 import type { Timeline } from '#src/review/timeline.ts';
+import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
 import { action, ago, html, input, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
@@ -145,9 +146,8 @@ export const answerBanner = (
   }
   const isUnknown = answer.code === 'not_pulled' || answer.code === 'not_listed';
   // The card of the game has its package URL.
-  const [title, rest] = splitAnswer(
-    `${isUnknown ? `${NOT_FOUND}. ` : ''}${answer.text.replace(NO_PACKAGE, '')}`,
-  );
+  const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');
+  const [title, rest] = isUnknown ? [NOT_FOUND, known] : splitAnswer(known);
   const since =
     answer.at === null || game === null
       ? null

@@ -13,10 +13,10 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { answerBanner, answerTone, banner, linkButton } from '#src/portal/answer.ts';
+import { answerBanner, answerTone } from '#src/portal/answer.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule, NEW_GAME, pauseWay, UNREAD } from '#src/portal/schedule.ts';
+import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
@@ -31,10 +31,6 @@ import { timelineCard } from '#src/site/timeline.ts';
 
 /** An id is taken as it is sent, because spaces may be a part of it. */
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
-
-/** The overview and the failures say why. */
-const PAUSED = html`<p>Your application is paused, so this page shows what was read before.
-<a href="/portal/runs">See why</a></p>`;
 
 /** A game that is not live has none that matters. */
 const packageFact = ({ audit_status, game_package_url: url }: GameRow) => {
@@ -144,7 +140,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
-    const paused = isPaused ? banner(UNREAD, PAUSED, 'bad', linkButton(pauseWay(options.contact))) : null;
+    const paused = pausedBanner(application, options.contact);
     const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
     const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);

@@ -13,7 +13,7 @@ import { pullForm } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
-import { describeNextRead } from '#src/portal/schedule.ts';
+import { describeNextRead, pausedBanner } from '#src/portal/schedule.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import {
   ago,
@@ -73,6 +73,8 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
 
+const PULL = section(undefined, html`<div class="body">${pullForm()}</div>`, { id: 'pull' });
+
 /** What the developer of an application without a game reads. */
 const showNone = (application: ApplicationRow | undefined): SafeHtml => {
   const nextRead = describeNextRead(application);
@@ -81,6 +83,7 @@ const showNone = (application: ApplicationRow | undefined): SafeHtml => {
     html`<div class="empty"><p><strong>No game of yours is stored yet.</strong>
 The platform stores them when it reads your list. ${nextRead}</p>
 <p class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a></p>${nextRead && pullForm()}</div>`,
+    { id: 'pull' },
   );
 };
 
@@ -148,16 +151,15 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
   portal.get('/portal/games', { config: { right: 'application' } }, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status, q } = tabQuery.parse(request.query);
-    const [counts, withdrawn] = await Promise.all([
+    const [application, counts, withdrawn] = await Promise.all([
+      findApplication(sql, application_id),
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
     ]);
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
     const shownTab = async () =>
-      isEmpty
-        ? showNone(await findApplication(sql, application_id))
-        : showTab(sources, application_id, tab, request.query);
+      isEmpty ? showNone(application) : showTab(sources, application_id, tab, request.query);
     const games =
       q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
@@ -171,10 +173,11 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
+      body: html`${pausedBanner(application, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}
+${isEmpty || describeNextRead(application) === null ? null : PULL}`,
       lead: isEmpty
         ? 'What became of your games.'
-        : 'What became of your games. A game that is in no tab was never stored: search for its game_id.',
+        : 'What became of your games. A game that is in no tab was never stored.',
     });
   });
 };

@@ -15,6 +15,7 @@ import { runList } from '#src/lists/runs.ts';
 import { firstSteps } from '#src/portal/first-steps.ts';
 import { WITHDRAWN_COUNTED } from '#src/portal/games.ts';
 import {
+  CAUSES_READ,
   checkProblem,
   eventProblem,
   failureProblem,
@@ -50,7 +51,6 @@ import {
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
-const GROUPS_SHOWN = 3;
 const signedIn = { config: { right: 'application' } } as const;
 
 /** @param note below the number */
@@ -128,7 +128,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
         countGamesOf(sql, application_id),
         countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
         countRejections(sql, application_id),
-        readFirst(failureGroupList, sources, { application_id }, GROUPS_SHOWN),
+        readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
         readFirst(runList, sources, { application_id }, 1),
         readFirst(checkList, sources, { application_id }, 1),
         findEventWebhook(sql, application_id),

@@ -77,25 +77,43 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
   ];
 };
 
-/** How many games, with one of them. A row of a list without a game_id is no game. */
-const describeExtent = ({ operation, games, example }: FailureGroup): SafeHtml | string => {
-  const one = operation === 'query_game_list' && example === NO_GAME ? '1 row' : '1 game';
+/** A row of a list without a game_id is no game. */
+const isRow = ({ operation, example }: FailureGroup): boolean =>
+  operation === 'query_game_list' && example === NO_GAME;
+
+/** How many games, with one of them. */
+const describeExtent = (group: FailureGroup): SafeHtml | string => {
+  const { games, example } = group;
+  const one = isRow(group) ? '1 row' : '1 game';
   const extent = games === 1 ? one : `${number(games)} games`;
   if (example === NO_GAME) return extent;
   const name = html`<a class="mono" href="${gameUrl(example)}">${example}</a>`;
   return html`${extent}${games === 1 ? ':' : ', for example'} ${name}`;
 };
 
-/** The games that could not be stored, by cause. */
+/** Most causes of failures that are read, and shown. */
+export const CAUSES_READ = 100;
+const CAUSES_SHOWN = 3;
+
+const countUnstored = (groups: readonly FailureGroup[]): string => {
+  const all = groups.reduce((sum, { games }) => sum + games, 0);
+  const unit = groups.every(isRow) ? 'row' : 'game';
+  const more = groups.length < CAUSES_READ ? '' : 'More than ';
+  return `${more}${number(all)} ${unit}${all === 1 ? '' : 's'} could not be stored`;
+};
+
+/** The games that could not be stored, by cause. @param groups at most `CAUSES_READ` */
 export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   if (groups.length === 0) return [];
-  const causes = groups.map(
-    (group) => html`<li>${explainFailure(group)}<br><small>${describeExtent(group)}</small></li>`,
-  );
+  const extentOf = (group: FailureGroup): SafeHtml | null =>
+    groups.length === 1 && group.example === NO_GAME
+      ? null
+      : html`<br><small>${describeExtent(group)}</small>`;
+  const causes = groups
+    .slice(0, CAUSES_SHOWN)
+    .map((group) => html`<li>${explainFailure(group)}${extentOf(group)}</li>`);
   const body = html`<ul class="reasons-of">${causes}</ul>`;
-  return [
-    { title: 'What could not be stored', body, tone: 'warn', url: '/portal/runs', act: 'All failures' },
-  ];
+  return [{ title: countUnstored(groups), body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
 };
 
 /** Rules that did not hold at the last check. */

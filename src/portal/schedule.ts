@@ -5,6 +5,7 @@ import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
+import { banner, linkButton } from '#src/portal/answer.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { LAST_WITH } from '#src/rules/backoff.ts';
 import { untilNextRun } from '#src/rules/next-run.ts';
@@ -62,6 +63,10 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: contact, act: 'Write to the operators' };
 
+/** A pull of a game that is not stored reads the whole list. */
+const BEFORE_THEN = html`<p>Corrected it? To have your list read before then, <a href="/portal/games#pull">pull a game</a> by its
+<code>game_id</code>.</p>`;
+
 export const UNREAD = 'The platform does not read your games';
 
 const ENDS = {
@@ -91,7 +96,7 @@ export const describeUnread = (
   if (application.failing_since !== null)
     return {
       title: 'Your runs do not succeed',
-      said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
+      said: html`${last}${BEFORE_THEN}<p class="soft">First failure ${ago(application.failing_since)}<br>
 Next run ${due(application.next_attempt_at)}</p>`,
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
@@ -99,8 +104,23 @@ Next run ${due(application.next_attempt_at)}</p>`,
   const next = nextRunAt(application);
   return {
     title: ENDS.failed,
-    said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
+    said: html`${said && html`<p>${said}</p>`}${BEFORE_THEN}<p class="soft">Ended ${ago(run.finished_at)}${
       next && html`<br>Next run ${due(next)}`
     }</p>`,
   };
 };
+
+/** Says on a page of games, in one line, that they are not read. The overview and the failures say why. */
+export const pausedBanner = (
+  application: ApplicationRow | undefined,
+  contact: string | undefined,
+): SafeHtml | null =>
+  application?.status === 'paused'
+    ? banner(
+        UNREAD,
+        html`<p>Your application is paused, so this page shows what was read before.
+<a href="/portal/runs">See why</a></p>`,
+        'bad',
+        linkButton(pauseWay(contact)),
+      )
+    : null;

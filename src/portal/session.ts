@@ -110,7 +110,7 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
   const notice = takeNotice(reply);
   const { name, application_id, token_name } = holderOf(reply.request);
   const places = toPlaces(await reply.server.countForDeveloper(application_id));
-  const who = html`<strong data-who="${application_id}" dir="auto">${name}</strong><span>${application_id}, token ${token_name}</span>`;
+  const who = html`<strong data-who="${application_id}" dir="auto">${name}</strong><span>${application_id}, token "${token_name}"</span>`;
   const around = {
     site: reply.server.frame.site,
     name: 'Developer portal',

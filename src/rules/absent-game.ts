@@ -12,6 +12,9 @@ import {
 } from '#src/rules/answer.ts';
 import { untilNextRun } from '#src/rules/next-run.ts';
 
+/** Begins the answer for a game that no run has seen. */
+export const NOT_STORED = 'The platform has not stored this game. ';
+
 type Runs = {
   last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
   last_complete_at: Date | null;
@@ -72,7 +75,7 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
     return {
       code: 'not_pulled',
       at: null,
-      text: `The platform has not stored this game. No run of ${name} has read the whole list yet.${ran}`,
+      text: `${NOT_STORED}No run of ${name} has read the whole list yet.${ran}`,
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;

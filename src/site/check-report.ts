@@ -70,7 +70,7 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)
     return nothing(html`The check of ${ago(check.requested_at)} has no report: ${check.error}`);
   const { passed, failed, skipped, finished_at, requested_by } = check;
-  const by = namesOperators ? `requested by ${requested_by}, ` : '';
+  const by = namesOperators ? `, requested by ${requested_by}` : '';
   const of = (outcome: CaseResult['outcome']) =>
     (check.cases as CaseResult[]).filter((each) => each.outcome === outcome);
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
@@ -79,7 +79,7 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
     label: 'Results of the checks',
   });
   const held = table(of('passed'), COLUMNS, { empty: 'There is no case.', label: 'Rules that hold' });
-  return html`<p class="body soft">${counts}, ${by}${ago(finished_at)}</p>${others}
+  return html`<p class="body soft">Checked ${ago(finished_at)}${by}: ${counts}</p>${others}
 <details class="unchanged"><summary>${passed === 1 ? '1 rule holds' : `${passed} rules hold`}</summary>${held}</details>`;
 };
 

@@ -74,6 +74,13 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     const id = page.locator('tr[data-item] copy-text');
     const copy = id.getByRole('button', { name: /^Copy [\da-f-]{36}$/ });
     await copy.waitFor();
+    const room = await copy
+      .first()
+      .evaluate((each) => [
+        each.getBoundingClientRect().right,
+        each.closest('td')?.getBoundingClientRect().right ?? 0,
+      ]);
+    expect(room[0], 'the button is not cut').toBeLessThanOrEqual((room[1] ?? 0) + 1);
     expect(await id.locator('span').first().isVisible()).toBe(false);
     expect(await id.locator('span').last().isVisible()).toBe(true);
     // Its time ends at the edge of its row, and on a phone the button below it, too.

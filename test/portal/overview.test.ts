@@ -107,6 +107,9 @@ test('the overview of an application whose runs fail begins with that and with w
   expect(once, 'one that does not count for the schedule').toContain('<h2>The last run failed</h2>');
   expect(once).toMatch(/no connection, or it closed before the answer began\.<.*Next run <time/s);
   expect(once).toContain('<span class="badge good">active</span>');
+  expect(once, 'the navigation says it too').toContain('games are not read');
+  expect(once).toContain('<a href="/portal/games#pull">pull a game</a>');
+  expect(await page('/portal/games')).toMatch(/id="pull">.*name="id" placeholder="game_id"/s);
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
   expect(shown).toContain('<h2>Your runs do not succeed</h2>');
@@ -132,9 +135,11 @@ test('the overview of an application whose runs fail begins with that and with w
       path === '/portal/runs' ? 3 : 2,
     );
   }
-  const ofGame = await page('/portal/game?id=o-1');
-  expect(ofGame, 'in one line').not.toContain(reason);
-  expect(ofGame).toMatch(/Your application is paused, .*<a href="\/portal\/runs">See why<\/a>/s);
+  for (const path of ['/portal/game?id=o-1', '/portal/games']) {
+    const ofGames = await page(path);
+    expect(ofGames, 'in one line').not.toContain(reason);
+    expect(ofGames).toMatch(/Your application is paused, .*<a href="\/portal\/runs">See why<\/a>/s);
+  }
 });
 
 test('the navigation counts rejected games and failures, and marks events while they do not arrive', async () => {

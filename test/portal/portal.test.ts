@@ -55,7 +55,7 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
   expect(broken).toContain('game_icon.0 is not an http or https address');
   expect(broken).not.toContain('not_http_url');
   expect(await page('/portal/game?id=never%20seen')).toMatch(
-    /No stored game has this name or game_id<\/h2>.*The platform has not stored this game\. No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./,
+    /No stored game has this name or game_id<\/h2>.*If it is a name, check its spelling.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./,
   );
   expect(await page('/portal/game?id=..')).toContain('<h1><span class="mono">..</span></h1>');
   const all = (await Promise.all([...PAGES, '/portal/game?id=amber-broken'].map(page))).join('');
