@@ -2605,6 +2605,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  state_now text;
+begin
+  perform refuse_snapshots();
+  select state into state_now from kyc_states where application_id = new.application_id for share;
+  if state_now = 'erased' and cardinality(process_roles()) > 0 then
+    raise exception 'The KYC record of % is erased.', new.application_id using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION refuse_snapshots()
  RETURNS void
  LANGUAGE plpgsql
@@ -3229,9 +3246,17 @@ CREATE TRIGGER games_words_update AFTER UPDATE OF search ON games
   WHEN (old.search IS DISTINCT FROM new.search)
   EXECUTE FUNCTION keep_changed_words();
 
+CREATE TRIGGER kyc_former_records_insert BEFORE INSERT ON kyc_former_records
+  FOR EACH ROW
+  EXECUTE FUNCTION refuse_erased();
+
 CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW
   EXECUTE FUNCTION follow_erased_record();
+
+CREATE TRIGGER kyc_records_insert BEFORE INSERT ON kyc_records
+  FOR EACH ROW
+  EXECUTE FUNCTION refuse_erased();
 
 CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
   FOR EACH ROW

@@ -2103,6 +2103,27 @@ create trigger kyc_states_reopened before update of state on kyc_states for each
   execute function refuse_to_roles('pull an erased KYC record again', 'catalogue_kyc_desk', 'catalogue_operator',
                                    'catalogue_operator_api');
 
+-- The state of an application whose record is erased says that nothing is stored. An erasure waits for the new record, or the
+-- record for the erasure.
+create function refuse_erased() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  state_now text;
+begin
+  perform refuse_snapshots();
+  select state into state_now from kyc_states where application_id = new.application_id for share;
+  if state_now = 'erased' and cardinality(process_roles()) > 0 then
+    raise exception 'The KYC record of % is erased.', new.application_id using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger kyc_records_insert before insert on kyc_records for each row execute function refuse_erased();
+create trigger kyc_former_records_insert before insert on kyc_former_records for each row execute function refuse_erased();
+
 create function follow_provider() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp

@@ -7,7 +7,8 @@ import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
-import { decideGame } from '#test/support/operate.ts';
+import { decideGame, eraseKyc, KIM } from '#test/support/operate.ts';
+import { until } from '#test/support/until.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 const SIGNED = {
@@ -240,6 +241,28 @@ it('a stolen worker leaves no former version that keeps every next KYC record ou
   expect(await sql`select from kyc_former_records`).toHaveLength(1);
 });
 
+it('an erasure also deletes a record that a stolen worker is about to store', async () => {
+  const { sql } = database;
+  await store(sql, ringOf(['k1']), 'acme', PLANTED);
+  let erased: Promise<number> | undefined;
+  await database.as('worker').begin(async (tx) => {
+    await tx`with former as (delete from kyc_records returning *) insert into kyc_records select * from former`;
+    erased = eraseKyc(
+      sql,
+      'acme',
+      { ...KIM.actor, reason: 'request' },
+      { fourEyes: { kinds: [], onceTwo: false } },
+    );
+    await until('the erasure waits', async () => {
+      const rows = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return rows.length > 0;
+    });
+  });
+  expect(await erased).toBe(1);
+  expect(await sql`select from kyc_records`).toEqual([]);
+});
+
 it('a stolen worker or operator API neither hides a KYC record as erased nor has an erased one pulled again', async () => {
   const { sql } = database;
   await store(sql, ringOf(['k1']), 'acme', PLANTED);
@@ -255,7 +278,11 @@ it('a stolen worker or operator API neither hides a KYC record as erased nor has
   await expectRefused('worker', ["update content_providers set application_cp_id = 'another'"]);
   const set = (state: string) => `update kyc_states set state = '${state}'`;
   expect(await attempt('kyc_desk', set('erased'))).toBe(1);
-  await expectRefused('worker', [set('pending')]);
+  await expectRefused('worker', [
+    set('pending'),
+    // The state would go on saying that nothing is stored.
+    'with former as (delete from kyc_records returning *) insert into kyc_records select * from former',
+  ]);
   expect(await attempt('operator_api', set('pending'))).toBe(1);
   // As `prune` does when KYC_KEEP_REMOVED has passed.
   await sql`update applications set status = 'removed'`;

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"b78f3f493b3cb8356fe8b6bac8b302a81635cf5e94070b2fc395966f6791f408","created_at":1795509822667}')
+  ('{"id":2,"hash":"30af1383408f7d83b5f99b215fdb7c132334140d130230370773aeac5c1b1def","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2985,6 +2985,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  state_now text;
+begin
+  perform refuse_snapshots();
+  select state into state_now from kyc_states where application_id = new.application_id for share;
+  if state_now = 'erased' and cardinality(process_roles()) > 0 then
+    raise exception 'The KYC record of % is erased.', new.application_id using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION refuse_snapshots()
  RETURNS void
  LANGUAGE plpgsql
@@ -3609,9 +3626,17 @@ CREATE TRIGGER games_words_update AFTER UPDATE OF search ON games
   WHEN (old.search IS DISTINCT FROM new.search)
   EXECUTE FUNCTION keep_changed_words();
 
+CREATE TRIGGER kyc_former_records_insert BEFORE INSERT ON kyc_former_records
+  FOR EACH ROW
+  EXECUTE FUNCTION refuse_erased();
+
 CREATE CONSTRAINT TRIGGER kyc_records_erased AFTER DELETE ON kyc_records DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW
   EXECUTE FUNCTION follow_erased_record();
+
+CREATE TRIGGER kyc_records_insert BEFORE INSERT ON kyc_records
+  FOR EACH ROW
+  EXECUTE FUNCTION refuse_erased();
 
 CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
   FOR EACH ROW
@@ -3743,7 +3768,7 @@ grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, cata
 grant select on changed_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (carry_at) on changed_games to catalogue_media, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
-grant select, insert, update on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update (accepted_by, replaced_at) on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
@@ -3858,7 +3883,7 @@ grant select, delete on kyc_records to catalogue_kyc_desk;
 grant select, insert, delete on kyc_records to catalogue_worker;
 grant select, update (data_keys), delete on kyc_records to catalogue_operator;
 grant select on kyc_states to catalogue_console;
-grant select, insert, update on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
+grant select, insert, update (pulled_at, reason, refused_cp_id, requested_at, state) on kyc_states to catalogue_kyc_desk, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select on kyc_verdicts to catalogue_console, catalogue_operator_api;
 grant select, insert (application_id, decided_by, expires_at, reason, record_id, text, verdict), update (ended_as, ended_at) on kyc_verdicts to catalogue_kyc_desk, catalogue_operator;
 grant select, insert, delete on oidc_flows to catalogue_console, catalogue_kyc_desk;
