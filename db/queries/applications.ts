@@ -109,11 +109,17 @@ export const resumeApplications = async (sql: Queryable): Promise<string[]> => {
   return ids.sort();
 };
 
-/** Marks an application as removed and deletes its access token. @returns false when there is no such application */
+/**
+ * Marks an application as removed and deletes its access token. The lock waits for each transaction that brings a passed game
+ * back (trigger `check_pass`), also one of a stolen login.
+ * @returns false when there is no such application
+ */
 export const markRemoved = (tx: Queryable, application_id: string): Promise<boolean> =>
   isOneRow(tx`
+    with locked as materialized (
+      select application_id from applications where application_id = ${application_id} and status <> 'removed' for update)
     update applications set status = 'removed', access_token = null, access_token_keys = '[]', updated_at = now()
-    where application_id = ${application_id} and status <> 'removed'`);
+    where application_id in (select application_id from locked)`);
 
 /** Locks an application until the transaction ends. @returns undefined when there is none */
 export const lockApplication = (tx: Queryable, application_id: string): Promise<ApplicationRow | undefined> =>

@@ -7,7 +7,7 @@ import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
-import { decideGame, eraseKyc, KIM } from '#test/support/operate.ts';
+import { decideGame, eraseKyc, KIM, removeApplication } from '#test/support/operate.ts';
 import { until } from '#test/support/until.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
@@ -16,6 +16,11 @@ const SIGNED = {
   game_store_video: 'https://cdn.example/v?t=1',
 };
 let game_id: string;
+const isWaiting = async (): Promise<boolean> =>
+  (
+    await database.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  ).length > 0;
 
 beforeEach(async () => {
   const { sql } = database;
@@ -241,6 +246,20 @@ it('a stolen worker leaves no former version that keeps every next KYC record ou
   expect(await sql`select from kyc_former_records`).toHaveLength(1);
 });
 
+it('a removal also withdraws a game that a stolen worker is about to bring back', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  await sql`update games set withdrawn_at = now()`;
+  let removed: Promise<unknown> | undefined;
+  await database.as('worker').begin(async (tx) => {
+    await tx`update games set withdrawn_at = null`;
+    removed = removeApplication(sql, 'acme');
+    await Promise.race([removed, until('the removal waits', isWaiting)]);
+  });
+  await removed;
+  expect(await sql`select from games where withdrawn_at is null`).toEqual([]);
+});
+
 it('an erasure also deletes a record that a stolen worker is about to store', async () => {
   const { sql } = database;
   await store(sql, ringOf(['k1']), 'acme', PLANTED);
@@ -253,11 +272,7 @@ it('an erasure also deletes a record that a stolen worker is about to store', as
       { ...KIM.actor, reason: 'request' },
       { fourEyes: { kinds: [], onceTwo: false } },
     );
-    await until('the erasure waits', async () => {
-      const rows = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return rows.length > 0;
-    });
+    await until('the erasure waits', isWaiting);
   });
   expect(await erased).toBe(1);
   expect(await sql`select from kyc_records`).toEqual([]);
