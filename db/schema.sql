@@ -2919,7 +2919,7 @@ AS $function$
     where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = of_act
       and (with_roles is null
         or requested -> 'roles' <@ to_jsonb(with_roles) and requested -> 'roles' @> to_jsonb(with_roles))
-      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
+      and approved_by <> requested_by and approved_at > clock_timestamp() - interval '15 minutes' and used_at = now())
 $function$;
 
 CREATE OR REPLACE FUNCTION without_queries(addresses text[])

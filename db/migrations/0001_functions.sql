@@ -1788,7 +1788,7 @@ as $$
     where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = of_act
       and (with_roles is null
         or requested -> 'roles' <@ to_jsonb(with_roles) and requested -> 'roles' @> to_jsonb(with_roles))
-      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
+      and approved_by <> requested_by and approved_at > clock_timestamp() - interval '15 minutes' and used_at = now())
 $$;
 
 -- Who is an officer is decided by two sites. The console makes or enables one only by a request that another officer has

@@ -82,6 +82,11 @@ it('a stolen console approves no officer, and uses no approval twice, late, or f
     `${use}; update operators set password_hash = 'x' where login = 'kim'`,
     `update approvals set approved_at = now() + interval '1 year' ${row}`,
   ]);
+  // Nor by a transaction that began in time.
+  await database.sql`
+    update approvals set approved_at = now() - interval '14 minutes 59 seconds' where approval_id = ${approval_id}`;
+  await expectRefused('console', [`select pg_sleep(1.5); ${use}; ${link('kim')}`]);
+  await database.sql`update approvals set approved_at = now() where approval_id = ${approval_id}`;
   expect(await attempt('console', `${use}; ${link('kim')}`)).not.toBe('refused');
   await expectRefused('console', [`${use}; ${link('kim')}`, `update approvals set used_at = null ${row}`]);
 });

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"30af1383408f7d83b5f99b215fdb7c132334140d130230370773aeac5c1b1def","created_at":1795509822667}')
+  ('{"id":2,"hash":"13894434ca98c7c25302885fef408d137238460122ea182d19ddede60180de0f","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3299,7 +3299,7 @@ AS $function$
     where kind = 'officer' and subject = 'operator:' || of_login and requested ->> 'act' = of_act
       and (with_roles is null
         or requested -> 'roles' <@ to_jsonb(with_roles) and requested -> 'roles' @> to_jsonb(with_roles))
-      and approved_by <> requested_by and approved_at > now() - interval '15 minutes' and used_at = now())
+      and approved_by <> requested_by and approved_at > clock_timestamp() - interval '15 minutes' and used_at = now())
 $function$;
 
 CREATE OR REPLACE FUNCTION without_queries(addresses text[])
