@@ -1346,7 +1346,8 @@ begin
   perform refuse_snapshots();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
-  obstacle := pass_obstacle(new.application_id);
+  -- Statements that are sent together have the time of the first.
+  obstacle := pass_obstacle(new.application_id, clock_timestamp());
   if obstacle is null then
     return new;
   end if;
@@ -2332,7 +2333,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION pass_obstacle(of_application text)
+CREATE OR REPLACE FUNCTION pass_obstacle(of_application text, at_time timestamp with time zone DEFAULT statement_timestamp())
  RETURNS text
  LANGUAGE sql
  STABLE
@@ -2341,7 +2342,7 @@ AS $function$
     when exists (select from application_holds where application_id = of_application) then 'held'
     when (select games_need_verdict from decision_rules) and not exists (
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
-        and ended_at is null and expires_at > statement_timestamp()) then 'needs_verdict'
+        and ended_at is null and expires_at > at_time) then 'needs_verdict'
   end
 $function$;
 

@@ -618,16 +618,16 @@ as $$
   where game_id = of_game and undone_at is null order by audit_id desc limit 1
 $$;
 
--- Why no game of an application can be passed now; null if it can. Postgres inlines the function. The time is the
--- statement's, because a transaction may have begun before a verdict ended.
-create function pass_obstacle(of_application text) returns text
+-- Why no game of an application can be passed at a time; null if it can. Postgres inlines the function. The time is not the
+-- transaction's, which may have begun before a verdict ended.
+create function pass_obstacle(of_application text, at_time timestamptz default statement_timestamp()) returns text
 language sql stable
 as $$
   select case
     when exists (select from application_holds where application_id = of_application) then 'held'
     when (select games_need_verdict from decision_rules) and not exists (
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
-        and ended_at is null and expires_at > statement_timestamp()) then 'needs_verdict'
+        and ended_at is null and expires_at > at_time) then 'needs_verdict'
   end
 $$;
 
@@ -644,7 +644,8 @@ begin
   perform refuse_snapshots();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
-  obstacle := pass_obstacle(new.application_id);
+  -- Statements that are sent together have the time of the first.
+  obstacle := pass_obstacle(new.application_id, clock_timestamp());
   if obstacle is null then
     return new;
   end if;

@@ -54,6 +54,15 @@ describe('a verdict', () => {
     await expect(passing).rejects.toThrow('no standing verdict');
   });
 
+  it('passes no game after its time, also not by statements that a stolen login sent before it', async () => {
+    const { sql } = database;
+    await setDecisionRules(sql, { games_need_verdict: true });
+    await verdictOn(await recordId(), 'verified', { expires: '2d' });
+    await sql`update kyc_verdicts set expires_at = clock_timestamp() + interval '1 second'`;
+    const late = "select pg_sleep(1.5); update games set audit_status = 'passed', audit_time = now()";
+    await expect(database.as('console').unsafe(late)).rejects.toMatchObject({ code: 'GC001' });
+  });
+
   it('takes the terms that the second person approved, and no others', async () => {
     const { sql } = database;
     await addOperators(sql, { kim: ['kyc_officer'], lee: ['kyc_officer'] });

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"13894434ca98c7c25302885fef408d137238460122ea182d19ddede60180de0f","created_at":1795509822667}')
+  ('{"id":2,"hash":"a94ae3f78d72ad04c1412293a4dad57e480febb459aaeec4b4abac9a2efaf83f","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1726,7 +1726,8 @@ begin
   perform refuse_snapshots();
   perform from applications where application_id = new.application_id for key share;
   perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
-  obstacle := pass_obstacle(new.application_id);
+  -- Statements that are sent together have the time of the first.
+  obstacle := pass_obstacle(new.application_id, clock_timestamp());
   if obstacle is null then
     return new;
   end if;
@@ -2712,7 +2713,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION pass_obstacle(of_application text)
+CREATE OR REPLACE FUNCTION pass_obstacle(of_application text, at_time timestamp with time zone DEFAULT statement_timestamp())
  RETURNS text
  LANGUAGE sql
  STABLE
@@ -2721,7 +2722,7 @@ AS $function$
     when exists (select from application_holds where application_id = of_application) then 'held'
     when (select games_need_verdict from decision_rules) and not exists (
       select from kyc_verdicts where application_id = of_application and verdict = 'verified'
-        and ended_at is null and expires_at > statement_timestamp()) then 'needs_verdict'
+        and ended_at is null and expires_at > at_time) then 'needs_verdict'
   end
 $function$;
 
