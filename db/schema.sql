@@ -1896,7 +1896,7 @@ begin
       select from event_origins(new.application_id) as known where known = event_origin(new.url))
     and not exists (
       select from api_tokens
-      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > now(), true)
+      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)
         and token_hash = sha256(decode(current_setting('catalogue.token_proof', true), 'hex')))
   then
     raise exception 'The role % may not send the events of % to a new origin without an API token of it.',

@@ -52,6 +52,9 @@ it('a stolen console sends the events of an application to no origin that it has
     "update kyc_keys set public_key = '\\x01'",
     "insert into kyc_keys (purpose, data_keys) values ('events', '[]')",
   ]);
+  // A token that was valid when the transaction began.
+  const soon = await addToken(sql, 'acme', new Date(Date.now() + 1_000));
+  await expectRefused('console', [`select pg_sleep(1.5); ${proven(hex(soon))}`]);
   expect(await attempt('console', address('https://acme.example/events'))).toBe(1);
   await expectRefused('console', [evil, "update event_webhooks set url = 'https://evil.example'"]);
   await attempt('console', proven(hex(own)));

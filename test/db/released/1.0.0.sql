@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"a94ae3f78d72ad04c1412293a4dad57e480febb459aaeec4b4abac9a2efaf83f","created_at":1795509822667}')
+  ('{"id":2,"hash":"c870c5ccb9757577164c27fb8f3bbd2b0a756e8f974e65d43f8cc0fade8684cc","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -2276,7 +2276,7 @@ begin
       select from event_origins(new.application_id) as known where known = event_origin(new.url))
     and not exists (
       select from api_tokens
-      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > now(), true)
+      where application_id = new.application_id and revoked_at is null and coalesce(expires_at > clock_timestamp(), true)
         and token_hash = sha256(decode(current_setting('catalogue.token_proof', true), 'hex')))
   then
     raise exception 'The role % may not send the events of % to a new origin without an API token of it.',
