@@ -1344,10 +1344,14 @@ declare
   obstacle text;
 begin
   perform refuse_snapshots();
-  perform from applications where application_id = new.application_id for key share;
-  perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
-  -- Statements that are sent together have the time of the first.
-  obstacle := pass_obstacle(new.application_id, clock_timestamp());
+  perform from applications where application_id = new.application_id and status <> 'removed' for key share;
+  if not found then
+    obstacle := 'removed';
+  else
+    perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
+    -- Statements that are sent together have the time of the first.
+    obstacle := pass_obstacle(new.application_id, clock_timestamp());
+  end if;
   if obstacle is null then
     return new;
   end if;
@@ -1357,6 +1361,7 @@ begin
     return new;
   end if;
   raise exception 'No game of % can be passed: %.', new.application_id, case obstacle
+    when 'removed' then 'the application is removed'
     when 'held' then 'an operator holds the application'
     else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
     using errcode = 'GC001';

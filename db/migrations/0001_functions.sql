@@ -631,7 +631,7 @@ as $$
   end
 $$;
 
--- Refuses to pass a game of an application that is held or needs a verdict, to every database role. A passed game that
+-- Refuses to pass a game of an application that is removed, held or needs a verdict, to every database role. A passed game that
 -- returns from a withdrawal then waits for review. The locks make a hold, and what ends a verdict, wait for the pass, or
 -- the pass for them. The function runs with the rights of its owner, because no role that passes games may lock verdicts.
 create function check_pass() returns trigger
@@ -642,10 +642,14 @@ declare
   obstacle text;
 begin
   perform refuse_snapshots();
-  perform from applications where application_id = new.application_id for key share;
-  perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
-  -- Statements that are sent together have the time of the first.
-  obstacle := pass_obstacle(new.application_id, clock_timestamp());
+  perform from applications where application_id = new.application_id and status <> 'removed' for key share;
+  if not found then
+    obstacle := 'removed';
+  else
+    perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
+    -- Statements that are sent together have the time of the first.
+    obstacle := pass_obstacle(new.application_id, clock_timestamp());
+  end if;
   if obstacle is null then
     return new;
   end if;
@@ -655,6 +659,7 @@ begin
     return new;
   end if;
   raise exception 'No game of % can be passed: %.', new.application_id, case obstacle
+    when 'removed' then 'the application is removed'
     when 'held' then 'an operator holds the application'
     else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
     using errcode = 'GC001';

@@ -246,6 +246,15 @@ it('a stolen worker leaves no former version that keeps every next KYC record ou
   expect(await sql`select from kyc_former_records`).toHaveLength(1);
 });
 
+it('no role passes a game that a stolen worker adds to a removed application', async () => {
+  const { sql } = database;
+  await sql`update applications set status = 'removed' where application_id = 'acme'`;
+  await upsertGames(database.as('worker'), 'acme', [fetchedGame({ game_id: 'late' })]);
+  const pass =
+    "update games set audit_status = 'passed', audit_time = now() where application_game_id = 'late'";
+  await expect(database.as('console').unsafe(pass)).rejects.toMatchObject({ code: 'GC001' });
+});
+
 it('a removal also withdraws a game that a stolen worker is about to bring back', async () => {
   const { sql } = database;
   await decideGame(sql, { game_id, audit_status: 'passed' });

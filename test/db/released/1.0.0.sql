@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"c870c5ccb9757577164c27fb8f3bbd2b0a756e8f974e65d43f8cc0fade8684cc","created_at":1795509822667}')
+  ('{"id":2,"hash":"64e21d80559249cbfe759035a8fb10b6725221bcba3a79137ef7ba36233de039","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1724,10 +1724,14 @@ declare
   obstacle text;
 begin
   perform refuse_snapshots();
-  perform from applications where application_id = new.application_id for key share;
-  perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
-  -- Statements that are sent together have the time of the first.
-  obstacle := pass_obstacle(new.application_id, clock_timestamp());
+  perform from applications where application_id = new.application_id and status <> 'removed' for key share;
+  if not found then
+    obstacle := 'removed';
+  else
+    perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
+    -- Statements that are sent together have the time of the first.
+    obstacle := pass_obstacle(new.application_id, clock_timestamp());
+  end if;
   if obstacle is null then
     return new;
   end if;
@@ -1737,6 +1741,7 @@ begin
     return new;
   end if;
   raise exception 'No game of % can be passed: %.', new.application_id, case obstacle
+    when 'removed' then 'the application is removed'
     when 'held' then 'an operator holds the application'
     else 'its developer has no standing verdict, and GAMES_NEED_VERDICT is on' end
     using errcode = 'GC001';
