@@ -642,8 +642,9 @@ declare
   obstacle text;
 begin
   perform refuse_snapshots();
-  perform from applications where application_id = new.application_id and status <> 'removed' for key share;
-  if not found then
+  perform from applications where application_id = new.application_id for key share;
+  -- An undo may return a withdrawn game to what it was.
+  if new.withdrawn_at is null and is_removed(new.application_id) then
     obstacle := 'removed';
   else
     perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;

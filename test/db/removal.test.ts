@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Database, Queryable } from '#db/client.ts';
 import { lockActiveApplication } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
-import { upsertGames } from '#db/queries/games.ts';
+import { listAudits, upsertGames } from '#db/queries/games.ts';
 import { closeRun, findOpenRun, findRun, lockRun, type RunRow } from '#db/queries/runs.ts';
 import { countVerdicts } from '#db/queries/verdicts.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
@@ -19,7 +19,13 @@ import {
   summaryOf,
 } from '#test/support/factories.ts';
 import { gamesOf } from '#test/support/landed.ts';
-import { operateAs, removeApplication, runEndings } from '#test/support/operate.ts';
+import {
+  decideGame,
+  operateAs,
+  removeApplication,
+  runEndings,
+  undoGameDecisions,
+} from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -221,4 +227,19 @@ it('a removed application that an operator held counts as held no more: it canno
   expect(await countVerdicts(sql)).toMatchObject({ held: 1 });
   await removeApplication(sql, application_id);
   expect(await countVerdicts(sql)).toMatchObject({ held: 0 });
+});
+
+it('a decision on a game of a removed application can be undone: the game is as before, and not live', async () => {
+  const { sql } = database;
+  const { application_id } = await ownApplication('g');
+  const [{ game_id } = { game_id: '' }] = await sql<{ game_id: string }[]>`
+    select game_id from games where application_id = ${application_id}`;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  await removeApplication(sql, application_id);
+  const [last] = await listAudits(sql, game_id);
+  expect(await undoGameDecisions(sql, [last?.audit_id ?? 0], KIM)).toMatchObject([{ result: 'undone' }]);
+  expect(
+    await sql`select audit_status, withdrawn_at is null as is_live from games where game_id = ${game_id}`,
+  ).toEqual([{ audit_status: 'passed', is_live: false }]);
 });

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
-  ('{"id":2,"hash":"64e21d80559249cbfe759035a8fb10b6725221bcba3a79137ef7ba36233de039","created_at":1795509822667}')
+  ('{"id":2,"hash":"e66e791e56ba1f14bb0fadbabebc0be3fac5fa6221836487cb90012750402864","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1724,8 +1724,9 @@ declare
   obstacle text;
 begin
   perform refuse_snapshots();
-  perform from applications where application_id = new.application_id and status <> 'removed' for key share;
-  if not found then
+  perform from applications where application_id = new.application_id for key share;
+  -- An undo may return a withdrawn game to what it was.
+  if new.withdrawn_at is null and is_removed(new.application_id) then
     obstacle := 'removed';
   else
     perform from kyc_verdicts where application_id = new.application_id and ended_at is null for share;
