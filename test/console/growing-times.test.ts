@@ -1,4 +1,5 @@
 // Times are read again while a page is open: as they grow, nothing moves.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { insertAppeal } from '#db/queries/appeals.ts';
@@ -98,6 +99,8 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
     const { token } = await addToken(sql, id);
     for (const path of ['/portal', '/portal/game?id=boat', '/portal/events']) {
       const context = await browser.newContext({ viewport: { width, height: 1_200 } });
+      // The button of an id comes after the first frame.
+      await context.route('**/copy-text.js', (route) => sleep(500).then(() => route.continue()));
       const open = async (each: Page) => {
         await each.goto(`${served.url}/portal/sign-in`);
         await each.getByLabel('API token').fill(token);
