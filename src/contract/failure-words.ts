@@ -15,7 +15,7 @@ export const FAILURE_KINDS = {
   not_decodable: 'The answer does not decompress, or has a compression that was not requested.',
   body_too_large: 'The answer is too large.',
   redirect: 'The address redirects: register the final one.',
-  timeout: 'No complete answer in time.',
+  timeout: 'No complete answer within 15 seconds.',
   connect_failed: 'No connection, or it closed before the answer began.',
   connection_lost: 'The connection broke in the answer, or the answer is not valid HTTP.',
   name_not_found: 'The name of the server does not resolve.',

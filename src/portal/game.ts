@@ -14,6 +14,7 @@ import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone } from '#src/portal/answer.ts';
+import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, findIcons, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
@@ -171,7 +172,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
-      lead: html`${statusBadge(timeline, isFailing)} ${title === id ? null : mono(id)}`,
+      lead: html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appealed_at ? 'open' : null)} ${title === id ? null : mono(id)}`,
       body: html`${paused}${answerBanner(timeline, around)}${body}`,
     });
   });

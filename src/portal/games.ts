@@ -80,7 +80,7 @@ const showNone = (application: ApplicationRow | undefined): SafeHtml => {
   const nextRead = describeNextRead(application);
   return section(
     undefined,
-    html`<div class="empty"><p><strong>No game of yours is stored yet.</strong>
+    html`<div class="empty"><p><strong>Your games are not stored yet.</strong>
 The platform stores them when it reads your list. ${nextRead}</p>
 <p class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a></p>${nextRead && pullForm()}</div>`,
     { id: 'pull' },
@@ -121,7 +121,7 @@ const showTab = async (
   const cells = {
     game_name: await nameCell(sources.sql, games.rows, ({ audit_time, appeal }) =>
       status === 'rejected'
-        ? html`<span class="to-640"><small>${ago(audit_time)}</small></span>${appealBadge(appeal)}`
+        ? html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>${appealBadge(appeal)}`
         : null,
     ),
   };

@@ -150,8 +150,8 @@ last ${ago(failure.last_at)}</small>`;
       at: '/portal/runs',
       body: html`${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
 ${isNew ? null : html`<h2 class="sub">Runs</h2>${runs.filters}`}${runTable}`,
-      lead: html`A run reads your list and the details that changed. A failure ends when its game is stored, or when
-your list comes without the row.
+      lead: html`A run reads your list and the details that changed. A failure is closed when its game is stored, or when
+your list no longer has the row.
 ${next && html`<br>Next run ${due(next)}`}`,
     });
   });

@@ -50,9 +50,9 @@ export const whyCell = (run: RunRow): string | null => {
 
 /** @param last why the last run failed, which the reason of the pause then does not repeat */
 const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml => {
-  const reason = pause_reason ?? 'the platform has paused it';
+  const reason = pause_reason ?? 'The platform has paused it';
   const shown = last === null ? spellKinds(reason) : (reason.split(LAST_WITH)[0] ?? reason);
-  return html`<p>Your application is paused: <span dir="auto">${endSentence(shown)}</span></p>
+  return html`<p dir="auto">${endSentence(shown)}</p>
 ${last}<p>The platform does not call your webhooks, and checks cannot run. Only the platform's operators resume it.
 Correct what failed, then write to them.</p>`;
 };
@@ -64,10 +64,10 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     : { url: contact, act: 'Write to the operators' };
 
 /** A pull of a game that is not stored reads the whole list. */
-const BEFORE_THEN = html`<p>Corrected it? To have your list read before then, <a href="/portal/games#pull">pull a game</a> by its
-<code>game_id</code>.</p>`;
+const BEFORE_THEN = html`<p>Corrected it? Do not wait for the next run: <a href="/portal/games#pull">pull a missing game</a> by
+its <code>game_id</code>, and your list is read.</p>`;
 
-export const UNREAD = 'The platform does not read your games';
+const UNREAD = 'Your application is paused: the platform does not read your games';
 
 const ENDS = {
   failed: 'The last run failed',
@@ -96,17 +96,17 @@ export const describeUnread = (
   if (application.failing_since !== null)
     return {
       title: 'Your runs do not succeed',
-      said: html`${last}${BEFORE_THEN}<p class="soft">First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}</p>`,
+      said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
+Next run ${due(application.next_attempt_at)}</p>${BEFORE_THEN}`,
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   if (run?.outcome !== 'failed') return null;
   const next = nextRunAt(application);
   return {
     title: ENDS.failed,
-    said: html`${said && html`<p>${said}</p>`}${BEFORE_THEN}<p class="soft">Ended ${ago(run.finished_at)}${
+    said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
       next && html`<br>Next run ${due(next)}`
-    }</p>`,
+    }</p>${BEFORE_THEN}`,
   };
 };
 
@@ -118,8 +118,7 @@ export const pausedBanner = (
   application?.status === 'paused'
     ? banner(
         UNREAD,
-        html`<p>Your application is paused, so this page shows what was read before.
-<a href="/portal/runs">See why</a></p>`,
+        html`<p>This page shows what was read before. <a href="/portal/runs">See why</a></p>`,
         'bad',
         linkButton(pauseWay(contact)),
       )

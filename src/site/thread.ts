@@ -7,7 +7,7 @@ const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> 
   note: ['note', 'plain'],
   message: ['message', 'info'],
   answer: ['answer', 'info'],
-  appeal: ['appeal', 'warn'],
+  appeal: ['appeal', 'info'],
   upheld: ['rejection upheld', 'bad'],
   overturned: ['rejection overturned', 'good'],
 };

@@ -6,7 +6,7 @@ const ENTRY_TONES: Partial<Record<TimelineEntry['kind'], string>> = {
   waiting: 'info',
   rejected: 'bad',
   failed: 'bad',
-  appealed: 'warn',
+  appealed: 'info',
   withdrawn: 'warn',
   unlisted: 'warn',
   picture: 'warn',

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { FAILURE_KINDS } from '#src/contract/failure-words.ts';
 import { httpUrl, identifier, optionalHttpUrl, storableText, URL_MAX } from '#src/contract/text.ts';
+import { CALL_TIMEOUT_MS } from '#src/rules/budgets.ts';
 
 const codesOf = (schema: typeof httpUrl, value: string): unknown[] =>
   (schema.safeParse(value).error?.issues ?? []).map((issue) =>
@@ -65,4 +67,8 @@ test.each([
 ])('a longer host, or a longer part of one, is not: %s', (url) => {
   expect(codesOf(httpUrl, url)).toEqual(['not_http_url']);
   expect(codesOf(optionalHttpUrl, url)).toEqual(['not_http_url']);
+});
+
+test('the sentence about a call without an answer says the limit of calls', () => {
+  expect(FAILURE_KINDS.timeout).toBe(`No complete answer within ${CALL_TIMEOUT_MS / 1_000} seconds.`);
 });

@@ -78,7 +78,7 @@ test('a developer sends one event again that the platform has given up, and none
     return rows.map(({ event_id }) => event_id);
   };
   const shown = await page('/portal/events');
-  expect(shown).toContain('Given up after 5 attempts. No complete answer in time.');
+  expect(shown).toContain('Given up after 5 attempts. No complete answer within 15 seconds.');
   expect(shown.split('>Send again<span class="hidden">: game.passed of ')).toHaveLength(3);
   const [one = '', other = ''] = await failed('alder');
   expect(shown).toContain(`<input type="hidden" name="event_id" value="${one}">`);
@@ -139,7 +139,7 @@ test('events begin with an address that is switched off, and a test switches it 
   const off = await page('/portal/events');
   const places = [
     'Events are switched off',
-    'The address failed. Last attempt: No complete answer in time. Events since then',
+    'The address failed. Last attempt: No complete answer within 15 seconds. Events since then',
     'button primary">Send a test',
     '<h2>Where events are sent</h2>',
   ].map((part) => off.indexOf(part));

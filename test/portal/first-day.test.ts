@@ -52,7 +52,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(others).toHaveLength(4);
   expect(others[0]).toBe('Check your webhooks');
   expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
-  expect(await page('/portal/games')).toContain('No game of yours is stored yet.');
+  expect(await page('/portal/games')).toContain('Your games are not stored yet.');
   for (const path of ['', '/games', '/runs'])
     expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+\u00a0\w+\./);
   for (const path of ['', '/games'])
@@ -78,11 +78,11 @@ test('a new developer reads what comes next, until the first game is stored; an 
 
   await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
   const paused = await page('/portal');
-  expect(paused).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
+  expect(paused).toContain('<p dir="auto">ten runs failed.</p>');
   expect(paused).toContain("Only the platform's operators resume it.");
   expect(paused).toContain(', before the pause');
   const runs = await page('/portal/runs');
-  expect(runs).toContain('Your application is paused: <span dir="auto">ten runs failed.</span>');
+  expect(runs).toContain('<p dir="auto">ten runs failed.</p>');
   expect(runs).not.toContain('No open failures');
   await sql`update applications set status = 'active' where application_id = 'new'`;
   await upsertGames(sql, 'new', [fetchedGame({ game_id: 'first' })]);

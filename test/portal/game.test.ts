@@ -211,7 +211,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(paused).not.toContain('Pull this game now</button>');
   expect(paused).toContain('<a class="button" href="/portal/runs">See the runs</a>');
   expect(paused, 'the pause comes first').toMatch(
-    /card bad">.*does not read your games<.*this page shows what was read before\..*card info">/s,
+    /card bad">.*does not read your games<.*This page shows what was read before\..*card info">/s,
   );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;

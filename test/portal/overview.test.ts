@@ -108,7 +108,7 @@ test('the overview of an application whose runs fail begins with that and with w
   expect(once).toMatch(/no connection, or it closed before the answer began\.<.*Next run <time/s);
   expect(once).toContain('<span class="badge good">active</span>');
   expect(once, 'the navigation says it too').toContain('games are not read');
-  expect(once).toContain('<a href="/portal/games#pull">pull a game</a>');
+  expect(once).toContain('<a href="/portal/games#pull">pull a missing game</a>');
   expect(await page('/portal/games')).toMatch(/id="pull">.*name="id" placeholder="game_id"/s);
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
@@ -130,7 +130,7 @@ test('the overview of an application whose runs fail begins with that and with w
     where application_id = 'oak'`;
   for (const path of ['/portal', '/portal/runs']) {
     const paused = await page(path);
-    expect(paused, path).toContain(`Your application is paused: <span dir="auto">${reason}.</span>`);
+    expect(paused, path).toContain(`<p dir="auto">${reason}.</p>`);
     expect(paused.split(why), 'why the last run failed is said once at the head').toHaveLength(
       path === '/portal/runs' ? 3 : 2,
     );
@@ -138,7 +138,7 @@ test('the overview of an application whose runs fail begins with that and with w
   for (const path of ['/portal/game?id=o-1', '/portal/games']) {
     const ofGames = await page(path);
     expect(ofGames, 'in one line').not.toContain(reason);
-    expect(ofGames).toMatch(/Your application is paused, .*<a href="\/portal\/runs">See why<\/a>/s);
+    expect(ofGames).toMatch(/This page shows .*<a href="\/portal\/runs">See why<\/a>/s);
   }
 });
 
