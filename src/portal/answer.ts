@@ -128,9 +128,12 @@ const NOT_FOUND = 'No stored game has this name or game_id';
 const NO_NAME = html`<p>If it is a name, check its spelling.</p>`;
 const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 
+const IF_CHANGED = 'If you have changed it, pull it: the platform then reads it at once.';
+
 /** Says what a developer may expect. The command line does not have this sentence. */
 const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml | null => {
-  if (code === 'live' && rest === '') return html`<p>You need not do anything.</p>`;
+  if (code === 'live' && rest === '')
+    return html`<p>You need not do anything. ${isPaused ? null : IF_CHANGED}</p>`;
   return code === 'withdrawn' && !isPaused
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;

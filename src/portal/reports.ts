@@ -72,7 +72,8 @@ const gameLink = ({ application_game_id: id }: FailureItem, n: number): SafeHtml
 /** Names some games, and folds the others. */
 const gamesCell = (failures: readonly FailureItem[]): SafeHtml | string | null => {
   const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
-  if (games.length === 0) return failures[0]?.operation === 'query_game_list' ? 'a row of your list' : null;
+  if (games.length === 0)
+    return failures[0]?.operation === 'query_game_list' ? 'in a row of your list' : null;
   const [named, others] = [games.slice(0, GAMES_NAMED), games.slice(GAMES_NAMED)];
   const more = html`<details><summary>and ${number(others.length)} more</summary><span>${others.map(gameLink)}</span></details>`;
   return html`<span>${named.map(gameLink)}</span>${others.length === 0 ? null : more}`;

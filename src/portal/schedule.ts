@@ -64,8 +64,8 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     : { url: contact, act: 'Write to the operators' };
 
 /** A pull of a game that is not stored reads the whole list. */
-const BEFORE_THEN = html`<p>Corrected it? Do not wait for the next run: <a href="/portal/games#pull">pull a missing game</a> by
-its <code>game_id</code>, and your list is read.</p>`;
+const BEFORE_THEN = html`<p>Corrected it? Do not wait for the next run:
+<a href="/portal/games#pull">pull a missing game</a> by its <code>game_id</code>. The platform then reads your whole list.</p>`;
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 

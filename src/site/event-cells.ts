@@ -30,8 +30,7 @@ const delivery = (event: EventItem): SafeHtml => {
 };
 
 /** Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected. */
-const describeEvent = ({ type, data: { why, reason_label } }: EventItem): string => {
-  if (type === 'game.appeal_upheld') return 'Appeal refused: another reviewer kept the rejection.';
+const describeEvent = ({ data: { why, reason_label } }: EventItem): string => {
   if (why === 'appeal') return 'Another reviewer took the rejection back.';
   return why === 'decided' && reason_label ? `${reason_label.replace(/\.$/, '')}.` : WHYS[why];
 };
@@ -41,8 +40,11 @@ export const EVENT_COLUMNS = ['type', 'game', 'state', 'event_id', 'ago'];
 
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
+  // Its type alone reads as if the appeal had won.
   type: (event: EventItem): SafeHtml =>
-    html`${badge(event.type)} <br><small dir="auto">${describeEvent(event)}</small>`,
+    event.type === 'game.appeal_upheld'
+      ? html`${badge('Appeal refused', 'bad')} <br><small>${event.type}: another reviewer kept the rejection.</small>`
+      : html`${badge(event.type)} <br><small dir="auto">${describeEvent(event)}</small>`,
   state: delivery,
   event_id: ({ event_id }: EventItem): SafeHtml => copyableId(event_id),
 };
