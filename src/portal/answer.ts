@@ -3,7 +3,7 @@
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
-import { action, ago, html, input, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const ANSWER_TONES: Record<Answer['code'], Tone> = {
   live: 'good',
@@ -65,10 +65,8 @@ const pullUnknown = (id: string): SafeHtml => {
   return action('/portal/game', label, { fields: { id }, kind: 'primary' });
 };
 
-/** A form that pulls a game which is in no list of the portal. */
-export const pullForm = (): SafeHtml => html`<form method="post" action="/portal/game" class="pull">
-${input('Bring in one game now', { name: 'id', placeholder: 'game_id', required: true })}
-<button class="button">Pull it</button></form>`;
+/** The button that has the whole list read, with every detail. @param kind ` primary` if it leads */
+export const readButton = (kind = ''): SafeHtml => action('/portal/game', 'Read my list now', { kind });
 
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';

@@ -102,12 +102,12 @@ const statusBadge = ({ game, answer }: Timeline, isFailing: boolean): SafeHtml =
         game.withdrawn_at === null ? undefined : 'warn',
       );
 
-/** Requests a game as its developer's server does by `game/refresh`. @returns what became of it */
-const requestPull = async (sql: Database, caller: Caller, id: string): Promise<Notice> => {
+/** Requests a game as its developer's server does by `game/refresh`; without an id, the whole list. @returns what became of it */
+const requestPull = async (sql: Database, caller: Caller, id: string | undefined): Promise<Notice> => {
   const application_id = caller.actor.actor;
   const [application, game] = await Promise.all([
     findApplication(sql, application_id),
-    findApplicationGame(sql, application_id, id),
+    id === undefined ? undefined : findApplicationGame(sql, application_id, id),
   ]);
   if (application?.status !== 'active')
     return {
@@ -115,10 +115,17 @@ const requestPull = async (sql: Database, caller: Caller, id: string): Promise<N
       text: 'The platform has paused your application: it pulls nothing until it resumes.',
     };
   // A repeated request would move the one that waits to the end.
-  if (await hasWaitingGames(sql, application_id, [game === undefined ? WHOLE_LIST : id]))
+  if (
+    await hasWaitingGames(sql, application_id, [game === undefined ? WHOLE_LIST : game.application_game_id])
+  )
     return { tone: 'info', text: 'It is requested already: reload this page in a few seconds.' };
-  if ((await refreshGames(sql, caller, [id])) === undefined)
+  if ((await refreshGames(sql, caller, id === undefined ? [] : [id])) === undefined)
     return { tone: 'bad', text: 'Too many of your requests wait: retry when some of them are done.' };
+  if (id === undefined)
+    return {
+      tone: 'good',
+      text: 'Your list is read within a minute, with every detail: reload this page then.',
+    };
   const text =
     game === undefined
       ? 'The game is not stored, so your list is read now: reload this page in a minute.'
@@ -178,8 +185,8 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
   });
 
   portal.post('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
-    const { id } = z.object({ id: identifier }).parse(request.body);
+    const { id } = z.object({ id: identifier.optional() }).parse(request.body);
     const { tone, text } = await requestPull(sql, callerOfHolder(request), id);
-    return redirectWith(reply, gameUrl(id), text, tone);
+    return redirectWith(reply, id === undefined ? '/portal/runs' : gameUrl(id), text, tone);
   });
 };

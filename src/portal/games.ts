@@ -9,7 +9,7 @@ import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
-import { pullForm } from '#src/portal/answer.ts';
+import { readButton } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
@@ -73,8 +73,6 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
 
-const PULL = section(undefined, html`<div class="body">${pullForm()}</div>`, { id: 'pull' });
-
 /** What the developer of an application without a game reads. */
 const showNone = (application: ApplicationRow | undefined): SafeHtml => {
   const nextRead = describeNextRead(application);
@@ -82,8 +80,7 @@ const showNone = (application: ApplicationRow | undefined): SafeHtml => {
     undefined,
     html`<div class="empty"><p><strong>Your games are not stored yet.</strong>
 The platform stores them when it reads your list. ${nextRead}</p>
-<p class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a></p>${nextRead && pullForm()}</div>`,
-    { id: 'pull' },
+<div class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a>${nextRead && readButton()}</div></div>`,
   );
 };
 
@@ -173,8 +170,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${pausedBanner(application, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}
-${isEmpty || describeNextRead(application) === null ? null : PULL}`,
+      body: html`${pausedBanner(application, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
         : 'What became of your games. A game that is in no tab was never stored.',

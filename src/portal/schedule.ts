@@ -5,7 +5,7 @@ import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
-import { banner, linkButton } from '#src/portal/answer.ts';
+import { banner, linkButton, readButton } from '#src/portal/answer.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { LAST_WITH } from '#src/rules/backoff.ts';
 import { untilNextRun } from '#src/rules/next-run.ts';
@@ -63,9 +63,8 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: contact, act: 'Write to the operators' };
 
-/** A pull of a game that is not stored reads the whole list. */
-const BEFORE_THEN = html`<p>Corrected it? Do not wait for the next run:
-<a href="/portal/games#pull">pull a missing game</a> by its <code>game_id</code>. The platform then reads your whole list.</p>`;
+const readAgain = (): SafeHtml =>
+  html`<p>Corrected it? Do not wait for the next run.</p><p>${readButton()}</p>`;
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 
@@ -97,7 +96,7 @@ export const describeUnread = (
     return {
       title: 'Your runs do not succeed',
       said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}</p>${BEFORE_THEN}`,
+Next run ${due(application.next_attempt_at)}</p>${readAgain()}`,
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   if (run?.outcome !== 'failed') return null;
@@ -106,7 +105,7 @@ Next run ${due(application.next_attempt_at)}</p>${BEFORE_THEN}`,
     title: ENDS.failed,
     said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
       next && html`<br>Next run ${due(next)}`
-    }</p>${BEFORE_THEN}`,
+    }</p>${readAgain()}`,
   };
 };
 

@@ -160,7 +160,7 @@ test('an event says how an appeal ended, and why a game was rejected', async () 
     if (at === 0) await operateAs(sql, LEE, upholdRejection, given);
     else await operateAs(sql, LEE, overturnRejection, given);
   }
-  expect(await page('/portal/games')).toContain('<span class="badge warn">Appeal refused</span>');
+  expect(await page('/portal/games')).toContain('<span class="badge bad">Appeal refused</span>');
   const shown = await page('/portal/events');
   expect(shown.split('<small dir="auto">Information is missing or incomplete.</small>')).toHaveLength(3);
   expect(shown).toMatch(

@@ -56,11 +56,15 @@ test('a new developer reads what comes next, until the first game is stored; an 
   for (const path of ['', '/games', '/runs'])
     expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+\u00a0\w+\./);
   for (const path of ['', '/games'])
-    expect(await page(`/portal${path}`), 'a game is pulled by its id').toMatch(
-      /<form method="post" action="\/portal\/game" class="pull">/,
+    expect(await page(`/portal${path}`), 'the list is read now').toMatch(
+      /<form method="post" action="\/portal\/game" class="inline">\s*<button class="button ">Read my list now/,
     );
-  expect(await said('/portal/game', { id: 'not-listed-yet' })).toMatch(
-    /^good The game is not stored, so your list is read now/,
+  expect(await said('/portal/game', {})).toMatch(/^good Your list is read within a minute/);
+  const requests =
+    await sql`select application_game_id, is_full from refresh_requests where application_id = 'new'`;
+  expect(requests).toEqual([{ application_game_id: '', is_full: true }]);
+  expect(await said('/portal/game', {}), 'a flood of requests is one').toMatch(
+    /^info It is requested already/,
   );
   expect(await page('/portal/runs')).not.toContain('No open failures');
   expect(await page('/portal/checks')).toContain('Your webhooks have not been checked yet');

@@ -108,8 +108,8 @@ test('the overview of an application whose runs fail begins with that and with w
   expect(once).toMatch(/no connection, or it closed before the answer began\.<.*Next run <time/s);
   expect(once).toContain('<span class="badge good">active</span>');
   expect(once, 'the navigation says it too').toContain('games are not read');
-  expect(once).toContain('<a href="/portal/games#pull">pull a missing game</a>');
-  expect(await page('/portal/games')).toMatch(/id="pull">.*name="id" placeholder="game_id"/s);
+  expect(once).toContain('Do not wait for the next run.');
+  expect(once).toContain('Read my list now</button>');
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
   expect(shown).toContain('<h2>Your runs do not succeed</h2>');
