@@ -41,7 +41,6 @@ const RSS_MAX_BYTES = 192 * 1024 * 1024;
  */
 const DECODING_MAX_BYTES = 300 * 1024 * 1024;
 const WATCH_MS = 20;
-const PAGE_BYTES = 4_096;
 /** A decoder starts one for each core at most. The kernel keeps some 30 KB for each, which no size of the process includes. */
 const THREADS_MAX = 256;
 
@@ -78,15 +77,14 @@ export const spawnDecoder = (program = PROGRAM, args: readonly string[] = []): D
  *   the others may go on, and Linux shows none of their memory
  */
 const readRss = async ({ pid }: DecoderProcess): Promise<number> => {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
   if (text === undefined) return 0;
-  // The fields that follow the name of the program, from the state on (proc_pid_stat(5)).
-  const fields = text
-    .slice(text.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  const [threads = 0, pages = 0] = [fields[17], fields[21]];
-  return threads > THREADS_MAX ? Number.POSITIVE_INFINITY : pages * PAGE_BYTES || Number.POSITIVE_INFINITY;
+  const read = (field: string): string | undefined => new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)?.[1];
+  // Not of /proc/PID/stat, whose size of a new process is 0. Without a main thread there is none.
+  const kib = read('VmRSS');
+  return kib === undefined || Number(read('Threads')) > THREADS_MAX
+    ? Number.POSITIVE_INFINITY
+    : Number(kib) * 1024;
 };
 
 /** Kills a process that needs too much memory, also between two pictures. */

@@ -104,3 +104,16 @@ test('the memory of a process that did not start is watched no longer', async ()
   expect(watch).toBeDefined();
   await expect.poll(() => ended.mock.calls.flat()).toContain(watch);
 });
+
+test('a decoder is watched from its first moment, and not ended before it has memory of its own', async () => {
+  const spawn = () => {
+    const child = spawnDecoder();
+    child.kill('SIGSTOP');
+    setTimeout(() => child.kill('SIGCONT'), 300);
+    return child;
+  };
+  const decoder = createDecoder({ spawn });
+  onTestFinished(decoder.close);
+  expect(await decode(decoder)).toMatchObject({ outcome: 'shown' });
+  expect(decoder.lost()).toBe(0);
+});
