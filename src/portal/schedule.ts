@@ -64,7 +64,7 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     : { url: contact, act: 'Write to the operators' };
 
 const readAgain = (): SafeHtml =>
-  html`<p>Corrected it? Do not wait for the next run.</p><p>${readButton()}</p>`;
+  html`<p>Corrected it? Do not wait for the next run.</p><div class="acts">${readButton()}</div>`;
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 
