@@ -65,8 +65,8 @@ const pullUnknown = (id: string): SafeHtml => {
   return action('/portal/game', label, { fields: { id }, kind: 'primary' });
 };
 
-/** The button that has the whole list read, with every detail. @param kind ` primary` if it leads */
-export const readButton = (kind = ''): SafeHtml => action('/portal/game', 'Read my list now', { kind });
+/** Has the whole list read, with every detail. */
+export const READ_BUTTON = action('/portal/game', 'Read my list now');
 
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
@@ -142,9 +142,8 @@ export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
   { appeals, changes, isPaused, isFailing, pictures }: Around,
 ): SafeHtml => {
-  if (rejection !== null && appeals !== null) {
+  if (rejection !== null && appeals !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, pictures });
-  }
   const isUnknown = answer.code === 'not_pulled' || answer.code === 'not_listed';
   // The card of the game has its package URL.
   const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');

@@ -1,7 +1,7 @@
 /** What the developer of a new application does, until its first game is stored. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { readButton } from '#src/portal/answer.ts';
+import { READ_BUTTON } from '#src/portal/answer.ts';
 import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
 type Step = { title: string; said: SafeHtml | string | null; isDone: boolean; act?: SafeHtml };
@@ -48,7 +48,7 @@ export const firstSteps = (
       title: 'The platform reads your list',
       said: run === undefined ? nextRead : html`The last run began ${ago(run.started_at)}`,
       isDone: run !== undefined,
-      ...(run === undefined && nextRead !== null && { act: readButton() }),
+      ...(run === undefined && nextRead !== null && { act: READ_BUTTON }),
     },
     {
       title: 'Reviewers decide on your games',

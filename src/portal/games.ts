@@ -9,7 +9,7 @@ import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
-import { readButton } from '#src/portal/answer.ts';
+import { READ_BUTTON } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
@@ -80,7 +80,7 @@ const showNone = (application: ApplicationRow | undefined): SafeHtml => {
     undefined,
     html`<div class="empty"><p><strong>Your games are not stored yet.</strong>
 The platform stores them when it reads your list. ${nextRead}</p>
-<div class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a>${nextRead && readButton()}</div></div>`,
+<div class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a>${nextRead && READ_BUTTON}</div></div>`,
   );
 };
 

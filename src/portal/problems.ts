@@ -22,20 +22,16 @@ export type Problem = {
   isSaid?: boolean;
 };
 
-/** The names stand apart for eyes. */
-const COMMA = html`<span class="hidden">, </span>`;
-
 const quote = (text: string | null): SafeHtml | null =>
   text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
 
 /** @param isShared its note stands above */
 const namedGame = (
   { application_game_id, game_name, appeal, text }: RejectionCount['named'][number],
-  n: number,
   isShared: boolean,
 ): SafeHtml => {
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
-  return html`${n === 0 ? null : COMMA}<span>${name}${appealBadge(appeal)}</span>${isShared ? null : quote(text)}`;
+  return html`<span>${name}${appealBadge(appeal)}</span>${isShared ? null : quote(text)}`;
 };
 
 /** A game whose appeal waits needs nothing from its developer. */
@@ -51,7 +47,7 @@ const isAnswered = ({ named }: RejectionCount): boolean => named.length > 0 && n
 
 const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
 <strong dir="auto">${label ?? 'no reason given'}</strong>: ${quote(text)}${
-  named.length > 0 ? named.map((each, n) => namedGame(each, n, text !== null)) : `${number(games)} games`
+  named.length > 0 ? named.map((each) => namedGame(each, text !== null)) : `${number(games)} games`
 }</li>`;
 
 /** Says how many checks found a rule that does not hold. */

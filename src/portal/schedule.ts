@@ -5,7 +5,7 @@ import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
-import { banner, linkButton, readButton } from '#src/portal/answer.ts';
+import { banner, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { LAST_WITH } from '#src/rules/backoff.ts';
 import { untilNextRun } from '#src/rules/next-run.ts';
@@ -63,15 +63,12 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: contact, act: 'Write to the operators' };
 
-const readAgain = (): SafeHtml =>
-  html`<p>Corrected it? Do not wait for the next run.</p><div class="acts">${readButton()}</div>`;
+const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p><div class="acts">${READ_BUTTON}</div>`;
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 
-const ENDS = {
-  failed: 'The last run failed',
-  abandoned: 'The last run was abandoned',
-} as const;
+const FAILED = 'The last run failed';
+const ENDS: Readonly<Record<string, string>> = { failed: FAILED, abandoned: 'The last run was abandoned' };
 
 /**
  * Describes why the platform does not read the games of an application: it is paused, its runs fail, or the last one did.
@@ -81,31 +78,26 @@ export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
 ): { title: string; said: SafeHtml } | null => {
-  const why = run && whyCell(run);
-  const outcome = run?.outcome;
-  const end = outcome === 'failed' || outcome === 'abandoned' ? ENDS[outcome] : null;
-  const said = why && html`<span dir="auto">${endSentence(why)}</span>`;
-  const last = said && html`<p>${end && html`<strong>${end}:</strong> `}${said}</p>`;
   if (application === undefined) return null;
-  if (application.status === 'paused')
-    return {
-      title: UNREAD,
-      said: describePause(application, last || null),
-    };
+  const why = run === undefined ? null : whyCell(run);
+  const end = ENDS[run?.outcome ?? ''];
+  const said = why === null ? null : html`<span dir="auto">${endSentence(why)}</span>`;
+  const last = said && html`<p>${end && html`<strong>${end}:</strong> `}${said}</p>`;
+  if (application.status === 'paused') return { title: UNREAD, said: describePause(application, last) };
   if (application.failing_since !== null)
     return {
       title: 'Your runs do not succeed',
       said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}</p>${readAgain()}`,
+Next run ${due(application.next_attempt_at)}</p>${READ_AGAIN}`,
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   if (run?.outcome !== 'failed') return null;
   const next = nextRunAt(application);
   return {
-    title: ENDS.failed,
+    title: FAILED,
     said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
       next && html`<br>Next run ${due(next)}`
-    }</p>${readAgain()}`,
+    }</p>${READ_AGAIN}`,
   };
 };
 

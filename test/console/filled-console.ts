@@ -63,7 +63,7 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
     });
   await sql`update applications set failing_since = now() - interval '26 hours', failed_runs = 4,
     next_attempt_at = now() + interval '40 minutes' where application_id = 'studio-mizu'`;
-  await sql`update applications set status = 'paused', 
+  await sql`update applications set status = 'paused',
     pause_reason = '10 runs in a row failed since 2026-11-26 08:00 UTC, the last with: page 1: http_status',
     failing_since = now() - interval '3 days' where application_id = 'northwind-play'`;
 
@@ -230,8 +230,7 @@ const fillEvents = async (sql: Database): Promise<void> => {
       next_attempt_at = now() + interval '4 minutes' where application_id = 'lantern-works'`;
   await sql`
     update event_webhooks set status = 'off', off_at = now() - interval '1 day', off_reason = 'The address has failed for three days.',
-      last_error = 'timeout'
-    where application_id = 'studio-mizu'`;
+      last_error = 'timeout' where application_id = 'studio-mizu'`;
   const check = { check_id: randomUUIDv7(), application_id: 'lantern-works', requested_by: 'olga' };
   await insertCheck(sql, check);
   const cases: CaseResult[] = [
@@ -245,13 +244,7 @@ const fillEvents = async (sql: Database): Promise<void> => {
       sent: 'POST query_game_detail {"game_id":"lw-0001"} with its token',
       came: `HTTP 200 {"ret_code":0,"ret_msg":"success","data":{"game_id":"lw-0001","game_icon":"https://cdn.example/${'i'.repeat(200)}.png"}}`,
     },
-    {
-      name: 'kyc.fields',
-      section: '2.6',
-      rule: 'Ten strings.',
-      outcome: 'skipped',
-      problem: 'The case before failed.',
-    },
+    { name: 'kyc.fields', section: '2.6', rule: 'Ten strings.', outcome: 'skipped', problem: 'No answer.' },
   ];
   await finishCheck(sql, check, { passed: 1, failed: 1, skipped: 1, cases });
 };

@@ -1,0 +1,112 @@
+// What is removed or erased stays so, whatever a stolen login writes.
+import { beforeEach, expect, it } from 'vitest';
+import { upsertGames } from '#db/queries/games.ts';
+import { DATABASE_ROLES } from '#db/roles.ts';
+import { useStolenLogins } from '#test/privilege/support.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { decideGame, eraseKyc, KIM, removeApplication } from '#test/support/operate.ts';
+import { until } from '#test/support/until.ts';
+
+const { database, attempt, expectRefused } = useStolenLogins();
+let game_id: string;
+const isWaiting = async (): Promise<boolean> =>
+  (
+    await database.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  ).length > 0;
+
+beforeEach(async () => {
+  const { sql } = database;
+  await sql`truncate applications, games, events cascade`;
+  for (const id of ['acme', 'beta']) await addApplication(sql, id);
+  const game = fetchedGame();
+  game_id = game.game_id;
+  await upsertGames(sql, 'acme', [game]);
+});
+
+it('a stolen worker removes no application and adds none again', async () => {
+  await expectRefused('worker', ["update applications set status = 'removed'"]);
+  await database.sql`update applications set status = 'removed' where application_id = 'acme'`;
+  await expectRefused('worker', ["update applications set status = 'active' where application_id = 'acme'"]);
+  expect(
+    await attempt('worker', "update applications set status = 'paused' where application_id = 'beta'"),
+  ).toBe(1);
+});
+
+it('no stolen login brings back a game of a removed application, which would be live again', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  const back = ['update games set withdrawn_at = null'];
+  await sql`update games set withdrawn_at = now()`;
+  for (const statement of back) expect(await attempt('worker', statement, false)).toBe(1);
+  await sql`update applications set status = 'removed' where application_id = 'acme'`;
+  for (const role of DATABASE_ROLES) await expectRefused(role, back);
+});
+
+it('no role passes a game that a stolen worker adds to a removed application', async () => {
+  const { sql } = database;
+  await sql`update applications set status = 'removed' where application_id = 'acme'`;
+  await upsertGames(database.as('worker'), 'acme', [fetchedGame({ game_id: 'late' })]);
+  const pass =
+    "update games set audit_status = 'passed', audit_time = now() where application_game_id = 'late'";
+  await expect(database.as('console').unsafe(pass)).rejects.toMatchObject({ code: 'GC001' });
+});
+
+it('a removal also withdraws a game that a stolen worker is about to bring back', async () => {
+  const { sql } = database;
+  await decideGame(sql, { game_id, audit_status: 'passed' });
+  await sql`update games set withdrawn_at = now()`;
+  let removed: Promise<unknown> | undefined;
+  await database.as('worker').begin(async (tx) => {
+    await tx`update games set withdrawn_at = null`;
+    removed = removeApplication(sql, 'acme');
+    await Promise.race([removed, until('the removal waits', isWaiting)]);
+  });
+  await removed;
+  expect(await sql`select from games where withdrawn_at is null`).toEqual([]);
+});
+
+it('an erasure also deletes a record that a stolen worker is about to store', async () => {
+  const { sql } = database;
+  await store(sql, ringOf(['k1']), 'acme', PLANTED);
+  let erased: Promise<number> | undefined;
+  await database.as('worker').begin(async (tx) => {
+    await tx`with former as (delete from kyc_records returning *) insert into kyc_records select * from former`;
+    erased = eraseKyc(
+      sql,
+      'acme',
+      { ...KIM.actor, reason: 'request' },
+      { fourEyes: { kinds: [], onceTwo: false } },
+    );
+    await until('the erasure waits', isWaiting);
+  });
+  expect(await erased).toBe(1);
+  expect(await sql`select from kyc_records`).toEqual([]);
+});
+
+it('a stolen worker or operator API neither hides a KYC record as erased nor has an erased one pulled again', async () => {
+  const { sql } = database;
+  await store(sql, ringOf(['k1']), 'acme', PLANTED);
+  for (const role of ['worker', 'operator_api'] as const)
+    await expectRefused(role, [
+      "update kyc_states set state = 'erased'",
+      "insert into kyc_states (application_id, state) values ('beta', 'erased')",
+      "insert into kyc_states (application_id) values ('acme') on conflict (application_id) do update set state = 'erased'",
+      // The state of a removed application, which is erased, or of one that is not.
+      "update kyc_states set application_id = 'beta'",
+    ]);
+  // Its `replaced_at` ends a verdict.
+  await expectRefused('worker', ["update content_providers set application_cp_id = 'another'"]);
+  const set = (state: string) => `update kyc_states set state = '${state}'`;
+  expect(await attempt('kyc_desk', set('erased'))).toBe(1);
+  await expectRefused('worker', [
+    set('pending'),
+    // The state would go on saying that nothing is stored.
+    'with former as (delete from kyc_records returning *) insert into kyc_records select * from former',
+  ]);
+  expect(await attempt('operator_api', set('pending'))).toBe(1);
+  // As `prune` does when KYC_KEEP_REMOVED has passed.
+  await sql`update applications set status = 'removed'`;
+  expect(await attempt('worker', set('erased'))).toBe(1);
+});
