@@ -1,7 +1,8 @@
 /** The small parts of which every page is made. `html` escapes what it is given; `html.raw` is not used. */
 import { html, type SafeHtml } from '@remix-run/html-template';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { DIRECTION_CONTROLS, nameOr } from '#src/lib/printable.ts';
-import { formatUtc } from '#src/lib/utc.ts';
+import { formatDay, formatUtc } from '#src/lib/utc.ts';
 import { type Tone, toneOf } from '#src/site/tones.ts';
 
 export { html, type SafeHtml, type Tone, toneOf };
@@ -22,15 +23,22 @@ export const formatDuration = (ms: number): string => {
   return `${Math.floor(seconds / unit)}\u00a0${short}`;
 };
 
-/** Shows a time relative to now; its title is the time in UTC. Null: a dash. */
-export const ago = (time: Date | null | undefined): SafeHtml => {
-  if (time === null || time === undefined) return NONE;
+/** Beyond this, days are hard to count: pages show the date. */
+const DATED_MS = 30 * DAY_MS;
+
+const relative = (time: Date): string => {
   const ms = Date.now() - time.getTime();
-  const text = ms >= 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(-ms)}`;
-  return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${text}</time>`;
+  if (Math.abs(ms) >= DATED_MS) return formatDay(time);
+  return ms >= 0 ? `${formatDuration(ms)} ago` : `in ${formatDuration(-ms)}`;
 };
 
-/** Shows when something is due: `in 4 min`, or `now` if the time has passed. */
+/** Shows a time relative to now, or its date if it is 30 days away; its title is the time in UTC. Null: a dash. */
+export const ago = (time: Date | null | undefined): SafeHtml => {
+  if (time === null || time === undefined) return NONE;
+  return html`<time datetime="${time.toISOString()}" title="${formatUtc(time)}">${relative(time)}</time>`;
+};
+
+/** Shows when something is due: `in 4 min`, its date, or `now` if the time has passed. */
 export const due = (time: Date | null): SafeHtml | string =>
   time === null || time.getTime() <= Date.now() ? 'now' : ago(time);
 

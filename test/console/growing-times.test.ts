@@ -84,6 +84,26 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
     expect(moved).toEqual([]);
   });
 
+  test('a time of months ago stays a date', async () => {
+    const { sql } = database;
+    await addApplication(sql, 'old');
+    const date = '2026-01-31';
+    await upsertGames(sql, 'old', [fetchedGame({ game_id: 'kite' }, new Date(`${date}T12:00:00Z`))]);
+    const { token } = await addToken(sql, 'old');
+    const page = await browser.newPage({ timezoneId: 'Asia/Tokyo' });
+    await page.goto(`${served.url}/portal/sign-in`);
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await page.goto(`${served.url}/portal/game?id=kite`);
+    // Its title has the local time when the script has refreshed it.
+    const fetched = page.locator('.facts time[data-utc]');
+    await fetched.waitFor();
+    expect(await fetched.textContent()).toBe(date);
+    expect(await fetched.getAttribute('title')).toMatch(/9:00:00.*\(2026-01-31 12:00:00 UTC\)$/);
+    await page.context().close();
+  });
+
   test.for([390, 1_280])('at %i pixels nothing moves in the portal when times grow', async (width) => {
     const { sql } = database;
     const id = `moving-${width}`;

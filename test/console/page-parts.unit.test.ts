@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { outcomeSeries } from '#src/console/charts.ts';
+import { DAY_MS } from '#src/lib/duration.ts';
 import { describeAddress, EVENT_CELLS } from '#src/site/event-cells.ts';
-import { badge, gameName, nameInText } from '#src/site/html.ts';
+import { ago, badge, gameName, nameInText } from '#src/site/html.ts';
 
 const event = (delivery: Partial<EventItem>) =>
   ({ state: 'pending', attempts: 0, last_status: null, last_error: null, ...delivery }) as EventItem;
@@ -56,4 +57,14 @@ test('a name without a visible character has a placeholder, and no other name ha
       '<span class="none">(no name)</span>',
     ]);
   for (const name of ['0', '.', '\u200bX', '(no name)', '名']) expect(String(gameName(name))).toBe(name);
+});
+
+test('a time of thirty days or more from now is a date, whose title is the time', () => {
+  const inDays = (days: number): Date => new Date(Date.now() + days * DAY_MS);
+  expect(String(ago(inDays(-29.5)))).toContain('>29\u00a0d ago<');
+  expect(String(ago(inDays(29.5)))).toContain('>in 29\u00a0d<');
+  for (const time of [inDays(-30.5), inDays(30.5)]) {
+    const date = time.toISOString().slice(0, 10);
+    expect(String(ago(time))).toMatch(new RegExp(` title="${date} [\\d:]{8} UTC">${date}</time>$`));
+  }
 });

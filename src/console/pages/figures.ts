@@ -4,6 +4,7 @@ import { type FiguresRow, readMedianWait } from '#db/queries/review-figures.ts';
 import { barChart } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { DAY_MS } from '#src/lib/duration.ts';
+import { formatDay } from '#src/lib/utc.ts';
 import { figuresList } from '#src/lists/figures.ts';
 import { overturnedList } from '#src/lists/threads.ts';
 import { sendPage } from '#src/site/answers.ts';
@@ -39,9 +40,7 @@ const listDays = (rows: Figures['rows']): string[] => {
   const times = rows.map(({ day }) => Date.parse(day));
   const first = Math.min(...times);
   const days = rows.length === 0 ? 0 : (Math.max(...times) - first) / DAY_MS + 1;
-  return Array.from({ length: days }, (_day, index) =>
-    new Date(first + index * DAY_MS).toISOString().slice(0, 10),
-  );
+  return Array.from({ length: days }, (_day, index) => formatDay(new Date(first + index * DAY_MS)));
 };
 
 /** The decisions of each day. Nothing if the page does not have all days, or they are too many. */

@@ -25,6 +25,8 @@ const refresh = (): void => {
       each.dataset.utc = each.title;
       each.title = `${time.toLocaleString()} (${each.dataset.utc})`;
     }
+    // The server shows a date if the time is 30 days away.
+    if (/^\d{4}-/.test(each.textContent)) continue;
     const ms = Date.now() - time.getTime();
     // Only the server says which times are past, because the clock of this computer may be slow.
     const isAhead = each.textContent.startsWith('in ');
