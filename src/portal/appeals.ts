@@ -4,6 +4,6 @@ import { badge, html, type SafeHtml } from '#src/site/html.ts';
 
 /** Nothing if the rejection was not appealed. */
 export const appealBadge = (appeal: AppealState): SafeHtml | null => {
-  if (appeal === 'open') return html` ${badge('Appeal waits', 'info')}`;
-  return appeal === 'upheld' ? html` ${badge('Appeal refused', 'bad')}` : null;
+  if (appeal === 'open') return html` ${badge('appeal waits', 'info')}`;
+  return appeal === 'upheld' ? html` ${badge('appeal refused', 'bad')}` : null;
 };

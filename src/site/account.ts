@@ -93,7 +93,7 @@ const sessionsPart = (sessions: readonly OwnSession[]): SafeHtml => {
   const end = (label: SafeHtml | string, session: string): SafeHtml =>
     action('/account/sessions', label, { fields: { session }, kind: 'quiet' });
   const beganCell = ({ is_current, started_at }: OwnSession): SafeHtml =>
-    html`${clock(started_at)} ${is_current ? badge('This session', 'good') : null}`;
+    html`${clock(started_at)} ${is_current ? badge('this session', 'good') : null}`;
   const endCell = ({ is_current, session_id, started_at }: OwnSession): SafeHtml | null =>
     is_current
       ? null

@@ -43,7 +43,7 @@ export const EVENT_CELLS = {
   // Its type alone reads as if the appeal had won.
   type: (event: EventItem): SafeHtml =>
     event.type === 'game.appeal_upheld'
-      ? html`${badge('Appeal refused', 'bad')} <br><small>${event.type}: another reviewer kept the rejection.</small>`
+      ? html`${badge('appeal refused', 'bad')} <br><small>${event.type}: another reviewer kept the rejection.</small>`
       : html`${badge(event.type)} <br><small dir="auto">${describeEvent(event)}</small>`,
   state: delivery,
   event_id: ({ event_id }: EventItem): SafeHtml => copyableId(event_id),

@@ -33,7 +33,7 @@ describe.runIf(hasBrowser())('the page of the own account', () => {
       const rows = page.getByRole('region', { name: 'Your sessions' }).locator('tbody tr');
       const sayings = page.getByRole('status');
       expect(await rows.count()).toBe(4);
-      expect(await rows.filter({ hasText: 'This session' }).count()).toBe(1);
+      expect(await rows.filter({ hasText: 'this session' }).count()).toBe(1);
 
       await rows.nth(1).getByRole('button').click();
       await sayings.getByText('The session has ended.').waitFor();

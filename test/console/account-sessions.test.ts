@@ -13,7 +13,7 @@ test('the page shows the own sessions, which one this is, and neither a token no
   const text = await (await open(mine)).text();
   expect(text).toContain(`${login()} of the tests`);
   expect(text).toContain('An administrator sets them');
-  expect(text.match(/This session/g)).toHaveLength(1);
+  expect(text.match(/this session/g)).toHaveLength(1);
   expect(sessionIds(text)).toHaveLength(1);
   const stored = await database.sql<{ hash: Buffer }[]>`select session_hash as hash from operator_sessions`;
   expect(stored.length).toBeGreaterThanOrEqual(3);

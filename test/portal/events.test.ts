@@ -160,11 +160,11 @@ test('an event says how an appeal ended, and why a game was rejected', async () 
     if (at === 0) await operateAs(sql, LEE, upholdRejection, given);
     else await operateAs(sql, LEE, overturnRejection, given);
   }
-  expect(await page('/portal/games')).toContain('<span class="badge bad">Appeal refused</span>');
+  expect(await page('/portal/games')).toContain('<span class="badge bad">appeal refused</span>');
   const shown = await page('/portal/events');
   expect(shown.split('<small dir="auto">Information is missing or incomplete.</small>')).toHaveLength(3);
   expect(shown).toMatch(
-    /badge bad">Appeal refused<.{0,30}game\.appeal_upheld: another reviewer kept the rejection\./,
+    /badge bad">appeal refused<.{0,30}game\.appeal_upheld: another reviewer kept the rejection\./,
   );
   expect(shown).toMatch(/badge good">game\.passed<.{0,40}Another reviewer took the rejection back\./);
   expect(shown, 'the end of an id is not cut').toMatch(

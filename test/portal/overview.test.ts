@@ -51,7 +51,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   const [one] = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'hazel'`;
   await insertAppeal(sql, { game_id: one?.game_id ?? '', text: 'It is whole.' });
   for (const path of ['/portal', '/portal/games'])
-    expect(await page(path)).toMatch(/Kite one<.{0,200}<span class="badge info">Appeal waits</s);
+    expect(await page(path)).toMatch(/Kite one<.{0,200}<span class="badge info">appeal waits</s);
   expect(first).toContain('The platform has not fetched it yet. You need not do anything.');
   expect(first).not.toContain('Waits for it');
   await setDecisionRules(sql, { games_need_verdict: true });
