@@ -124,6 +124,32 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     expect(await page.getByText('detail.game-icon').filter({ visible: true }).count()).toBe(1);
   });
 
+  test('on a phone the button of the checks has a line of its own, as wide as the card', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(new URL('/portal/checks', served.url).href);
+    const title = await page.locator('#checks h2').boundingBox();
+    const card = await page.locator('#checks').boundingBox();
+    const button = await page.getByRole('button', { name: /^Run the checks/ }).boundingBox();
+    expect(button?.y).toBeGreaterThanOrEqual((title?.y ?? 0) + (title?.height ?? 0));
+    // The edges of the card, and the room inside them.
+    expect((card?.width ?? 0) - (button?.width ?? 0)).toBeLessThan(36);
+  });
+
+  test('on a phone the state of a game follows its name, and the search for another one is last', async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(new URL('/portal/game?id=kite', served.url).href);
+    const parts = [
+      page.getByRole('heading', { level: 1 }),
+      page.locator('.lead .badge'),
+      page.getByRole('heading', { name: 'The game is live' }),
+      page.getByRole('heading', { name: 'Texts as the platform has them' }),
+      page.getByRole('searchbox'),
+    ];
+    const tops = await Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
+    expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+    expect(tops[0]).toBeGreaterThan(0);
+  });
+
   test('fingers have room on a phone, and Safari zooms into no field', async () => {
     const storageState = await page.context().storageState();
     const viewport = { width: 390, height: 844 };
@@ -155,7 +181,7 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     ] as const) {
       await page.setViewportSize({ width, height: 844 });
       await page.goto(new URL(path, served.url).href);
-      const [badge, words] = await page.getByText('Appeal waits').evaluate((each) => {
+      const [badge, words] = await page.getByText('appeal waits').evaluate((each) => {
         const range = each.ownerDocument.createRange();
         range.selectNodeContents(each);
         return [each, range].map((one) => one.getBoundingClientRect().width);
