@@ -20,6 +20,7 @@ export type GameItem = Pick<
   | 'audit_time'
   | 'revision'
   | 'withdrawn_at'
+  | 'created_at'
   | 'updated_at'
 > & { application_name: string; reason_label: string | null; text: string | null; appeal: AppealState };
 
@@ -31,7 +32,7 @@ export type GameFilter = Partial<GameSearch>;
 
 const columns = (sql: Queryable) => sql`
   g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time,
-  g.revision, g.withdrawn_at, g.updated_at, a.name as application_name, rejection.reason_label, rejection.text,
+  g.revision, g.withdrawn_at, g.created_at, g.updated_at, a.name as application_name, rejection.reason_label, rejection.text,
   ${appealState(sql)} as appeal`;
 
 /** The application and the rejection of each game `g`. */

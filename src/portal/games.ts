@@ -56,13 +56,14 @@ const nameCell = async <Game extends Iconed>(
 /** Few columns have room where those of operators have none. */
 const WIDTHS = { revision: 'medium', decided: undefined, changed: undefined } as const;
 /** Beside a reason, a phone has room for the game alone. */
-const WIDTHS_WITH_REASON = { ...WIDTHS, decided: 'medium' } as const;
+const WIDTHS_WITH_REASON = { ...WIDTHS, decided: 'medium', first_seen: 'wider' } as const;
 
 const columnsOf = (status: AuditStatus): string[] => [
   'game_name',
   ...(status === 'rejected' ? ['why'] : []),
   'revision',
   status === 'pending' ? 'changed' : 'decided',
+  'first_seen',
 ];
 
 const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>

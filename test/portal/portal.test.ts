@@ -85,6 +85,28 @@ test('a list of games has a next page only if there are more games', async () =>
   expect(second).not.toContain('>Next</a>');
 });
 
+test('the head of a column of games turns their order', async () => {
+  const { sql } = database;
+  await addApplication(sql, 'larch');
+  const { token } = await addToken(sql, 'larch');
+  const cookie = await signIn(token);
+  const games = Array.from({ length: 60 }, (_, index) => fetchedGame({ game_id: `larch-${index}` }));
+  await upsertGames(sql, 'larch', games);
+  const stored = await sql<{ id: string }[]>`
+    select application_game_id as id from games where application_id = 'larch' order by game_id`;
+  const ids = stored.map(({ id }) => id);
+  const read = async (path: string) => {
+    const html = await (await call(path, cookie)).text();
+    const [, direction = '', turned = ''] =
+      /aria-sort="(\w+)"><a class="sort" href="([^"]*)">First seen</.exec(html) ?? [];
+    const shown = [...html.matchAll(/<small class="mono">([^<]*)</g)].map(([, id]) => id);
+    return { shown, direction, turned: turned.replaceAll('&amp;', '&') };
+  };
+  const newest = await read('/portal/games?status=pending');
+  expect(newest).toMatchObject({ shown: ids.toReversed().slice(0, 50), direction: 'descending' });
+  expect(await read(newest.turned)).toMatchObject({ shown: ids.slice(0, 50), direction: 'ascending' });
+});
+
 test('a developer finds the games that vanished, page by page, also when the last one of a page has returned', async () => {
   const { sql } = database;
   const { token } = await fill('fir', 'fir');
