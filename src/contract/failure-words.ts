@@ -72,7 +72,8 @@ export const isOwnKind = (kind: string): boolean => Object.hasOwn(OWN_KINDS, kin
 /** What failed: a call, or a row of its answer. */
 export type Failed = { operation: string; kind: string; reasons: readonly Reason[] };
 
-const ELEMENT = /\.\d+$/;
+/** The place of an element in its list, and a field of it. */
+const ELEMENT = /\.\d+((?:\.\D[^.]*)*)$/;
 
 /** @param reasons of one field, or of elements of one list, with one code */
 const describeField = (reasons: readonly Reason[]): string => {
@@ -92,7 +93,7 @@ const describeField = (reasons: readonly Reason[]): string => {
  */
 export const describeReasons = ({ kind, reasons }: Failed): string => {
   const shown = reasons.slice(0, REASONS_SHOWN).filter(({ path, code }) => path !== '' || code !== kind);
-  const fields = Map.groupBy(shown, ({ path, code }) => `${code} ${path.replace(ELEMENT, '.')}`);
+  const fields = Map.groupBy(shown, ({ path, code }) => `${code} ${path.replace(ELEMENT, '.$1')}`);
   return [...fields.values()].map(describeField).join(', ');
 };
 

@@ -8,7 +8,7 @@ import { type ApplicationGameList, PAGE_SIZE_MAX } from '#src/contract/applicati
 import { NO_GAME } from '#src/contract/words.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { ROW_MS, STORAGE } from '#src/rules/budgets.ts';
-import { listingEnd, type ReadPage, readPage } from '#src/rules/listing.ts';
+import { listingEnd, type ReadPage, readPage, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { listHash } from '#src/rules/mapping.ts';
 import { pageBytes } from '#src/rules/run-budget.ts';
 import { createStopwatch, type ProcessPace } from '#src/webhooks/pace.ts';
@@ -33,8 +33,6 @@ export type ComparedPage = NewPage &
     /** Rows that are invalid. */
     failures: Failure[];
   };
-
-const UNNAMED_REASONS_MAX = 20;
 
 /** Up to this page each doubt is checked; beyond it only at powers of two, so that the cost of a listing stays linear. */
 const EXACT_PAGES = 64;

@@ -7,6 +7,7 @@ import { NO_GAME } from '#src/contract/words.ts';
 import { banner, linkButton } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl } from '#src/portal/links.ts';
+import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
@@ -77,11 +78,18 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
 const isRow = ({ operation, example }: FailureGroup): boolean =>
   operation === 'query_game_list' && example === NO_GAME;
 
+/** The rows of a page of the list are one failure. */
+const sizeOf = (group: FailureGroup): number => (isRow(group) ? rowsOf(group.reasons).length : group.games);
+
+const inUnits = (groups: readonly FailureGroup[]): string => {
+  const all = groups.reduce((sum, group) => sum + sizeOf(group), 0);
+  return `${number(all)} ${groups.every(isRow) ? 'row' : 'game'}${all === 1 ? '' : 's'}`;
+};
+
 /** How many games, with one of them. */
 const describeExtent = (group: FailureGroup): SafeHtml | string => {
   const { games, example } = group;
-  const one = isRow(group) ? '1 row' : '1 game';
-  const extent = games === 1 ? one : `${number(games)} games`;
+  const extent = inUnits([group]);
   if (example === NO_GAME) return extent;
   const name = html`<a class="mono" href="${gameUrl(example)}">${example}</a>`;
   return html`${extent}${games === 1 ? ':' : ', for example'} ${name}`;
@@ -92,10 +100,9 @@ export const CAUSES_READ = 100;
 const CAUSES_SHOWN = 3;
 
 const countUnstored = (groups: readonly FailureGroup[]): string => {
-  const all = groups.reduce((sum, { games }) => sum + games, 0);
-  const unit = groups.every(isRow) ? 'row' : 'game';
-  const more = groups.length < CAUSES_READ ? '' : 'More than ';
-  return `${more}${number(all)} ${unit}${all === 1 ? '' : 's'} could not be stored`;
+  const isCut = (group: FailureGroup): boolean => isRow(group) && group.reasons.length >= UNNAMED_REASONS_MAX;
+  const more = groups.length >= CAUSES_READ || groups.some(isCut) ? 'At least ' : '';
+  return `${more}${inUnits(groups)} could not be stored`;
 };
 
 /** The games that could not be stored, by cause. @param groups at most `CAUSES_READ` */

@@ -16,6 +16,7 @@ import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
 import { describeNextRead, describeUnread, nextRunAt, pauseWay, whyCell } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { rowsOf } from '#src/rules/listing.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
@@ -66,17 +67,25 @@ const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, Failur
   return new Map([...causes.values()].flatMap((each) => (each[0] === undefined ? [] : [[each[0], each]])));
 };
 
-const gameLink = ({ application_game_id: id }: FailureItem, n: number): SafeHtml =>
-  html`${n === 0 ? null : ', '}<a class="mono" href="${gameUrl(id)}">${id}</a>`;
+const gameLink = ({ application_game_id: id }: FailureItem): SafeHtml =>
+  html`<a class="mono" href="${gameUrl(id)}">${id}</a>`;
 
-/** Names some games, and folds the others. */
-const gamesCell = (failures: readonly FailureItem[]): SafeHtml | string | null => {
+const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
+  names.map((name, n) => html`${n === 0 ? null : ', '}${name}`);
+
+/** Shows some names, and folds the others. */
+const nameSome = (names: readonly SafeHtml[]): SafeHtml => {
+  const [named, others] = [names.slice(0, GAMES_NAMED), names.slice(GAMES_NAMED)];
+  const more = html`<details><summary>and ${number(others.length)} more</summary><span>${withCommas(others)}</span></details>`;
+  return html`<span>${withCommas(named)}</span>${others.length === 0 ? null : more}`;
+};
+
+/** Names the games of one cause, or the rows of the list that name none. */
+const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
   const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
-  if (games.length === 0)
-    return failures[0]?.operation === 'query_game_list' ? 'in a row of your list' : null;
-  const [named, others] = [games.slice(0, GAMES_NAMED), games.slice(GAMES_NAMED)];
-  const more = html`<details><summary>and ${number(others.length)} more</summary><span>${others.map(gameLink)}</span></details>`;
-  return html`<span>${named.map(gameLink)}</span>${others.length === 0 ? null : more}`;
+  if (games.length > 0) return nameSome(games.map(gameLink));
+  const rows = failures.flatMap(({ reasons }) => rowsOf(reasons));
+  return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
 };
 
 /** Adds `/portal/runs` and `/portal/checks`. */

@@ -12,6 +12,14 @@ export type ReadPage = {
   unnamed: { reasons: Reason[] }[];
 };
 
+/** Reasons of unnamed rows that are kept of a page. */
+export const UNNAMED_REASONS_MAX = 20;
+
+/** The rows that reasons of unnamed rows are about, as they begin their paths: `list.3`. */
+export const rowsOf = (reasons: readonly Reason[]): string[] => [
+  ...new Set(reasons.flatMap(({ path }) => /^list\.\d+/.exec(path) ?? [])),
+];
+
 /**
  * Reads the rows of data.list[] one by one (section 2.4), so that an invalid row does not affect the others. The first
  * valid row of a game counts.

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
 import { noteOpenRun } from '#db/queries/run-steps.ts';
 import { closeRun } from '#db/queries/runs.ts';
+import { NO_GAME } from '#src/contract/words.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { startTestConsole, useTestConsole } from '#test/support/console.ts';
 import { anOpenRun } from '#test/support/factories.ts';
@@ -45,6 +46,29 @@ test('failures of one cause are one row with its games, and runs without a chang
   await sql`update sync_runs set updated = 1, unchanged = 2, withdrawn = 3 where application_id = 'gum'`;
   const counted = await page('/portal/runs');
   for (const column of COUNTED) expect(counted).toContain(`>${column}</`);
+});
+
+test('rows of the list without an id are counted, and named by their index in the answer', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'yew');
+  const record = (paths: readonly string[]) =>
+    recordFailures(sql, 'yew', 'query_game_list', [
+      {
+        application_game_id: NO_GAME,
+        kind: 'invalid_item',
+        reasons: paths.map((path) => ({ path, code: 'invalid_type' })),
+      },
+    ]);
+  await record(['list.3.game_id']);
+  expect(await page('/portal/runs')).toContain('row <span><span class="mono">list.3</span></span>');
+  expect(await page('/portal')).toContain('1 row could not be stored');
+  await record(['list.0', 'list.3.game_id', 'list.7.game_id', 'list.7.game_name', 'list.12']);
+  expect(await page('/portal/runs')).toMatch(
+    /rows <span>.*list\.0<.*, .*list\.3<.*, .*list\.7<.*<summary>and 1 more<.*list\.12</,
+  );
+  expect(await page('/portal')).toContain('<h2>4 rows could not be stored');
+  await record(Array.from({ length: 20 }, (_, n) => `list.${n}`));
+  expect(await page('/portal'), 'of a page, twenty are kept').toContain('At least 20 rows could not');
 });
 
 test('a developer whose application is paused reads where to write, if the platform says it', async () => {

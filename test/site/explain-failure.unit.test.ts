@@ -19,6 +19,16 @@ test('elements of a list that have the same fault are named together', () => {
   );
 });
 
+test('rows of a list that have the same fault are named together, by their index in the answer', () => {
+  const reasons = [
+    ...['list.0.game_id', 'list.7.game_id'].map((path) => ({ path, code: 'invalid_type' })),
+    ...['list.2', 'list.5'].map((path) => ({ path, code: 'invalid_type' })),
+  ];
+  expect(String(explainFailure({ kind: 'invalid_item', reasons, operation: 'query_game_list' }))).toMatch(
+    /^list\.0\.game_id, \.7\.game_id are each missing or of another type, list\.2, \.5 are each missing/,
+  );
+});
+
 test('the field of an answer and what is wrong with it come first, then the call and what its failure means', () => {
   const reasons = [{ path: 'game_icon', code: 'too_big' }];
   const explained = explainFailure({ kind: 'invalid_data', reasons, operation: 'query_game_detail' });
