@@ -55,8 +55,8 @@ const nameCell = async <Game extends Iconed>(
 
 /** Few columns have room where those of operators have none. */
 const WIDTHS = { revision: 'medium', decided: undefined, changed: undefined } as const;
-/** Beside a reason, a phone has room for the game alone. */
-const WIDTHS_WITH_REASON = { ...WIDTHS, decided: 'medium', first_seen: 'wider' } as const;
+/** Beside a reason or a status, a phone has room for the game alone. */
+const WIDTHS_BESIDE_WORDS = { ...WIDTHS, decided: 'medium', first_seen: 'wider' } as const;
 
 const columnsOf = (status: AuditStatus): string[] => [
   'game_name',
@@ -94,7 +94,7 @@ const showTab = async (
 ): Promise<SafeHtml> => {
   const view = { path: '/portal/games', query, limit: PAGE };
   const empty = `None of your games is ${status}.`;
-  const widths = status === 'rejected' ? WIDTHS_WITH_REASON : WIDTHS;
+  const widths = status === 'rejected' ? WIDTHS_BESIDE_WORDS : WIDTHS;
   const shared = {
     linkTo,
     label: 'Games',
@@ -137,7 +137,7 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
     linkTo,
     label: 'Games',
     only: ['game_name', 'audit_status', 'revision', 'decided'],
-    widths: WIDTHS,
+    widths: WIDTHS_BESIDE_WORDS,
     cells: { game_name: await nameCell(sources.sql, rows) },
   });
 };
