@@ -25,6 +25,9 @@ export const formatApiToken = (random: Buffer): string => {
 export const isApiToken = (text: string): boolean =>
   SHAPE.test(text) && checksumOf(text.slice(0, -6)) === text.slice(-6);
 
+/** Is a text of the shape of an API token a part of this one? */
+export const hasApiToken = (text: string): boolean => /gct_[A-Za-z0-9_-]{49}/.test(text);
+
 /** Returns the proof for Postgres that a caller has the token: its SHA-256. The proof is not stored, and is no token. */
 export const proveApiToken = (token: string): Buffer => hash('sha256', token, 'buffer');
 

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import { createApiToken } from '#src/identity/create-api-token.ts';
 import { runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -49,6 +50,9 @@ export const useApply = () => {
       decodeURIComponent(new URL(DATABASE_URL_OPERATOR).password),
     );
     await writeFile(join(home, 'one-key'), `${KEYS.split(',')[1]}\n`);
+    const apiToken = createApiToken();
+    await writeFile(join(home, 'acme.api-token'), `${apiToken}\n`);
+    await writeFile(join(home, 'token.env'), `TOKEN=${apiToken}\n`);
     // As the embedded Postgres and the first process write them.
     await writeFile(join(home, 'postgres.json'), '{"directory":"postgres","password":"a1b2c3"}');
     await writeFile(join(home, 'keys'), `home-0123abcd:${Buffer.alloc(32, 7).toString('base64')}\n`);

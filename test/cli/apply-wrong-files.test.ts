@@ -44,6 +44,16 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
       `acme: access_token_file ${name} is a setting of the platform`,
     ],
   ),
+  ...['acme.api-token', 'token.env'].map((name): (typeof WRONG)[number] => [
+    `the file ${name}, with an API token of the platform`,
+    FILE.replace('acme.token', name),
+    `acme: access_token_file ${name} is an API token of the platform`,
+  ]),
+  [
+    'a variable that is none',
+    FILE.replace('OTHERS_TOKEN', '__proto__'),
+    'access_token_env __proto__ is empty',
+  ],
   [
     'a file without an end as a token',
     FILE.replace('acme.token', '/dev/zero'),

@@ -51,6 +51,17 @@ test('shows each field of a change but no token, and takes one back', async () =
   expect(stdout + rotated.stdout + entries).not.toContain('token-of');
 });
 
+test('shows an address as it is called, however the file writes it', async () => {
+  // The first two letters are Cyrillic.
+  const file = FILE.replace('https://acme.example/list', 'https://\u0430\u0441me.example/list').replace(
+    'https://mizu.example/list',
+    '"https://mizu.example\\n.evil.example\\\\@mizu.example/list?key=1"',
+  );
+  const { stdout } = await apply(file, '--dry-run');
+  expect(stdout).toContain(' -> "https://xn--me-6kc2e.example/list"\n');
+  expect(stdout).toContain(' -> "https://mizu.example.evil.example/@mizu.example/list?…"\n');
+});
+
 test('reads stdin, as in a container, and names it where a line is wrong', async () => {
   const fromStdin = (text: string) => runCli(['apply', '--file', '-', '--dry-run'], environment(), text);
   const piped = `applications:\n${application('piped', '    access_token_env: OTHERS_TOKEN')}\n`;

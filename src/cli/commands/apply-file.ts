@@ -13,6 +13,7 @@ import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { coerceError, UsageError } from '#src/errors.ts';
 import { addApplication } from '#src/operations/applications.ts';
 import { addReason } from '#src/operations/reasons.ts';
+import { hasApiToken } from '#src/rules/api-token.ts';
 
 const TOKEN = {
   /** Relative to the file that names it; in stdin, to the working directory. */
@@ -162,13 +163,15 @@ const tokenReader = (
   return async () => {
     const text =
       file === undefined
-        ? (env[variable ?? ''] ?? '')
+        ? (Object.hasOwn(env, variable ?? '') && env[variable ?? '']) || ''
         : await readTokenFile(resolve(directory, file)).catch((error: NodeJS.ErrnoException) =>
             fail(`cannot be read (${error.code})`, error),
           );
     const { data } = accessToken.safeParse(text.trim());
     if (data === undefined)
       return fail(text === '' ? 'is empty' : 'is not one line of visible ASCII characters');
+    // Who has it does here what its operator or its application may do.
+    if (hasApiToken(data)) return fail('is an API token of the platform');
     return isOwnSecret(data, env, home) ? fail('is a setting of the platform') : data;
   };
 };

@@ -49,9 +49,14 @@ const hasToken = async (keys: KeyRing, row: ApplicationRow, token: string): Prom
   }
 };
 
-/** A text without what may be secret in an address: its query. */
+/**
+ * An address as it is called, because other letters and hidden characters imitate a host. Without what may be secret in it:
+ * its query.
+ */
 const shown = (field: string, value: unknown): unknown =>
-  field.endsWith('_webhook') ? String(value).replace(/\?.*/, '?…') : value;
+  field.endsWith('_webhook')
+    ? (URL.parse(String(value))?.href ?? String(value)).replace(/\?.*/, '?…')
+    : value;
 
 /** From where an access token is read, as the file names it. */
 const sourceOf = ({ access_token_file, access_token_env }: WantedApplication['settings']): string =>
