@@ -6,8 +6,8 @@ import { WIRE } from '#src/rules/budgets.ts';
 
 /** What a connection received for the call that it serves. */
 export type Connection = {
-  /** A request begins: what arrives from now on belongs to its call. */
-  begin: () => void;
+  /** A request begins: what arrives from now on belongs to its call. @param mostBytes of this call */
+  begin: (mostBytes?: number) => void;
   /** Bytes since `begin`: headers, body, trailers and all. Over TLS after decryption, without tickets. */
   received: () => number;
   /** Did the server end it? Otherwise it is open, or was destroyed here. */
@@ -29,11 +29,12 @@ export const watchConnection = (
   { maxBytes, arrival }: { maxBytes: number; arrival: 'readable' | 'data' },
 ): Connection => {
   let before = socket.bytesRead;
+  let limit = maxBytes;
   let tickets = 0;
   const refuse = (what: string) => socket.destroy(new CallError('body_too_large', what));
   const received = () => socket.bytesRead - before;
   socket.on(arrival, () => {
-    if (received() > maxBytes) refuse(`the response has more than ${maxBytes} bytes, body and all`);
+    if (received() > limit) refuse(`the response has more than ${limit} bytes, body and all`);
   });
   socket.on('session', () => {
     tickets += 1;
@@ -41,8 +42,9 @@ export const watchConnection = (
       refuse(`more than ${WIRE.sessionTickets} TLS session tickets came with it`);
   });
   return {
-    begin: () => {
+    begin: (mostBytes = maxBytes) => {
       before = socket.bytesRead;
+      limit = mostBytes;
       tickets = 0;
     },
     received,

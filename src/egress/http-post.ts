@@ -134,6 +134,7 @@ const startExchange = (
     body: content,
     headers: own,
     maxBytes,
+    maxWireBytes,
     admitLarge,
     traffic = { bytes: 0, pieces: 0 },
   }: PostRequest,
@@ -187,7 +188,7 @@ const startExchange = (
       started = controller;
       countBytes();
       connection = request.served.by?.connection;
-      connection?.begin();
+      connection?.begin(maxWireBytes);
       if (isAborted) controller.abort(aborted());
     },
     onResponseStart: (controller, statusCode, received) => {

@@ -18,6 +18,8 @@ export type PostRequest = {
   headers?: Record<string, string>;
   /** At most this many bytes of the response's body are read, before decompression. */
   maxBytes: number;
+  /** At most this many bytes are received, body and all. Default: `WIRE.bytes`. */
+  maxWireBytes?: number;
   /** Resolves when a body larger than `MEMORY.ordinaryBytes` may be read. */
   admitLarge?: (signal: AbortSignal) => Promise<void>;
   /** Gets what arrived: the pieces while the call runs, the bytes when it ends, also if it fails. */

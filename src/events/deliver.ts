@@ -13,6 +13,7 @@ import type { HttpPost } from '#src/egress/post.ts';
 import { readRetryAfterMs } from '#src/egress/retry-after.ts';
 import type { FormatAuditTime } from '#src/events/document.ts';
 import { type Attempt, createOutbox, type Outbox, type SendingAddress } from '#src/events/outbox.ts';
+import { WIRE } from '#src/rules/budgets.ts';
 import { DELIVERY, probeMs } from '#src/rules/deliveries.ts';
 import { isKeyError } from '#src/sealing/errors.ts';
 import { withEventBox } from '#src/sealing/event-box.ts';
@@ -27,7 +28,7 @@ import type { KeyRing } from '#src/sealing/key-provider.ts';
 /** A job ends after this time, so that receivers with many events leave room for others. */
 const SLICE_MS = 10_000;
 /** The body of the response is not used; this much of it is read to keep the connection. */
-const RESPONSE_MAX_BYTES = 16_384;
+const RESPONSE_MAX_BYTES = 4_096;
 const SECRETS_MAX = 10_000;
 
 /** After this time the key service may respond again, or another worker has the key. */
@@ -95,6 +96,7 @@ export const createEventSender = (options: Options): EventSender => {
         body,
         headers,
         maxBytes: RESPONSE_MAX_BYTES,
+        maxWireBytes: WIRE.eventBytes,
         signal,
       });
       const { status } = response;

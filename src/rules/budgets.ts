@@ -25,6 +25,8 @@ export const MAX_BODY_BYTES: Record<Operation, number> = {
 export const WIRE = {
   /** Most bytes received for one call: twice the largest body, for headers and framing. */
   bytes: 8 * MIB,
+  /** Most bytes received for one event. The response is not used, and no pace delays the next event. */
+  eventBytes: 128 * KIB,
   /** Interim (1xx) responses before the response itself. */
   interimResponses: 16,
   /** TLS session tickets. A server sends two when a connection begins. */
