@@ -1,7 +1,10 @@
 import type { FastifyError } from 'fastify';
 import { isPostgresError } from '#db/sqlstate.ts';
 import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
-import { CatalogueError, coerceError, isUnreachable } from '#src/errors.ts';
+import { CatalogueError, coerceError, isUnreachable, NotFoundError, UsageError } from '#src/errors.ts';
+import { ForbiddenError } from '#src/operations/operation.ts';
+import { ApprovalError } from '#src/operations/second-person.ts';
+import { KeyError } from '#src/sealing/errors.ts';
 
 /** An error that the API responds with. */
 export class ApiError extends CatalogueError {
@@ -35,7 +38,17 @@ const UNAVAILABLE_STATES = /^(08|53|57)...$/;
 const isUnavailable = (error: Error): boolean =>
   isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
 
-const classifyError = (error: Error): PlatformFailure => {
+/** The failure that an error of an operation stands for; undefined for a fault of the platform. */
+const classifyRefusal = (error: Error): PlatformFailure | undefined => {
+  if (error instanceof KeyError) return error.retryable ? 'unavailable' : 'forbidden';
+  if (error instanceof ForbiddenError) return 'forbidden';
+  if (error instanceof ApprovalError) return 'secondPerson';
+  if (error instanceof NotFoundError) return 'notFound';
+  if (error instanceof UsageError) return 'invalidField';
+  return error instanceof CatalogueError ? 'conflict' : undefined;
+};
+
+const classifyFault = (error: Error): PlatformFailure => {
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   const failure = FASTIFY_FAILURES[code];
   if (failure !== undefined) return failure;
@@ -48,5 +61,7 @@ const classifyError = (error: Error): PlatformFailure => {
 export const toApiError = (thrown: unknown): ApiError => {
   const error = coerceError(thrown);
   if (error instanceof ApiError) return error;
-  return new ApiError(classifyError(error), undefined, { cause: error });
+  const refusal = classifyRefusal(error);
+  if (refusal !== undefined) return new ApiError(refusal, error.message, { cause: error });
+  return new ApiError(classifyFault(error), undefined, { cause: error });
 };

@@ -88,18 +88,17 @@ export const buildApi = async (options: ApiOptions): Promise<FastifyInstance> =>
   const limitRate = await createRateLimit(app, options.rateLimit ?? RATE_LIMIT_DEFAULT, options.redis);
 
   const onRequest = [authenticator.authenticate, limitRate];
+  const formatAuditTime = createAuditTimeFormatter(options.auditTimeZone);
   const { pictures } = options;
-  addGameRoutes(app, { ...options, pictureUrl: () => pictures?.url(), onRequest });
+  addGameRoutes(app, { ...options, formatAuditTime, pictureUrl: () => pictures?.url(), onRequest });
   // A body may take ten seconds, in which a token is revoked or its operator disabled. So the caller of a write is read
   // again.
   const guard = { onRequest, preHandler: [authenticator.authenticate] };
-  addEventRoutes(app, { ...options, guard });
+  addEventRoutes(app, { ...options, formatAuditTime, guard });
   addTalkRoutes(app, { ...options, guard });
   addHealthRoutes(app, options.ready);
-  if (options.operator !== undefined) {
-    const formatAuditTime = createAuditTimeFormatter(options.auditTimeZone);
+  if (options.operator !== undefined)
     addOperatorRoutes(app, { platform: { ...options.operator, formatAuditTime }, guard });
-  }
   addDocumentRoutes(app, options.operator !== undefined);
   if (pictures?.directory !== undefined) addPictureRoutes(app, pictures.directory);
   await app.ready();

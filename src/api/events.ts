@@ -3,7 +3,6 @@ import type { Database } from '#db/client.ts';
 import { findPosition, listEventsAfter } from '#db/queries/events.ts';
 import { ApiError } from '#src/api/api-error.ts';
 import { callerApplicationId, callerOf, type Guard } from '#src/api/authenticate.ts';
-import { toFailure } from '#src/api/operation-errors.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   LIST_EVENTS_PATH,
@@ -15,21 +14,18 @@ import {
   refreshRequestSchema,
   refreshResponseSchema,
 } from '#src/contract/events.ts';
-import { toEventDocument } from '#src/events/document.ts';
+import { type FormatAuditTime, toEventDocument } from '#src/events/document.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { applicationCaller } from '#src/operations/operate.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
-type EventRouteOptions = { sql: Database; auditTimeZone: string; guard: Guard };
+type EventRouteOptions = { sql: Database; formatAuditTime: FormatAuditTime; guard: Guard };
 
 /** event.list and game.refresh, additions to the interface document, each for the token's application alone. */
 export const addEventRoutes = (
   app: FastifyInstance,
-  { sql, auditTimeZone, guard }: EventRouteOptions,
+  { sql, formatAuditTime, guard }: EventRouteOptions,
 ): void => {
-  const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
-
   app.post<{ Body: ListEventsRequest }>(
     LIST_EVENTS_PATH,
     {
@@ -58,9 +54,7 @@ export const addEventRoutes = (
     },
     async (request) => {
       const caller = applicationCaller(callerApplicationId(request), callerOf(request).token_id);
-      const accepted = await refreshGames(sql, caller, request.body.game_ids).catch((thrown: unknown) => {
-        throw toFailure(thrown);
-      });
+      const accepted = await refreshGames(sql, caller, request.body.game_ids);
       if (accepted === undefined)
         throw new ApiError('tooManyRefreshes', undefined, { headers: { 'retry-after': '60' } });
       return success({ accepted });

@@ -19,12 +19,12 @@ import {
   queryDetailRequestSchema,
   queryDetailResponseSchema,
 } from '#src/contract/platform.ts';
+import type { FormatAuditTime } from '#src/events/document.ts';
 import { nameOfPicture } from '#src/picture-store/store.ts';
-import { createAuditTimeFormatter } from '#src/rules/audit-time.ts';
 
 type GameRouteOptions = {
   sql: Database;
-  auditTimeZone: string;
+  formatAuditTime: FormatAuditTime;
   pictureUrl: () => string | undefined;
   onRequest: onRequestAsyncHookHandler[];
 };
@@ -45,9 +45,8 @@ const keptPicturesOf = async (sql: Database, game_id: string, pictureUrl: string
  */
 export const addGameRoutes = (
   app: FastifyInstance,
-  { sql, auditTimeZone, pictureUrl, onRequest }: GameRouteOptions,
+  { sql, formatAuditTime, pictureUrl, onRequest }: GameRouteOptions,
 ): void => {
-  const formatAuditTime = createAuditTimeFormatter(auditTimeZone);
   const readPage = shareReads((page: PageRequest) => selectGamePage(sql, page), JSON.stringify);
 
   app.post<{ Body: ListByAuditStatusRequest }>(

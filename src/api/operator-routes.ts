@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { STATEMENT_MS } from '#db/client.ts';
 import { callerOf, type Guard } from '#src/api/authenticate.ts';
 import { type ApiPlatform, ENDPOINTS, operatorOf } from '#src/api/endpoints.ts';
-import { toFailure } from '#src/api/operation-errors.ts';
 import { checkBody, OPERATOR_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import { successOf } from '#src/contract/platform.ts';
 
@@ -29,11 +28,7 @@ export const addOperatorRoutes = (
     app.post(path, options, async (request) => {
       // The operation gets the body as it was sent, and converts it itself.
       checkBody(schema, request.body);
-      try {
-        return success(await run(request.body, operatorOf(callerOf(request)), platform));
-      } catch (thrown) {
-        throw toFailure(thrown);
-      }
+      return success(await run(request.body, operatorOf(callerOf(request)), platform));
     });
   }
 };

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Database } from '#db/client.ts';
 import { callerApplicationId, callerOf, type Guard } from '#src/api/authenticate.ts';
-import { toFailure } from '#src/api/operation-errors.ts';
 import { REFRESH_BODY_MAX_BYTES, success } from '#src/api/wire.ts';
 import {
   APPEAL_PATH,
@@ -30,12 +29,8 @@ export const addTalkRoutes = (app: FastifyInstance, { sql, guard }: Options): vo
       },
       async (request: FastifyRequest<{ Body: WriteRequest }>) => {
         const caller = applicationCaller(callerApplicationId(request), callerOf(request).token_id);
-        try {
-          const { game_id, written_at } = await write(request.body, caller);
-          return success({ game_id, written_at: written_at.toISOString() });
-        } catch (thrown) {
-          throw toFailure(thrown);
-        }
+        const { game_id, written_at } = await write(request.body, caller);
+        return success({ game_id, written_at: written_at.toISOString() });
       },
     );
 
