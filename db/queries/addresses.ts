@@ -7,11 +7,11 @@ import type { GameContent } from '#src/rules/mapping.ts';
 /** Reads how the addresses of these applications are compared. */
 export const readIdentityRules = async (
   sql: Queryable,
-  application_ids: readonly string[],
+  named: readonly { application_id: string }[],
 ): Promise<(application_id: string) => IdentityRule> => {
   const rows = await sql<{ application_id: string; volatile_parameters: string[] }[]>`
     select application_id, volatile_parameters from applications
-    where application_id = any(${[...new Set(application_ids)]}::text[])`;
+    where application_id = any(${[...new Set(named.map(({ application_id }) => application_id))]}::text[])`;
   const rules = new Map(
     rows.map(({ application_id, volatile_parameters }) => [
       application_id,

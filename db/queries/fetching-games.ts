@@ -1,26 +1,15 @@
 import type { Queryable } from '#db/client.ts';
-import { readIdentityRules } from '#db/queries/addresses.ts';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
-import { addressesOf } from '#db/queries/pictures.ts';
+import { addressesOf, readPictureIds } from '#db/queries/pictures.ts';
 import { readColumn } from '#db/rows.ts';
 import type { PictureOutcome } from '#src/contract/pictures.ts';
-import { isFetching, pictureId } from '#src/rules/pictures.ts';
+import { isFetching } from '#src/rules/pictures.ts';
 
 /** Finds the games of which a picture is still being fetched or stored. Locks the rows that it reads until the transaction ends. */
 export const findFetchingGames = async (tx: Queryable, game_ids: readonly string[]): Promise<Set<string>> => {
   const games = await listPicturedGames(tx, game_ids);
-  const ruleOf = await readIdentityRules(
-    tx,
-    games.map(({ application_id }) => application_id),
-  );
-  const idsOf = new Map(
-    games.map((game) => [
-      game.game_id,
-      addressesOf(game).map(({ application_id, url }) =>
-        pictureId(application_id, url, ruleOf(application_id)),
-      ),
-    ]),
-  );
+  const idOf = await readPictureIds(tx, games);
+  const idsOf = new Map(games.map((game) => [game.game_id, addressesOf(game).map(idOf)]));
   const ids = [...idsOf.values()].flat();
   const pictures = await tx<{ picture_id: string; outcome: PictureOutcome | null; sha256: string }[]>`
     select picture_id, outcome, encode(sha256, 'hex') as sha256 from pictures

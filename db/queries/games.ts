@@ -157,7 +157,7 @@ const compareGames = async (
   application_id: string,
   games: readonly FetchedGame[],
 ): Promise<ComparedGame[]> => {
-  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+  const rule = (await readIdentityRules(sql, [{ application_id }]))(application_id);
   const stored = await sql<(GameContent & { application_game_id: string; content_hash: string })[]>`
     select application_game_id, content_hash, ${sql.unsafe(CONTENT_NAMES)}
     from games where application_id = ${application_id}

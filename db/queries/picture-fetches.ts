@@ -1,9 +1,7 @@
 import type { Queryable } from '#db/client.ts';
-import { readIdentityRules } from '#db/queries/addresses.ts';
-import { isFresh, type PictureAddress } from '#db/queries/pictures.ts';
+import { isFresh, type PictureAddress, readPictureIds } from '#db/queries/pictures.ts';
 import { firstRow } from '#db/rows.ts';
 import type { ContentOutcome, PictureOutcome } from '#src/contract/pictures.ts';
-import { pictureId } from '#src/rules/pictures.ts';
 
 /** A request that ends without a result (its process was killed) may be repeated after this time. */
 const LEASE = '2 minutes';
@@ -33,14 +31,10 @@ const due = (sql: Queryable, hasStore: boolean) => sql`
       select from picture_contents c where c.sha256 = p.sha256 and c.outcome = 'shown' and c.stored is null)))`;
 
 /** Would `claimPicture` lease this picture? */
-export const isDue = async (
-  sql: Queryable,
-  { application_id, url }: PictureAddress,
-  hasStore: boolean,
-): Promise<boolean> => {
-  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+export const isDue = async (sql: Queryable, address: PictureAddress, hasStore: boolean): Promise<boolean> => {
+  const idOf = await readPictureIds(sql, [address]);
   const fresh = await sql`
-    select from pictures p where picture_id = ${pictureId(application_id, url, rule)} and not ${due(sql, hasStore)}`;
+    select from pictures p where picture_id = ${idOf(address)} and not ${due(sql, hasStore)}`;
   return fresh.length === 0;
 };
 
@@ -50,14 +44,14 @@ export const isDue = async (
  */
 export const claimPicture = async (
   sql: Queryable,
-  { application_id, url }: PictureAddress,
+  address: PictureAddress,
   hasStore: boolean,
 ): Promise<ClaimedPicture | undefined> => {
-  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+  const idOf = await readPictureIds(sql, [address]);
   return firstRow(sql<ClaimedPicture[]>`
     with claimed as (
       insert into pictures as p (picture_id, url, fresh_until)
-      values (${pictureId(application_id, url, rule)}, ${url}, now() + ${LEASE}::interval)
+      values (${idOf(address)}, ${address.url}, now() + ${LEASE}::interval)
       on conflict (picture_id) do update set url = excluded.url, fresh_until = excluded.fresh_until
       where ${due(sql, hasStore)}
       returning picture_id, url, etag, sha256, outcome
@@ -151,14 +145,9 @@ export const listPicturedGames = (sql: Queryable, game_ids: readonly string[]): 
 
 /** Stores the difference hash of each game's first icon, and deletes that of a game whose present icon has none. */
 export const saveIconHashes = async (sql: Queryable, games: readonly PicturedGame[]): Promise<void> => {
-  const ruleOf = await readIdentityRules(
-    sql,
-    games.map(({ application_id }) => application_id),
-  );
-  const icons = games.flatMap(({ game_id, application_id, game_icon: [icon] }) =>
-    icon === undefined
-      ? []
-      : [{ game_id, picture_id: pictureId(application_id, icon, ruleOf(application_id)) }],
+  const idOf = await readPictureIds(sql, games);
+  const icons = games.flatMap(({ game_id, application_id, game_icon: [url] }) =>
+    url === undefined ? [] : [{ game_id, picture_id: idOf({ application_id, url }) }],
   );
   await sql`
     with hashes as (

@@ -38,10 +38,7 @@ const listPlaces = async (sql: Queryable, audit_ids: readonly number[]): Promise
     select a.audit_id, g.application_id, g.game_icon, g.game_store_pic
     from game_audits a join games g using (game_id)
     where a.audit_id = any(${audit_ids as number[]}::bigint[])`;
-  const ruleOf = await readIdentityRules(
-    sql,
-    games.map(({ application_id }) => application_id),
-  );
+  const ruleOf = await readIdentityRules(sql, games);
   return games.flatMap((game) => placesOf(game, ruleOf(game.application_id)));
 };
 

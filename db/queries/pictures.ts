@@ -54,18 +54,22 @@ export const addressesOf = (game: {
 export const isFresh = (sql: Queryable) => sql`
   coalesce(p.fresh_until between now() and now() + interval '1 minute' + ${FRESH_MS} * interval '1 millisecond', false)`;
 
+/** Reads the rules of these applications, and so the ids of their pictures. */
+export const readPictureIds = async (
+  sql: Queryable,
+  named: readonly { application_id: string }[],
+): Promise<(address: PictureAddress) => string> => {
+  const ruleOf = await readIdentityRules(sql, named);
+  return ({ application_id, url }) => pictureId(application_id, url, ruleOf(application_id));
+};
+
 /** Reads pictures by their addresses. */
 export const findPictures = async (
   sql: Queryable,
   addresses: readonly PictureAddress[],
 ): Promise<PictureSet> => {
   if (addresses.length === 0) return { get: () => undefined };
-  const ruleOf = await readIdentityRules(
-    sql,
-    addresses.map(({ application_id }) => application_id),
-  );
-  const idOf = ({ application_id, url }: PictureAddress): string =>
-    pictureId(application_id, url, ruleOf(application_id));
+  const idOf = await readPictureIds(sql, addresses);
   const rows = await sql<PictureView[]>`
     select p.picture_id, p.url, encode(p.sha256, 'hex') as sha256, p.outcome, p.http_status, p.note, p.fetched_at,
            not ${isFresh(sql)} as stale, coalesce(c.outcome = 'shown', false) as has_thumbnail,
@@ -75,6 +79,18 @@ export const findPictures = async (
   const byId = new Map(rows.map((row) => [row.picture_id, row]));
   return { get: (address) => byId.get(idOf(address)) };
 };
+
+/** Reads the first icons of games. */
+export const findIcons = (
+  sql: Queryable,
+  games: readonly { application_id: string; game_icon?: readonly string[] }[],
+): Promise<PictureSet> =>
+  findPictures(
+    sql,
+    games.flatMap(({ application_id, game_icon = [] }) =>
+      game_icon.slice(0, 1).map((url) => ({ application_id, url })),
+    ),
+  );
 
 /** Content by its hash in hex, for pictures of earlier decisions. */
 export type ContentView = Pick<

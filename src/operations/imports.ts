@@ -132,7 +132,7 @@ export const importGames = defineOperation({
       application_id,
       lines.map(({ game }) => game),
     );
-    const rule = (await readIdentityRules(tx, [application_id]))(application_id);
+    const rule = (await readIdentityRules(tx, [{ application_id }]))(application_id);
     const whole = lines.flatMap(({ content, line, game }) =>
       content === undefined
         ? []

@@ -29,7 +29,7 @@ export const carryOverOne = async (
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { application_id, decided, now, pins } = candidate;
-  const rule = (await readIdentityRules(sql, [application_id]))(application_id);
+  const rule = (await readIdentityRules(sql, [candidate]))(application_id);
   const places = placesOf({ ...now, application_id, audit_id: candidate.audit_id }, rule);
   const pinned = new Map(pins.map((pin) => [`${pin.is_icon} ${pin.place}`, pin.sha256]));
   const wanted = places.map(({ is_icon, place }) => pinned.get(`${is_icon} ${place}`));

@@ -4,7 +4,6 @@
  * that their bytes are watched as before.
  */
 import type { Database } from '#db/client.ts';
-import { readIdentityRules } from '#db/queries/addresses.ts';
 import type { DuePicture } from '#db/queries/picture-pins.ts';
 import {
   identifyAgain,
@@ -14,6 +13,7 @@ import {
   movePins,
   saveRule,
 } from '#db/queries/picture-rules.ts';
+import { readPictureIds } from '#db/queries/pictures.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
 import { pictureId } from '#src/rules/pictures.ts';
 
@@ -65,12 +65,8 @@ export const setAsideMisidentified = async (
   sql: Database,
   due: readonly DuePicture[],
 ): Promise<DuePicture[]> => {
-  const ruleOf = await readIdentityRules(
-    sql,
-    due.map(({ application_id }) => application_id),
-  );
-  const isRight = ({ application_id, url, picture_id }: DuePicture): boolean =>
-    pictureId(application_id, url, ruleOf(application_id)) === picture_id;
+  const idOf = await readPictureIds(sql, due);
+  const isRight = (picture: DuePicture): boolean => idOf(picture) === picture.picture_id;
   const wrong = due.filter((picture) => !isRight(picture)).map(({ picture_id }) => picture_id);
   if (wrong.length > 0) await identifyAgain(sql, wrong);
   return due.filter(isRight);

@@ -5,6 +5,7 @@ import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { WithdrawnGame } from '#db/queries/game-list.ts';
+import { findIcons } from '#db/queries/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
@@ -12,7 +13,7 @@ import type { Sources } from '#src/lists/read.ts';
 import { READ_BUTTON } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
-import { findIcons, type Iconed, iconOf } from '#src/portal/pictures.ts';
+import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { describeNextRead, pausedBanner } from '#src/portal/schedule.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import {

@@ -1,7 +1,6 @@
 /** The pictures of a game as the platform has them, for its developer. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { Database } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import {
   addressesOf,
@@ -42,15 +41,6 @@ const pictureUrl = (id: string, n: number, sha256: string, w?: ThumbnailWidth): 
 export type Iconed = Pick<GameRow, 'application_id' | 'application_game_id' | 'game_name'> & {
   game_icon?: readonly string[];
 };
-
-/** Reads the icons of games. */
-export const findIcons = (sql: Database, games: readonly Iconed[]): Promise<PictureSet> =>
-  findPictures(
-    sql,
-    games.flatMap(({ application_id, game_icon = [] }) =>
-      game_icon.slice(0, 1).map((url) => ({ application_id, url })),
-    ),
-  );
 
 /** A game's icon, or its first letter while there is none. */
 export const iconOf = (game: Iconed, icons: PictureSet, size: 'tiny' | 'large'): SafeHtml => {

@@ -42,7 +42,7 @@ export const compareRevisions = async (
   const [before, after, ruleOf] = await Promise.all([
     from === null ? null : read(from),
     read(to),
-    readIdentityRules(sql, [game.application_id]),
+    readIdentityRules(sql, [game]),
   ]);
   if (before === undefined || after === undefined)
     throw new UsageError(

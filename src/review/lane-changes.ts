@@ -18,10 +18,7 @@ export const describeChanges = async (
   games: readonly DecidedGame[],
 ): Promise<Map<string, string[]>> => {
   const contents = await listLaneContents(sql, games);
-  const ruleOf = await readIdentityRules(
-    sql,
-    contents.map(({ application_id }) => application_id),
-  );
+  const ruleOf = await readIdentityRules(sql, contents);
   return new Map(
     contents.map((content) => {
       const identify = (url: string): string => addressIdentity(url, ruleOf(content.application_id));

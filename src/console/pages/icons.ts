@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { listPicturedGames } from '#db/queries/picture-fetches.ts';
-import { findPictures, type PictureSet } from '#db/queries/pictures.ts';
+import { findIcons, type PictureSet } from '#db/queries/pictures.ts';
 import { END, REQUESTED_MAX, requestedGames } from '#src/console/pages/late-parts.ts';
 import { ICON_SIZES, type IconSize, iconPlace, isWaiting } from '#src/console/pages/pictures.ts';
 import { HTML } from '#src/site/answers.ts';
@@ -48,12 +48,7 @@ export const addIcons = (app: FastifyInstance, { sql }: ConsoleOptions): void =>
   app.get('/icons', { config: { right: 'view' } }, async (request, reply) => {
     const { games: game_ids, size, polls } = query.parse(request.query);
     const games = await listPicturedGames(sql, game_ids);
-    const pictures = await findPictures(
-      sql,
-      games.flatMap(({ application_id, game_icon }) =>
-        game_icon.slice(0, 1).map((url) => ({ application_id, url })),
-      ),
-    );
+    const pictures = await findIcons(sql, games);
     const arrived = games.filter(
       ({ application_id, game_icon: [url = ''] }) =>
         pictures.get({ application_id, url })?.has_thumbnail === true,
