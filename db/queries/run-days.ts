@@ -15,6 +15,9 @@ export const BEFORE_ALL_RUNS: FinishedRun = {
   run_id: '00000000-0000-0000-0000-000000000000',
 };
 
+/** The counters of a run as further columns. */
+const counters = (sql: Queryable) => RUN_COUNTERS.map((name) => sql`, ${sql(name)}`);
+
 /**
  * Adds runs that finished more than `ageMs` ago to the sums of their days, and deletes them. The newest runs of each
  * application stay, and runs that still have pages. One call reads the `limit` runs after `after`, so that successive calls
@@ -49,7 +52,7 @@ export const pruneRuns = async (
     ), deleted as (
       delete from sync_runs where run_id = any(array(select run_id from old)) returning *
     ), summed as (
-      insert into run_days (application_id, day, outcome, runs ${RUN_COUNTERS.map((name) => sql`, ${sql(name)}`)})
+      insert into run_days (application_id, day, outcome, runs ${counters(sql)})
       select application_id, (finished_at at time zone 'UTC')::date, outcome, count(*)
         ${RUN_COUNTERS.map((name) => sql`, sum(${sql(name)})`)}
       from deleted group by 1, 2, 3 order by 1, 2, 3
@@ -82,16 +85,13 @@ export const listRunDayPage = (
   return readListPage<RunDay>(sql, page, {
     columns: sql`*`,
     from: sql`(
-      select day::text, outcome, sum(runs)::float8 as runs, sum(listed)::float8 as listed,
-             sum(inserted)::float8 as inserted, sum(updated)::float8 as updated, sum(unchanged)::float8 as unchanged,
-             sum(invalid)::float8 as invalid, sum(failed)::float8 as failed, sum(missing)::float8 as missing,
-             sum(withdrawn)::float8 as withdrawn
+      select day::text, outcome, sum(runs)::float8 as runs
+        ${RUN_COUNTERS.map((name) => sql`, sum(${sql(name)})::float8 as ${sql(name)}`)}
       from (
-        select day, outcome, runs, listed, inserted, updated, unchanged, invalid, failed, missing, withdrawn
+        select day, outcome, runs ${counters(sql)}
         from run_days ${where(sql, [ofApplication])}
         union all
-        select (finished_at at time zone 'UTC')::date, outcome, 1, listed, inserted, updated, unchanged, invalid,
-               failed, missing, withdrawn
+        select (finished_at at time zone 'UTC')::date, outcome, 1 ${counters(sql)}
         from sync_runs ${where(sql, [sql`finished_at is not null`, ofApplication])}
       ) as counted
       group by day, outcome

@@ -1,4 +1,4 @@
-import { integer, jsonb, text } from 'drizzle-orm/pg-core';
+import { type AnyPgColumn, integer, jsonb, text } from 'drizzle-orm/pg-core';
 import type { WrappedKey } from '#db/schema/applications.ts';
 import { bytea, moment } from '#db/schema/columns.ts';
 import { EVENT_WEBHOOK_STATUSES } from '#src/contract/words.ts';
@@ -29,3 +29,14 @@ export const healthColumns = () => ({
   /** The code of the last failure; null after a success. */
   last_error: text(),
 });
+
+type AddressTexts = Record<'url' | 'off_reason' | 'last_error' | 'secret' | 'former_secret', AnyPgColumn>;
+
+/** What the size of a row of an address depends on. */
+export const addressTexts = ({ url, off_reason, last_error, secret, former_secret }: AddressTexts) => [
+  url,
+  off_reason,
+  last_error,
+  secret,
+  former_secret,
+];

@@ -84,3 +84,9 @@ export const applications = pgTable(
     check('applications_application_id', sql`${table.application_id} ~ '^[a-z0-9][a-z0-9-]{0,62}$'`),
   ],
 );
+
+/** The application that a row belongs to. */
+export const applicationId = (actions?: { onDelete: 'cascade' }) =>
+  text()
+    .notNull()
+    .references(() => applications.application_id, actions);

@@ -12,8 +12,8 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
-import { applications } from '#db/schema/applications.ts';
+import { addressTexts, healthColumns, secretColumns } from '#db/schema/address-health.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import { areCounts, areKeys, areShort, areTimes, isOneOf, moment } from '#db/schema/columns.ts';
 import { DELIVERY_STATES, EVENT_TYPES, EVENT_WEBHOOK_STATUSES, type EventWhy } from '#src/contract/words.ts';
 
@@ -72,9 +72,7 @@ export const events = pgTable(
 export const eventWebhooks = pgTable(
   'event_webhooks',
   {
-    application_id: text()
-      .primaryKey()
-      .references(() => applications.application_id),
+    application_id: applicationId().primaryKey(),
     url: text().notNull(),
     ...secretColumns(),
     ...healthColumns(),
@@ -83,13 +81,7 @@ export const eventWebhooks = pgTable(
   (table) => [
     isOneOf('event_webhooks_status', table.status, EVENT_WEBHOOK_STATUSES),
     areCounts('event_webhooks_counts', table.failures),
-    areShort('event_webhooks_texts', [
-      table.url,
-      table.off_reason,
-      table.last_error,
-      table.secret,
-      table.former_secret,
-    ]),
+    areShort('event_webhooks_texts', addressTexts(table)),
     areTimes('event_webhooks_times', table.failing_since),
     areKeys('event_webhooks_secret_keys', table.secret_keys),
   ],

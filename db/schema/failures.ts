@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { applications } from '#db/schema/applications.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import { areCounts, areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import type { Reason } from '#src/contract/text.ts';
 import { OPERATIONS } from '#src/contract/words.ts';
@@ -12,9 +12,7 @@ import { OPERATIONS } from '#src/contract/words.ts';
 export const ingestFailures = pgTable(
   'ingest_failures',
   {
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id, { onDelete: 'cascade' }),
+    application_id: applicationId({ onDelete: 'cascade' }),
     operation: text({ enum: OPERATIONS }).notNull(),
     application_game_id: text().notNull(),
     /** A code of CallError, or `invalid_item` for one row of a list. */

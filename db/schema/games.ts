@@ -13,7 +13,7 @@ import {
   unique,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications } from '#db/schema/applications.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import {
   areCounts,
   areInKeys,
@@ -52,9 +52,7 @@ export const games = pgTable(
   {
     /** UUID v7, unique in the platform. */
     game_id: uuid().primaryKey(),
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id),
+    application_id: applicationId(),
     /** The application's id, unique in the application. */
     application_game_id: text().notNull(),
     ...contentColumns(),

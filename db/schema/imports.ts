@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { check, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
-import { applications } from '#db/schema/applications.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import { isOneOf, moment } from '#db/schema/columns.ts';
 import { reasons } from '#db/schema/review.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
@@ -12,9 +12,7 @@ import { AUDIT_STATUSES } from '#src/contract/words.ts';
 export const importedGames = pgTable(
   'imported_games',
   {
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id),
+    application_id: applicationId(),
     application_game_id: text().notNull(),
     game_id: uuid().notNull().unique(),
     game_package_url: text().notNull(),

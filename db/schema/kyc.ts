@@ -13,7 +13,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications, type WrappedKey } from '#db/schema/applications.ts';
+import { applicationId, type WrappedKey } from '#db/schema/applications.ts';
 import {
   areCounts,
   areKeys,
@@ -26,11 +26,6 @@ import {
 } from '#db/schema/columns.ts';
 import { KYC_SEALED_FIELDS, type KycSealedField, mapKycFields } from '#src/contract/application.ts';
 import { KYC_ACTIONS, KYC_STATES, VERDICT_ENDINGS, VERDICTS } from '#src/contract/words.ts';
-
-const applicationId = () =>
-  text()
-    .notNull()
-    .references(() => applications.application_id);
 
 /**
  * Content providers: the platform's `cp_id`, one to one with the application's (interface document, section 2.6).

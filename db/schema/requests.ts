@@ -14,7 +14,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { apiTokens } from '#db/schema/api-tokens.ts';
-import { applications } from '#db/schema/applications.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import { areCounts, areInKeys, areShort, areTimes, bytea, moment } from '#db/schema/columns.ts';
 
 // What was requested and is not done yet. A row is deleted in the transaction that writes the result, because the queue may
@@ -25,9 +25,7 @@ export const refreshRequests = pgTable(
   'refresh_requests',
   {
     // A reference, because each round reads the applications that have requests, and a stolen login could add unknown ones.
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id, { onDelete: 'cascade' }),
+    application_id: applicationId({ onDelete: 'cascade' }),
     /** The application's id of a stored game; "" is its whole list. */
     application_game_id: text().notNull(),
     /** For the whole list: pulls every detail, not only those of new and changed entries. */
@@ -80,9 +78,7 @@ export const applicationChecks = pgTable(
   'application_checks',
   {
     check_id: uuid().primaryKey(),
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id),
+    application_id: applicationId(),
     requested_by: text().notNull(),
     requested_at: moment('requested_at').notNull().defaultNow(),
     /** Null while it runs. */

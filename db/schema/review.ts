@@ -11,7 +11,7 @@ import {
   timestamp,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications } from '#db/schema/applications.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import { areCounts, areShort, areTimes, moment } from '#db/schema/columns.ts';
 import { syncRuns } from '#db/schema/runs.ts';
 
@@ -132,9 +132,7 @@ export const gameViewers = pgTable(
 export const applicationHolds = pgTable(
   'application_holds',
   {
-    application_id: text()
-      .primaryKey()
-      .references(() => applications.application_id),
+    application_id: applicationId().primaryKey(),
     /** What the application's developer reads. */
     reason: text().notNull(),
     held_by: text().notNull(),

@@ -14,7 +14,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { applications } from '#db/schema/applications.ts';
+import { applicationId } from '#db/schema/applications.ts';
 import { areCounts, areLists, areNumbers, areShort, isOneOf, moment } from '#db/schema/columns.ts';
 import { LIST_ROWS_MAX } from '#src/contract/application.ts';
 import {
@@ -24,6 +24,7 @@ import {
   RUN_FAULTS,
   RUN_OUTCOMES,
   RUN_TRIGGERS,
+  type RunCounts,
 } from '#src/contract/words.ts';
 
 /** Counters of a page or a run. A listed game counts under exactly one of the others. */
@@ -37,7 +38,14 @@ const counters = () => ({
   unchanged: integer().notNull().default(0),
 });
 
-const countersOf = (table: Record<(typeof RUN_COUNTERS)[number], AnyPgColumn>): AnyPgColumn[] =>
+const sum = () => bigint({ mode: 'number' }).notNull();
+const sums = () =>
+  Object.fromEntries(RUN_COUNTERS.map((name) => [name, sum()])) as Record<
+    keyof RunCounts,
+    ReturnType<typeof sum>
+  >;
+
+const countersOf = (table: Record<keyof RunCounts, AnyPgColumn>): AnyPgColumn[] =>
   RUN_COUNTERS.map((name) => table[name]);
 
 /**
@@ -50,9 +58,7 @@ export const syncRuns = pgTable(
     run_id: uuid().primaryKey(),
     /** The order in which runs were opened, from 1. Ids and times come from clocks, which may be wrong. */
     run_number: bigint({ mode: 'number' }).notNull().generatedAlwaysAsIdentity(),
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id, { onDelete: 'cascade' }),
+    application_id: applicationId({ onDelete: 'cascade' }),
     trigger: text({ enum: RUN_TRIGGERS }).notNull(),
     /** Fetch every detail, changed or not. */
     full: boolean().notNull().default(false),
@@ -138,20 +144,11 @@ export const syncRuns = pgTable(
 export const runDays = pgTable(
   'run_days',
   {
-    application_id: text()
-      .notNull()
-      .references(() => applications.application_id, { onDelete: 'cascade' }),
+    application_id: applicationId({ onDelete: 'cascade' }),
     day: date().notNull(),
     outcome: text({ enum: RUN_OUTCOMES }).notNull(),
     runs: integer().notNull(),
-    listed: bigint({ mode: 'number' }).notNull(),
-    inserted: bigint({ mode: 'number' }).notNull(),
-    updated: bigint({ mode: 'number' }).notNull(),
-    unchanged: bigint({ mode: 'number' }).notNull(),
-    invalid: bigint({ mode: 'number' }).notNull(),
-    failed: bigint({ mode: 'number' }).notNull(),
-    missing: bigint({ mode: 'number' }).notNull(),
-    withdrawn: bigint({ mode: 'number' }).notNull(),
+    ...sums(),
   },
   (table) => [
     primaryKey({ columns: [table.application_id, table.day, table.outcome] }),

@@ -10,7 +10,7 @@ import {
   text,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { healthColumns, secretColumns } from '#db/schema/address-health.ts';
+import { addressTexts, healthColumns, secretColumns } from '#db/schema/address-health.ts';
 import {
   areCounts,
   areKeys,
@@ -89,14 +89,7 @@ export const eventSubscriptions = pgTable(
   (table) => [
     isOneOf('event_subscriptions_status', table.status, EVENT_WEBHOOK_STATUSES),
     areCounts('event_subscriptions_counts', table.failures, table.position),
-    areShort('event_subscriptions_texts', [
-      table.url,
-      table.off_reason,
-      table.last_error,
-      table.secret,
-      table.former_secret,
-      table.types,
-    ]),
+    areShort('event_subscriptions_texts', [...addressTexts(table), table.types]),
     areTimes('event_subscriptions_times', table.failing_since),
     areLists('event_subscriptions_lists', [table.types]),
     areOf('event_subscriptions_types', table.types, STREAM_TYPES),

@@ -11,6 +11,7 @@ import {
   PAGE_KINDS,
   RUN_COUNTERS,
   RUN_OUTCOMES,
+  type RunCounts,
 } from '#src/contract/words.ts';
 import { formatUtc } from '#src/lib/utc.ts';
 import { APPLICATION, APPLICATION_GAME, countColumn, GAME_NAME } from '#src/lists/columns.ts';
@@ -26,7 +27,6 @@ export const toRunDocument = (run: RunRow) => ({
   ...(run.reason === null ? {} : { reason: run.reason }),
   ...(run.note === null ? {} : { note: run.note }),
 });
-type RunCounts = Record<(typeof RUN_COUNTERS)[number], number>;
 
 /** The same with its course. */
 export const toFullRunDocument = (run: RunRow) => {
