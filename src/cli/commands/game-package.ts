@@ -9,9 +9,8 @@ import { parseGame } from '#src/cli/kit/named-game.ts';
 import { parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import { nameInput, readInput, refuseInput } from '#src/cli/kit/read-input.ts';
-import { refuseLines, type WrongLine } from '#src/cli/kit/read-lines.ts';
+import { checkLine, type Line, parseJsonLine, refuseLines, type WrongLine } from '#src/cli/kit/read-lines.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
-import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { URL_MAX } from '#src/contract/text.ts';
 import { EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import {
@@ -21,22 +20,12 @@ import {
   UnknownGamesError,
 } from '#src/operations/package-urls.ts';
 
-/** What stands in one line of a file: a record, or why it is none. */
-type Line = { line: number; record?: unknown; problem?: string };
-
-const parseJsonLine = (text: string, index: number): Line[] => {
-  const line = index + 1;
-  if (text.trim() === '') return [];
-  try {
-    return [{ line, record: JSON.parse(text) }];
-  } catch {
-    return [{ line, problem: 'is not JSON' }];
-  }
-};
-
 /** The records of a file: NDJSON, or CSV with a header. @throws an error of the parser that names the line */
 const parseLines = (text: string): Line[] => {
-  if (text.trimStart().startsWith('{')) return text.split('\n').flatMap(parseJsonLine);
+  if (text.trimStart().startsWith('{'))
+    return text
+      .split('\n')
+      .flatMap((text, index) => (text.trim() === '' ? [] : parseJsonLine({ line: index + 1, text })));
   const options = { columns: true, skip_empty_lines: true, trim: true, info: true } as const;
   const rows = parse(text, options) as unknown as { record: unknown; info: { lines: number } }[];
   return rows.map(({ record, info }) => ({ line: info.lines, record }));
@@ -66,17 +55,14 @@ const readPackageUrls = async (
   }
   const urls: PackageUrl[] = [];
   const lines = new Map<string, number>();
-  const problems = read.flatMap(({ line, record, problem }) => {
-    if (problem !== undefined) return [{ line, problem }];
-    const checked = packageUrl.safeParse(record, ISSUE_WORDS);
-    if (!checked.success) {
-      const [issue] = checked.error.issues;
-      return [{ line, problem: `${issue?.path.join('.')} ${issue?.message}` }];
-    }
-    const first = lines.get(checked.data.game_id);
+  const problems = read.flatMap((each) => {
+    const checked = checkLine(packageUrl, each);
+    if ('problem' in checked) return [checked];
+    const { line, record } = checked;
+    const first = lines.get(record.game_id);
     if (first !== undefined) return [{ line, problem: `the game is named twice, first in line ${first}` }];
-    lines.set(checked.data.game_id, line);
-    urls.push(checked.data);
+    lines.set(record.game_id, line);
+    urls.push(record);
     return [];
   });
   if (problems.length > 0) throw refuseFile(path, problems);

@@ -11,17 +11,19 @@ import { formatCount } from '#src/cli/kit/format.ts';
 import { APPLICATION, parseNonEmpty } from '#src/cli/kit/parsers.ts';
 import { openProgress } from '#src/cli/kit/progress.ts';
 import {
+  checkLine,
+  type Line,
   type LinesFile,
   type NumberedLine,
   openLines,
   PROBLEMS_SHOWN,
+  parseJsonLine,
   readLines,
   refuseLines,
   type WrongLine,
 } from '#src/cli/kit/read-lines.ts';
 import { checkListFilter, requireApplication } from '#src/cli/kit/require-application.ts';
 import { writeRows } from '#src/cli/kit/write-rows.ts';
-import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
 import { type GameLine, gameLine, IMPORT_MAX, importGames } from '#src/operations/imports.ts';
@@ -29,24 +31,12 @@ import { type GameLine, gameLine, IMPORT_MAX, importGames } from '#src/operation
 /** Games of one read. */
 const PAGE = 1_000;
 
-type Numbered = { line: number; game: GameLine };
-
 /** @returns the game of a line, or what is wrong with it */
-const parseLine = ({ line, text }: NumberedLine, application_id: string): Numbered | WrongLine => {
-  let record: unknown;
-  try {
-    record = JSON.parse(text);
-  } catch {
-    return { line, problem: 'is not JSON' };
-  }
-  const parsed = gameLine.safeParse(record, ISSUE_WORDS);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return { line, problem: [issue?.path.join('.'), issue?.message].join(' ').trim() };
-  }
-  const of = parsed.data.application_id ?? application_id;
-  if (of !== application_id) return { line, problem: `application_id is ${of}, not ${application_id}` };
-  return { line, game: parsed.data };
+const parseLine = (text: NumberedLine, application_id: string): Line<GameLine> => {
+  const parsed = checkLine(gameLine, parseJsonLine(text));
+  const of = 'problem' in parsed ? undefined : parsed.record.application_id;
+  if (of === undefined || of === application_id) return parsed;
+  return { line: parsed.line, problem: `application_id is ${of}, not ${application_id}` };
 };
 
 /** Splits what comes one by one into batches. */
@@ -93,7 +83,7 @@ const checkFile = async (
         refuse(read);
         continue;
       }
-      const { line, game } = read;
+      const { line, record: game } = read;
       const { application_game_id, game_id, reason } = game;
       const first = lines.get(application_game_id);
       if (first !== undefined) refuse({ line, problem: `names the game of line ${first} again` });
@@ -141,7 +131,7 @@ const importFile = async (
         const read = parseLine(text, application_id);
         if ('problem' in read)
           throw new UsageError(`${file.name} was changed meanwhile: line ${read.line} ${read.problem}`);
-        return read.game;
+        return read.record;
       });
       const next = importBatch(games);
       // Its error is thrown where it is awaited.

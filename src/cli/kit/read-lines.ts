@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { z } from 'zod';
 import { nameInput, openInput, refuseInput, STDIN } from '#src/cli/kit/read-input.ts';
+import { ISSUE_WORDS } from '#src/contract/issue-words.ts';
 import { UsageError } from '#src/errors.ts';
 
 /** Longer than the line of any game. A description has up to 64 Ki characters, the addresses 400 KiB. */
@@ -12,6 +14,25 @@ const LINE_MAX = 4 * 1024 * 1024;
 
 export type NumberedLine = { line: number; text: string };
 export type WrongLine = { line: number; problem: string };
+
+/** What stands in a line: a record, or why it is none. */
+export type Line<Item = unknown> = { line: number; record: Item } | WrongLine;
+
+export const parseJsonLine = ({ line, text }: NumberedLine): Line => {
+  try {
+    return { line, record: JSON.parse(text) as unknown };
+  } catch {
+    return { line, problem: 'is not JSON' };
+  }
+};
+
+export const checkLine = <Item>(schema: z.ZodType<Item>, read: Line): Line<Item> => {
+  if ('problem' in read) return read;
+  const { success, data, error } = schema.safeParse(read.record, ISSUE_WORDS);
+  if (success) return { line: read.line, record: data };
+  const [issue] = error.issues;
+  return { line: read.line, problem: [issue?.path.join('.'), issue?.message].join(' ').trim() };
+};
 
 /** An error names at most this many wrong lines. */
 export const PROBLEMS_SHOWN = 20;
