@@ -76,7 +76,7 @@ type Box = { x: number; y: number; width: number; height: number };
 
 const rect = (tone: string, { x, y, width, height }: Box): SafeHtml => {
   const rounded = tone === 'none' ? null : html` rx="1.5"`;
-  return html`<rect class="fill-${tone}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${width.toFixed(1)}"
+  return html`<rect class="fill ${tone}" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${width.toFixed(1)}"
  height="${height.toFixed(1)}"${rounded}></rect>`;
 };
 
