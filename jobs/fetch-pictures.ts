@@ -10,13 +10,9 @@ export const fetchPicturesJob = defineJob(
     const { sql, pictures } = deps;
     const found = await listPicturedGames(sql, game_ids);
     const games = game_ids.flatMap((id) => found.find(({ game_id }) => game_id === id) ?? []);
-    const icons = games.flatMap(({ application_id, game_icon }) =>
-      game_icon.map((url) => ({ url, application_id })),
-    );
-    const others = games.flatMap(({ application_id, game_store_pic }) =>
-      game_store_pic.map((url) => ({ url, application_id })),
-    );
-    const wanted = icons_only ? icons : [...icons, ...others];
+    const addressesIn = (field: 'game_icon' | 'game_store_pic') =>
+      games.flatMap(({ application_id, ...game }) => game[field].map((url) => ({ url, application_id })));
+    const wanted = [...addressesIn('game_icon'), ...(icons_only ? [] : addressesIn('game_store_pic'))];
     const different = new Map(wanted.map((picture) => [`${picture.application_id} ${picture.url}`, picture]));
     const results = await Promise.all(
       [...different.values()].map((picture) => pictures.refresh(picture, 'look', signal)),

@@ -29,22 +29,17 @@ const BOUNDS = { bodyMaxBytes: 4 * 1024, connectionsMax: 2_000 };
 /** Sessions, links and counts of attempts that have expired are deleted this often. */
 const TIDY_MS = 60_000;
 
+const NO_PAGE = 'There is no page at this address.';
+
 /** Postgres stores no text that contains it. */
 const NUL = '\u0000';
-
-class FormError extends Error {
-  readonly statusCode = 400;
-
-  constructor() {
-    super('The form contains the character U+0000, which no field can have.');
-  }
-}
+const NUL_IN_FORM = 'The form contains the character U+0000, which no field can have.';
 
 /** Parses a form. A name that appears more than once becomes an array. */
 const parseForm = (body: string): Record<string, string | string[]> => {
   const form: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of new URLSearchParams(body)) {
-    if (value.includes(NUL)) throw new FormError();
+    if (value.includes(NUL)) throw Object.assign(new Error(NUL_IN_FORM), { statusCode: 400 });
     const before = form[name];
     // A copy for each value would take time quadratic in their number.
     if (Array.isArray(before)) before.push(value);
@@ -69,8 +64,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     // No hook has run before this handler.
     frameworkErrors: ({ statusCode = 400 }, _request, reply) => {
       reply.headers(SECURITY_HEADERS);
-      const message = 'There is no page at this address.';
-      sendError(reply, statusCode, 'Not found', message);
+      sendError(reply, statusCode, 'Not found', NO_PAGE);
     },
   });
   const warn = createLimitedLog();
@@ -105,7 +99,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     (await readSession(sql, readSessionCookie(request), frame.site, !isPolling(request))) ?? null;
   app.setNotFoundHandler(async (request, reply) => {
     request.operator = await findOperator(request).catch(() => null);
-    return sendError(reply, 404, 'Not found', 'There is no page at this address.');
+    return sendError(reply, 404, 'Not found', NO_PAGE);
   });
   app.addHook('onRoute', ({ config, url }) => {
     if (config?.right === undefined) throw new Error(`the route ${url} does not say who may call it`);
@@ -121,8 +115,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     if (operator === null) {
       if (request.method === 'GET' && !isPolling(request))
         return reply.redirect(`/sign-in?next=${encodeURIComponent(request.url)}`, 303);
-      const message = 'Your session has ended, or you did not sign in.';
-      return sendError(reply, 401, 'Not signed in', message);
+      return sendError(reply, 401, 'Not signed in', 'Your session has ended, or you did not sign in.');
     }
     if (right === 'signed_in' || hasRight(operator.roles, right)) return;
     const seen = { route: request.routeOptions.url, address: request.ip, login: operator.login, right };
@@ -144,8 +137,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const seen = { route: request.routeOptions.url, address: request.ip };
     if (isForged(request.method, request.headers)) {
       warn(request.log, 'origin', seen, 'request of another origin refused');
-      const message = 'The request came from another site.';
-      return sendError(reply, 403, 'Refused', message);
+      return sendError(reply, 403, 'Refused', 'The request came from another site.');
     }
     const parts = Object.values((request.params ?? {}) as Record<string, string>);
     if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();
