@@ -200,6 +200,9 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
     open,
     async (request, reply) => {
       const next = nextOf(request.query);
+      // The images of a page elsewhere would use up the sign-ins of the visitor's address.
+      if (isLedFromElsewhere(request.headers) && request.headers['sec-fetch-dest'] !== 'document')
+        return sendError(reply, 403, 'Refused', 'The request came from another site.');
       try {
         const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
         return setCookie(reply, FLOW[site], flow, { maxAge: 600 }).redirect(url, 303);

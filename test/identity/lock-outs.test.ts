@@ -7,11 +7,20 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 let console: TestConsole;
+let withOidc: TestConsole;
+const oidc = {
+  issuer: 'http://127.0.0.1:9',
+  clientId: 'catalogue',
+  clientSecret: 'a secret',
+  rolesClaim: 'groups',
+  roles: new Map(),
+};
 beforeAll(async () => {
+  withOidc = await startTestConsole(database, { trustedProxies: ['127.0.0.1'], oidc });
   console = await startTestConsole(database, { trustedProxies: ['127.0.0.1'] });
   await addTestOperator(database.sql, 'kai', 'reviewer');
 });
-afterAll(() => console.stop());
+afterAll(() => Promise.all([console.stop(), withOidc.stop()]));
 beforeEach(() => database.sql`delete from sign_in_attempts`);
 
 const post = (path: string, form: Record<string, string>, address: string, cookie = '') =>
@@ -94,4 +103,17 @@ test('an address that goes on guessing waits longer each time, and begins anew a
   expect((await signIn(PASSWORD, '192.0.2.1')).status).toBe(429);
   await pass(3_600);
   expect((await signIn(PASSWORD, '192.0.2.1')).status).toBe(303);
+});
+
+test('a page of another site begins no sign-ins at the provider, which would use up those of the address', async () => {
+  const headers = { 'x-forwarded-for': '192.0.2.7', 'sec-fetch-site': 'cross-site' };
+  const begin = (dest: string) =>
+    fetch(new URL('/sign-in/oidc', withOidc.url), {
+      headers: { ...headers, 'sec-fetch-dest': dest },
+      redirect: 'manual',
+    });
+  for (const dest of ['image', 'iframe', 'empty']) expect((await begin(dest)).status).toBe(403);
+  expect(await database.sql`select from sign_in_attempts`).toEqual([]);
+  // A link leads there too. The provider does not answer.
+  expect((await begin('document')).status).toBe(503);
 });
