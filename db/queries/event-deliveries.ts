@@ -70,7 +70,10 @@ export const releaseDeliveries = async (sql: Queryable, event_ids: readonly stri
     where event_id = any(${event_ids as string[]}::uuid[]) and state = 'pending'`;
 };
 
-/** Marks the pending deliveries of an application that are older than `olderThanMs` as failed. */
+/**
+ * Marks the pending deliveries of an application that are older than `olderThanMs` as failed, also those that were requested
+ * since the transaction began.
+ */
 export const failDeliveries = async (
   tx: Queryable,
   application_id: string,
@@ -80,7 +83,7 @@ export const failDeliveries = async (
   await tx`
     update event_deliveries set state = 'failed', last_error = coalesce(last_error, ${error})
     where application_id = ${application_id} and state = 'pending'
-      and requested_at <= now() - ${olderThanMs} * interval '1 millisecond'`;
+      and requested_at <= clock_timestamp() - ${olderThanMs} * interval '1 millisecond'`;
 };
 
 /** Writes a test event of an application, to be sent now. @returns its id */

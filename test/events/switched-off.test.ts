@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import { findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { requestDeliveries } from '#db/queries/event-deliveries.ts';
+import { deleteEventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { readDeliveries } from '#test/events/deliveries.ts';
 import { runCli } from '#test/support/cli.ts';
@@ -77,4 +78,17 @@ it('410 switches the address off at once', async () => {
   expect(set.stdout).toContain(
     `Events that were not delivered: ${missed}. event retry --application ${application_id} sends them.\n`,
   );
+});
+
+it('an event that is requested while a transaction removes the address ends with it', async () => {
+  const { sql } = database;
+  const { application_id } = await withEvents(sql, (await aReceiver()).url);
+  await sql.begin(async (tx) => {
+    await tx`select now()`;
+    await requestDeliveries(sql, application_id, { since: new Date(0) });
+    await deleteEventWebhook(tx, application_id);
+  });
+  expect(await deliveries(application_id)).toMatchObject([
+    { state: 'failed', last_error: 'address_removed' },
+  ]);
 });
