@@ -175,12 +175,18 @@ export const passGames = defineOperation({
   refusal: ({ games }) => explainNothingDone(games),
 });
 
-/** @throws UsageError that lists the reasons */
-const requireReason = async (tx: Queryable, reason: string): Promise<void> => {
+/** Its label, "Another reason, see the text", tells the developer nothing alone. */
+const NEEDS_TEXT = 'other';
+
+/** @throws UsageError that lists the reasons, or asks for the text */
+const requireReason = async (tx: Queryable, reason: string, text: string | null): Promise<void> => {
   const codes = (await listReasons(tx)).filter((row) => row.retired_at === null).map((row) => row.code);
-  if (codes.includes(reason)) return;
-  const what = reason === '' ? 'A rejection needs a reason' : `There is no reason "${reason}"`;
-  throw new UsageError(`${what}: choose one of ${codes.join(', ')}.`);
+  if (!codes.includes(reason)) {
+    const what = reason === '' ? 'A rejection needs a reason' : `There is no reason "${reason}"`;
+    throw new UsageError(`${what}: choose one of ${codes.join(', ')}.`);
+  }
+  if (reason === NEEDS_TEXT && text === null)
+    throw new UsageError(`The reason "${reason}" needs a text: say in it what the developer must change.`);
 };
 
 export const rejectGames = defineOperation({
@@ -195,7 +201,7 @@ export const rejectGames = defineOperation({
   }),
   subject: gamesSubject,
   run: async (tx, { reason, text, ...input }, context) => {
-    await requireReason(tx, reason);
+    await requireReason(tx, reason, text);
     return decide(tx, input, { audit_status: 'rejected', reason, text }, context);
   },
   log: noteDecisions,

@@ -32,7 +32,7 @@ test('a developer answers and appeals, with what the application of the token ma
     40901,
     'The game is not rejected: there is nothing to appeal.',
   ]);
-  await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'rights' });
   expect(await write(token, APPEAL, game_id, 'Why?')).toMatchObject({ ret_code: 0, data: { game_id } });
   expect(await write(token, APPEAL, game_id, 'Why?')).toMatchObject({
     ret_code: 40901,
@@ -53,7 +53,7 @@ test('the example of the guide answers and appeals, and shows a refusal', async 
   };
   expect(await example('message', game_id, 'Rated', '12.')).toBe('message 0: success\n');
   expect(await example('appeal', game_id, 'Why?')).toContain('appeal 40901: The game is not rejected');
-  await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  await decideGame(api.sql, { game_id, audit_status: 'rejected', reason: 'rights' });
   expect(await example('appeal', game_id, 'It is ours.')).toBe('appeal 0: success\n');
   const written = await api.sql`
     select text from game_messages where game_id = ${game_id}

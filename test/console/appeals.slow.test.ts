@@ -22,7 +22,7 @@ test('ten reviewers decide 1,000 appeals: none is led to who rejected, or to two
   const rejectedBy = new Map<string, string>();
   for (const [n, login] of reviewers.entries()) {
     const games = game_ids.slice(100 * n, 100 * (n + 1));
-    const reason = { audit_status: 'rejected', reason: 'other' } as const;
+    const reason = { audit_status: 'rejected', reason: 'rights' } as const;
     const actor = { actor: login, actor_kind: 'operator' } as const;
     await decideGames(
       sql,

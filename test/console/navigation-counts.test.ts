@@ -27,7 +27,7 @@ test('a page after a quiet hour shows the last counts, and the next page shows n
   expect(pending(), 'they are an hour old').toBe('3');
   await until('the counts are read again', async () => pending() === '5');
 
-  const rejection = { audit_status: 'rejected', reason: 'other' } as const;
+  const rejection = { audit_status: 'rejected', reason: 'rights' } as const;
   await decideGames(sql, [{ game_id, revision: 1 }], rejection, { actor: 'kim', actor_kind: 'operator' });
   refresh();
   await until('the decision is counted', async () => pending() === '4');

@@ -38,7 +38,7 @@ test('the queues say what the notice says: no worker runs, or how many do', asyn
 test('appeals are due as games are', async () => {
   const { sql } = database;
   const [game_id = ''] = await addGames(sql, 'acme', 1);
-  const rejection = { audit_status: 'rejected', reason: 'other' } as const;
+  const rejection = { audit_status: 'rejected', reason: 'rights' } as const;
   await decideGames(sql, [{ game_id, revision: 1 }], rejection, { actor: 'kim', actor_kind: 'operator' });
   await insertAppeal(sql, { game_id, text: 'Why?' });
   const stat = async () => (await read()).match(/<a class="stat (\w*)" href="\/review\/appeals">(.*?)<\/a>/s);

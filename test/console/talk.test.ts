@@ -148,7 +148,7 @@ test('an appeal that a reviewer has open is led to no other reviewer', async () 
   const { sql } = database;
   await sql`truncate game_appeals`;
   const [game_id = ''] = await land('one', 1);
-  const rejection = { audit_status: 'rejected', reason: 'other' } as const;
+  const rejection = { audit_status: 'rejected', reason: 'rights' } as const;
   await decideGames(sql, [{ game_id, revision: 1 }], rejection, { actor: 'kim', actor_kind: 'operator' });
   await insertAppeal(sql, { game_id, text: 'Why?' });
   expect(await leadToAppeal(sql, 'lee')).toBe(`/games/${game_id}`);

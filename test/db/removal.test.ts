@@ -235,7 +235,7 @@ it('a decision on a game of a removed application can be undone: the game is as 
   const [{ game_id } = { game_id: '' }] = await sql<{ game_id: string }[]>`
     select game_id from games where application_id = ${application_id}`;
   await decideGame(sql, { game_id, audit_status: 'passed' });
-  await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'rights' });
   await removeApplication(sql, application_id);
   const [last] = await listAudits(sql, game_id);
   expect(await undoGameDecisions(sql, [last?.audit_id ?? 0], KIM)).toMatchObject([{ result: 'undone' }]);

@@ -69,7 +69,7 @@ test('of two who undo a decision, and of an undo and another decision, one count
     const audit_ids = [passed.games[0]?.game?.last?.audit_id ?? 0];
     const undo = (login: string) => operate(undoGameDecisions, { audit_ids }, by(login), platform);
     const reject = () =>
-      operate(rejectGames, { games, reason: 'other', seen_status: 'passed' }, by('max'), platform);
+      operate(rejectGames, { games, reason: 'rights', seen_status: 'passed' }, by('max'), platform);
     await Promise.all([undo('lee'), round % 2 === 0 ? undo('max') : reject()]);
     const [row] = await database.sql`select audit_status from games where game_id = ${game.game_id}`;
     const actions = await actionsOn(`game:${game.game_id}`);

@@ -68,7 +68,7 @@ test('while an appeal is open, no other decision or undo is made on the game', a
   for (const actor of [KIM, LEE]) {
     const at = [{ game_id, revision: 1 }];
     const { games } = await decideGames(database.sql, at, { audit_status: 'passed' }, actor);
-    const again = { audit_status: 'rejected', reason: 'other' } as const;
+    const again = { audit_status: 'rejected', reason: 'rights' } as const;
     const { games: rejected } = await decideGames(database.sql, at, again, actor);
     const [undone] = await undoGameDecisions(database.sql, [rejection], actor);
     expect([games[0]?.result, rejected[0]?.result, undone?.result]).toEqual([

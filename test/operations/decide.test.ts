@@ -109,6 +109,8 @@ describe('A decision', () => {
     [{ audit_status: 'rejected' }, /needs a reason: choose one of incomplete, broken_media, misleading/],
     [{ audit_status: 'rejected', reason: 'no icon' }, /There is no reason "no icon"/],
     [{ audit_status: 'rejected', reason: '__proto__' }, /There is no reason/],
+    [{ audit_status: 'rejected', reason: 'other' }, /The reason "other" needs a text/],
+    [{ audit_status: 'rejected', reason: 'other', text: ' \n' }, /The reason "other" needs a text/],
     [{ ...REJECT, text: `${'x\r\n'.repeat(2_000)}x` }, /text is longer than 4000/],
     [{ ...REJECT, text: 'x'.repeat(4_001) }, /text is longer than 4000/],
     [{ ...REJECT, note: '\u0000' }, /note contains U\+0000/],

@@ -32,7 +32,7 @@ describe('a hold', () => {
     await decideGames(
       database.sql,
       [{ game_id: gameId(), revision: 1 }],
-      { audit_status: 'rejected', reason: 'other' },
+      { audit_status: 'rejected', reason: 'rights' },
       KIM.actor,
     );
     expect(await release()).toMatchObject({ games: 0 });

@@ -43,7 +43,7 @@ test('operators and a developer talk about one game; the developer reads no note
   await note(game_id, 'Ask for the rating.');
   await message(game_id, 'Which rating?');
   await answer(landed, 'Twelve.\r\nHere: <b>\u202eevil</b>');
-  await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'rights' });
   await operateAsApplication(
     appealRejection,
     { game_id, text: 'Why?' },
@@ -146,7 +146,7 @@ test('a withdrawn game takes notes alone', async () => {
 test('the worker and media read and write none of it; the API writes as developers alone; no role rewrites', async () => {
   const landed = await land();
   const { game_id } = landed;
-  await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+  await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'rights' });
   await operateAsApplication(
     appealRejection,
     { game_id, text: 'Why?' },

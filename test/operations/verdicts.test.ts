@@ -148,7 +148,7 @@ describe('while games need a verdict', () => {
     const { sql } = database;
     await verdictOn(await recordId());
     await pass();
-    const reject = { audit_status: 'rejected', reason: 'other' } as const;
+    const reject = { audit_status: 'rejected', reason: 'rights' } as const;
     await decideGames(sql, [{ game_id: gameId(), revision: 1 }], reject, KIM.actor);
     const [rejection] = await sql<
       { audit_id: number }[]

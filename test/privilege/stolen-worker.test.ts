@@ -36,7 +36,7 @@ describe.each(['pending', 'passed', 'rejected'] as const)(
         await decideGame(database.sql, {
           game_id,
           audit_status: status,
-          ...(status === 'rejected' && { reason: 'other' }),
+          ...(status === 'rejected' && { reason: 'rights' }),
         });
     });
 

@@ -201,7 +201,7 @@ describe('game undo', () => {
   it('takes the number of a decision, and says who has decided since', async () => {
     const { game_id } = await add();
     await decideGame(database.sql, { game_id, audit_status: 'passed' });
-    await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'other' });
+    await decideGame(database.sql, { game_id, audit_status: 'rejected', reason: 'rights' });
     const [rejected, passed] = await listAudits(database.sql, game_id);
     const first = await catalogue(['game', 'undo', String(passed?.audit_id), '--by', 'lee']);
     expect(first.exit).toBe(1);

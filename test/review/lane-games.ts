@@ -38,7 +38,7 @@ export const useLaneGames = () => {
       game_id: game.game_id,
       revision,
       audit_status,
-      ...(audit_status === 'rejected' && { reason: 'other' }),
+      ...(audit_status === 'rejected' && { reason: 'rights' }),
     });
 
   const readAll = async (lane: Lane, limit: number, filter: object = {}): Promise<string[]> => {

@@ -148,7 +148,7 @@ describe('The difference of two revisions', () => {
     const changed = await compare(game_id);
     expect(changed).toMatchObject({ from: 1, to: 3 });
     expect(changedFields(changed.fields)).toEqual(['game_name', 'game_store_pic']);
-    await decideGame(sql, { game_id, revision: 3, audit_status: 'rejected', reason: 'other' });
+    await decideGame(sql, { game_id, revision: 3, audit_status: 'rejected', reason: 'rights' });
     expect(await compare(game_id)).toMatchObject({ from: 1, to: 3 });
     const named = await compare(game_id, { from: 2, to: 3 });
     expect(changedFields(named.fields)).toEqual(['game_store_pic']);
