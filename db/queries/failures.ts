@@ -4,8 +4,9 @@ import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { countRows, readColumn } from '#db/rows.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
 import type { Reason } from '#src/contract/text.ts';
-import type { Operation } from '#src/contract/words.ts';
+import { NO_GAME, type Operation } from '#src/contract/words.ts';
 import { COUNTED_MAX, STORAGE } from '#src/rules/budgets.ts';
+import { UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 
 export type FailureRow = InferSelectModel<typeof ingestFailures>;
 /** One failure. `application_game_id` is `NO_GAME` if the failure names no game. */
@@ -19,21 +20,27 @@ export type Failure = {
   list_hash?: string;
 };
 
+const KEPT = `$[0 to ${UNNAMED_REASONS_MAX - 1}]`;
+
 /**
- * Records failures: a new failure adds a row, a repeated one increments `count`. An application keeps at most
+ * Records failures: a new failure adds a row, a repeated one increments `count`. Rows without a usable id have one failure,
+ * which collects the reasons of all pages of a run. An application keeps at most
  * `STORAGE.failures` rows of an operation; further games get no row, only the counters of their run include them. Two calls
  * at a time do not see each other's rows and may exceed this; `pruneFailures` deletes the excess. Rows are written in the
  * order of their game ids, so that two calls that share games do not deadlock.
+ * @param runStartedAt start of the run that reads the list; absent for details
  */
 export const recordFailures = async (
   sql: Queryable,
   application_id: string,
   operation: Operation,
   failures: readonly Failure[],
+  runStartedAt: Date | null = null,
 ): Promise<void> => {
   if (failures.length === 0) return;
   // ON CONFLICT cannot update one row twice, so only the last failure of each game is recorded.
   const latest = [...new Map(failures.map((failure) => [failure.application_game_id, failure])).values()];
+  const isSameRun = sql`excluded.application_game_id = ${NO_GAME} and ingest_failures.last_at >= ${runStartedAt}::timestamptz`;
   await sql`
     with failed as (
       select f.*, exists (
@@ -57,9 +64,12 @@ export const recordFailures = async (
       select count(*) from ingest_failures where application_id = ${application_id} and operation = ${operation})
     order by id
     on conflict (application_id, operation, application_game_id) do update
-      set kind = excluded.kind, reasons = excluded.reasons, last_at = now(), final = excluded.final,
+      set kind = excluded.kind, last_at = now(), final = excluded.final,
+          reasons = case when ${isSameRun}
+            then jsonb_path_query_array(ingest_failures.reasons || excluded.reasons, ${KEPT}::jsonpath)
+            else excluded.reasons end,
           list_hash = coalesce(nullif(excluded.list_hash, ''), ingest_failures.list_hash),
-          count = least(ingest_failures.count, ${COUNTED_MAX}) + 1`;
+          count = least(ingest_failures.count, ${COUNTED_MAX}) + case when ${isSameRun} then 0 else 1 end`;
 };
 
 /** Deletes the failures of these games. @param options.onlyUnlisted those of games that no list named when they failed */

@@ -130,7 +130,10 @@ export const comparePage = async (
     pageCap,
   });
   const failures = invalid.map((row) => ({ ...row, kind: 'invalid_item' }));
-  const reasons = page.unnamed.flatMap((row) => row.reasons).slice(0, UNNAMED_REASONS_MAX);
+  const reasons = page.unnamed
+    .flatMap((row) => row.reasons)
+    .slice(0, UNNAMED_REASONS_MAX)
+    .map(({ path, code }) => ({ path: `${path} (page ${page_num})`, code }));
   if (reasons.length > 0) failures.push({ application_game_id: NO_GAME, kind: 'invalid_item', reasons });
   const unnamed = page.unnamed.length;
   const compared = await compareGames(sql, application.application_id, named, {
@@ -182,7 +185,7 @@ export const recordPages = async (
   const resolved = unrecorded.flatMap((page) => page.resolved);
   await clearFailures(tx, run.application_id, 'query_game_list', resolved);
   for (const { failures } of unrecorded)
-    await recordFailures(tx, run.application_id, 'query_game_list', failures);
+    await recordFailures(tx, run.application_id, 'query_game_list', failures, run.started_at);
   return moved;
 };
 

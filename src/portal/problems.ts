@@ -78,7 +78,7 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
 const isRow = ({ operation, example }: FailureGroup): boolean =>
   operation === 'query_game_list' && example === NO_GAME;
 
-/** The rows of a page of the list are one failure. */
+/** The rows of the list that name no game are one failure. */
 const sizeOf = (group: FailureGroup): number => (isRow(group) ? rowsOf(group.reasons).length : group.games);
 
 const inUnits = (groups: readonly FailureGroup[]): string => {

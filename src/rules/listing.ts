@@ -12,12 +12,14 @@ export type ReadPage = {
   unnamed: { reasons: Reason[] }[];
 };
 
-/** Reasons of unnamed rows that are kept of a page. */
+/** Reasons of unnamed rows that are kept of a run. */
 export const UNNAMED_REASONS_MAX = 20;
 
-/** The rows that reasons of unnamed rows are about, as they begin their paths: `list.3`. */
+/** The rows that reasons of unnamed rows are about: `list.3 (page 2)` of the path `list.3.game_id (page 2)`. */
 export const rowsOf = (reasons: readonly Reason[]): string[] => [
-  ...new Set(reasons.flatMap(({ path }) => /^list\.\d+/.exec(path) ?? [])),
+  ...new Set(
+    reasons.flatMap(({ path }) => (path.startsWith('list.') ? [path.replace(/^(list\.\d+)\S*/, '$1')] : [])),
+  ),
 ];
 
 /**

@@ -81,6 +81,23 @@ describe('A run over an application with faults', () => {
     expect(failures).toMatchObject([{ application_game_id: '', operation: 'query_game_list' }]);
   });
 
+  it('names the page of each row without a game_id, also where several pages have one', async () => {
+    const { server } = await fleet.addApplication('unnamed-pages', 220);
+    for (const place of [3, 205, 207])
+      server.games.update(String(server.games.all()[place]?.game_id), wrong({ game_id: '' }));
+    for (const count of [1, 2]) {
+      expect(await fleet.sync('unnamed-pages')).toMatchObject({ outcome: 'partial', invalid: 3 });
+      const failures = await listFailures(fleet.sql, { application_id: 'unnamed-pages', limit: 10 });
+      expect(failures).toMatchObject([{ application_game_id: '', count }]);
+      expect(failures[0]?.reasons).toEqual(
+        ['list.3.game_id (page 1)', 'list.5.game_id (page 3)', 'list.7.game_id (page 3)'].map((path) => ({
+          path,
+          code: 'too_small',
+        })),
+      );
+    }
+  });
+
   it('counts a detail that is null as missing and says so: nothing new comes of it, what is known stays', async () => {
     const { server } = await fleet.addApplication('null-detail', 4, { detail_max_age_ms: 0 });
     const [known, unknown] = server.games.all() as [ApplicationGameDetail, ApplicationGameDetail];

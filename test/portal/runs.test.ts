@@ -67,8 +67,12 @@ test('rows of the list without an id are counted, and named by their index in th
     /rows <span>.*list\.0<.*, .*list\.3<.*, .*list\.7<.*<summary>and 1 more<.*list\.12</,
   );
   expect(await page('/portal')).toContain('<h2>4 rows could not be stored');
+  await record(['list.3.game_id (page 1)', 'list.3.game_id (page 2)', 'list.4 (page 2)']);
+  expect(await page('/portal/runs')).toMatch(
+    /rows <span>.*list\.3 \(page 1\)<.*list\.3 \(page 2\)<.*list\.4 \(page 2\)</,
+  );
   await record(Array.from({ length: 20 }, (_, n) => `list.${n}`));
-  expect(await page('/portal'), 'of a page, twenty are kept').toContain('At least 20 rows could not');
+  expect(await page('/portal'), 'of a run, twenty are kept').toContain('At least 20 rows could not');
 });
 
 test('a developer whose application is paused reads where to write, if the platform says it', async () => {
