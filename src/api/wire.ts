@@ -58,8 +58,11 @@ const explainIssue = (issue: z.core.$ZodIssue): string[] => {
     return issue.keys
       .slice(0, NAMED.fields)
       .map((key) => `${[...path, key.slice(0, NAMED.characters)].join('.')} is no field of this request`);
-  if (path.length > 0)
-    return [`${path.map((part) => String(part).slice(0, NAMED.characters)).join('.')} ${message}`];
+  if (path.length > 0) {
+    const field = path.map((part) => String(part).slice(0, NAMED.characters)).join('.');
+    // A message that is a sentence of its own follows a colon.
+    return [`${field}${/^[A-Z]/.test(message) ? ':' : ''} ${message}`];
+  }
   return [code === 'invalid_type' ? 'The body must be a JSON object' : message];
 };
 

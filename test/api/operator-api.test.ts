@@ -142,3 +142,8 @@ test('says in plain English what is wrong with a field, without the words of the
   const words = /\b(?:Invalid|expected|received|undefined|Too (?:small|big))\b/;
   expect([...said].filter((text) => words.test(text))).toEqual([]);
 });
+
+test('a sentence about a field follows its name and a colon', async () => {
+  const { body } = await api.call(every, 'audit.list', { filter: { action: 'nonsense' } });
+  expect(body.ret_msg).toMatch(/^filter\.action: There is no such action\. Actions: /);
+});

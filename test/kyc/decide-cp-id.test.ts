@@ -55,8 +55,9 @@ afterAll(async () => {
   await server.close();
 });
 
+const runKyc = (...args: string[]) => runCli(['kyc', ...args, '--json'], env);
 const kyc = async (...args: string[]) => {
-  const { exit, stdout } = await runCli(['kyc', ...args, '--json'], env);
+  const { exit, stdout } = await runKyc(...args);
   return { exit, ...JSON.parse(stdout) };
 };
 
@@ -69,6 +70,7 @@ it('an operator pulls a record, sees another cp_id, and accepts it', async () =>
     application_id: 'acme',
     state: 'cp_id_changed',
   });
+  expect((await runKyc('pull', 'acme', '--wait')).stderr).toContain('npx catalogue kyc show acme');
   expect(await kyc('show', 'acme')).toMatchObject({
     application_cp_id: 'cp-first',
     refused_cp_id: 'cp-second',

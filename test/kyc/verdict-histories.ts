@@ -166,7 +166,8 @@ const play = async (sql: Database, steps: readonly Step[]): Promise<void> => {
     },
     reject: async ({ game: n }) => {
       const found = await findGame(sql, await idOf(n));
-      if (found !== undefined) await decideGame(sql, { ...found, audit_status: 'rejected', reason: 'rights' });
+      if (found !== undefined)
+        await decideGame(sql, { ...found, audit_status: 'rejected', reason: 'rights' });
     },
     undo: async ({ game: n }) => {
       const [last] = (await listAudits(sql, await idOf(n))).filter(({ undone_at }) => undone_at === null);

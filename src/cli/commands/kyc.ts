@@ -87,7 +87,11 @@ export const register = (program: Command): void => {
         out.note(`npx catalogue failure list ${application_id} tells more.`);
         return EXIT.failed;
       }
-      return state === 'cp_id_changed' ? EXIT.partial : EXIT.done;
+      if (state !== 'cp_id_changed') return EXIT.done;
+      out.note(
+        `npx catalogue kyc show ${application_id} shows the other cp_id; kyc accept-cp-id accepts it.`,
+      );
+      return EXIT.partial;
     },
   });
 
