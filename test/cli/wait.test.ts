@@ -37,6 +37,18 @@ test('a command that waits says so when the last worker stops', async () => {
   expect(notes).toEqual([expect.stringMatching(/^No worker takes jobs: /)]);
 });
 
+test('a command that waits for a worker that starts says only that it waits', async () => {
+  const { fleet, notes, out } = await aWaitingCommand();
+  const { sql } = fleet;
+  await sql`delete from workers`;
+  const poll = async () => {
+    await recordHeartbeat(sql, { worker_id: randomUUID(), host: 'host', pid: 1, queue: 'Postgres' });
+    return 'done';
+  };
+  await waitForResult(fleet as unknown as Foundation, out, poll, { timeoutMs: 25_000, hint: '' });
+  expect(notes).toEqual(['No worker takes jobs yet: waiting 15 s for one.']);
+});
+
 test('a command waits no longer than its limit, also while a read takes longer', async () => {
   const { fleet, out } = await aWaitingCommand();
   const [limit, read] = [1_000, 8_000];

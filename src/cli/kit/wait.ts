@@ -57,7 +57,8 @@ export const waitForResult = async <Result>(
     const started = performance.now();
     let checkedMs = 0;
     let hasWarned = false;
-    let workerSeen = await warnWithoutWorker(sql, out);
+    let workerSeen = await hasWorker(sql);
+    if (!workerSeen) out.note(`No worker takes jobs yet: waiting ${WORKER_START_MS / 1_000} s for one.`);
     await warnOfPausedQueues(producer.queues(), out);
     for (;;) {
       const result = await poll();
