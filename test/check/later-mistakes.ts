@@ -150,4 +150,14 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     fails: ['detail.visible-pictures'],
     says: /^10 of 10 details have pictures that the platform does not fetch, .* \(g-0, .*\): serve them by https, from a public host$/,
   },
+  {
+    planted: 'a row of the second page has an id that cannot be stored, and another one none',
+    games: 130,
+    after: rows((row) => {
+      if (row.game_id === 'g-104') row.game_id = 'g\u0000';
+      if (row.game_id === 'g-107') row.game_id = '';
+    }),
+    fails: ['list.limits'],
+    says: /^game_id contains U\+0000 .*: 1 of 130 rows \(.*\); game_id .*empty.*: 1 of 130 rows \(list\.7 \(page 2\)\)$/,
+  },
 ];

@@ -10,11 +10,13 @@ import {
   findPage0,
   idOf,
   isEmptyPage,
+  type Page,
   parsePage,
 } from '#src/check/cases/queries.ts';
 import { at, envelopeOf, typeName } from '#src/check/explain.ts';
 import { nameSome } from '#src/check/quote.ts';
 import type { Session } from '#src/check/session.ts';
+import { SkipCase } from '#src/check/skip-case.ts';
 import { applicationGameSummarySchema, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 
 const LIST_SAYS = {
@@ -31,12 +33,25 @@ const TOTAL = 'data.total | integer | Total number of games.';
 /** Most applications have more games than fit on a page of this size. */
 const SMALL_PAGE = 2;
 
+/** The pages that were read; the first alone if another one is no list, which `list.total` reports. */
+const readPages = async (session: Session): Promise<Page[]> => {
+  try {
+    return (await fetchPages(session, 'list.total')).pages;
+  } catch (error) {
+    if (!(error instanceof SkipCase)) throw error;
+    return [await fetchFirstPage(session)];
+  }
+};
+
 const rowCases = fieldCases('list', applicationGameSummarySchema, LIST_SAYS, async (session) => {
-  const page = await fetchFirstPage(session);
-  return page.rows.map((value, index) => {
-    const id = idOf(value);
-    return { value, call: page.call, name: id === undefined ? `list.${index}` : session.quote(id) };
-  });
+  const pages = await readPages(session);
+  return pages.flatMap(({ rows, call }, page) =>
+    rows.map((value, index) => {
+      const id = idOf(value);
+      const place = `list.${index}${page === 0 ? '' : ` (page ${page + 1})`}`;
+      return { value, call, name: id === undefined ? place : session.quote(id) };
+    }),
+  );
 });
 
 const ORDER = ': the order of the list changes from call to call';

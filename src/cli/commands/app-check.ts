@@ -39,7 +39,7 @@ export const defineChecks = (app: CommandUnknownOpts): void => {
   defineCommand(app, 'check', {
     summary: 'call its webhooks and check the answers against the interface document',
     details: [
-      'Calls the three webhooks from this machine, and stores nothing.',
+      'Calls the three webhooks from this machine, and stores nothing. Reads up to 20 pages of the list, and ten details.',
       'Exit 0 if every case passed, 3 if one failed. KYC values are masked and the token is not shown.',
       'A terminal shows what failed; a pipe and --json every case.',
     ].join('\n'),
