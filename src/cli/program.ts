@@ -64,6 +64,10 @@ const showHelpCommand = (command: CommandUnknownOpts, path: string): void => {
   for (const each of command.commands) showHelpCommand(each, `${path} ${each.name()}`);
 };
 
+/** Applications may give a game an id such as `-rf`. */
+const hintDashes = (text: string): string =>
+  text.startsWith("error: unknown option '-") ? '(If it is an id, write -- before the ids.)\n' : '';
+
 /** The program with every command by name and summary, and with those that `isLoaded` names in full. */
 export const createProgram = async (
   isLoaded: (name: string) => boolean,
@@ -77,7 +81,8 @@ export const createProgram = async (
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
       // It repeats the argument that is wrong.
-      outputError: (text, write) => write(text.split('\n').map(toPrintable).join('\n')),
+      outputError: (text, write) =>
+        write(`${text}${hintDashes(text)}`.split('\n').map(toPrintable).join('\n')),
       // Undefined without a terminal, which commander allows and its types do not.
       getOutHelpWidth: () => stdout.columns as number,
       getErrHelpWidth: () => stderr.columns as number,
