@@ -48,7 +48,7 @@ export const CODES: Readonly<Record<string, string>> = {
   too_long: 'too long',
   too_big: 'too many',
   not_http_url: 'not an http or https address',
-  not_storable: 'text with U+0000 or half of a surrogate pair, which cannot be stored',
+  not_storable: 'text with U+0000 or half of a surrogate pair',
   mismatch: 'of another game',
   without_length: 'without a length: it may have been cut',
   cert_has_expired: 'from a server whose certificate has expired',
