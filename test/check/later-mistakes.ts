@@ -160,4 +160,13 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     fails: ['list.limits'],
     says: /^game_id contains U\+0000 .*: 1 of 130 rows \(.*\); game_id .*empty.*: 1 of 130 rows \(list\.7 \(page 2\)\)$/,
   },
+  {
+    planted: 'the details of games beyond the first page have no description',
+    games: 130,
+    after: details((game) => {
+      if (Number(game.game_id.slice(2)) > 99) game.game_info = null;
+    }),
+    fails: ['detail.empty-not-null'],
+    says: /^game_info must be a string, not null: 2 of 10 details \(g-1\d\d, g-1\d\d\)$/,
+  },
 ];

@@ -4,7 +4,7 @@ import {
   callFirst,
   detailOf,
   fetchDetails,
-  fetchFirstPage,
+  readPages,
   summariesOf,
   UNKNOWN_GAME,
 } from '#src/check/cases/queries.ts';
@@ -70,7 +70,9 @@ export const detailCases: readonly Case[] = [
     section: null,
     rule: 'A game has the same name in the list and in its detail. The platform shows the name and the icons of the detail.',
     check: async (session) => {
-      const listed = summariesOf(await fetchFirstPage(session));
+      // Of a game on two pages, the first one counts.
+      const pages = (await readPages(session)).toReversed();
+      const listed = new Map(pages.flatMap((page) => [...summariesOf(page)]));
       const games = (await fetchDetails(session)).flatMap(({ game_id, call }) => {
         const [summary, detail] = [listed.get(game_id), detailOf(call)];
         return summary === undefined || detail === undefined ? [] : [{ summary, detail, call }];

@@ -10,13 +10,12 @@ import {
   findPage0,
   idOf,
   isEmptyPage,
-  type Page,
   parsePage,
+  readPages,
 } from '#src/check/cases/queries.ts';
 import { at, envelopeOf, typeName } from '#src/check/explain.ts';
 import { nameSome } from '#src/check/quote.ts';
 import type { Session } from '#src/check/session.ts';
-import { SkipCase } from '#src/check/skip-case.ts';
 import { applicationGameSummarySchema, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX } from '#src/contract/application.ts';
 
 const LIST_SAYS = {
@@ -32,16 +31,6 @@ const TOTAL = 'data.total | integer | Total number of games.';
 
 /** Most applications have more games than fit on a page of this size. */
 const SMALL_PAGE = 2;
-
-/** The pages that were read; the first alone if another one is no list, which `list.total` reports. */
-const readPages = async (session: Session): Promise<Page[]> => {
-  try {
-    return (await fetchPages(session, 'list.total')).pages;
-  } catch (error) {
-    if (!(error instanceof SkipCase)) throw error;
-    return [await fetchFirstPage(session)];
-  }
-};
 
 const rowCases = fieldCases('list', applicationGameSummarySchema, LIST_SAYS, async (session) => {
   const pages = await readPages(session);

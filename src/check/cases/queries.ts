@@ -119,6 +119,16 @@ export const fetchPages = async (
   return { pages, isComplete: false };
 };
 
+/** The pages that were read; the first alone if another one is no list, which `list.total` reports. */
+export const readPages = async (session: Session): Promise<Page[]> => {
+  try {
+    return (await fetchPages(session, 'list.total')).pages;
+  } catch (error) {
+    if (!(error instanceof SkipCase)) throw error;
+    return [await fetchFirstPage(session)];
+  }
+};
+
 /** Page 0, if it has games and no page from 1 has any of them: then the application counts pages from 0. */
 export const findPage0 = async (session: Session): Promise<Page | undefined> => {
   const { pages, isComplete } = await fetchPages(session, 'list.total');
@@ -132,10 +142,10 @@ export const findPage0 = async (session: Session): Promise<Page | undefined> => 
   return page.ids.length > 0 && listed.isDisjointFrom(new Set(page.ids)) ? page : undefined;
 };
 
-/** Fetches the details of up to ten games, spread unevenly over the first page. */
+/** Fetches the details of up to ten games, spread unevenly over the pages that were read. */
 export const fetchDetails = async (session: Session): Promise<{ game_id: string; call: Call }[]> => {
-  const { ids } = await fetchFirstPage(session);
-  if (ids.length === 0) throw new SkipCase('no row of the first page has a usable game_id');
+  const ids = (await readPages(session)).flatMap((page) => page.ids);
+  if (ids.length === 0) throw new SkipCase('no row of the list has a usable game_id');
   const count = Math.min(DETAILS_MAX, ids.length);
   // Even steps would miss what every second row has.
   const places = Array.from({ length: count }, (_, n) => ((n + ((n * GOLDEN) % 1)) * ids.length) / count);
