@@ -75,16 +75,18 @@ export type Failed = { operation: string; kind: string; reasons: readonly Reason
 /** The place of an element in its list, and a field of it. */
 const ELEMENT = /\.\d+((?:\.\D[^.]*)*)$/;
 
-/** @param reasons of one field, or of elements of one list, with one code */
+/** @param reasons of one field, or of elements of one list, with one code, on one page */
 const describeField = (reasons: readonly Reason[]): string => {
   const [path = '', ...others] = new Set(reasons.map((reason) => reason.path));
   const code = reasons[0]?.code ?? '';
   if (path === '' && !Object.hasOwn(CODES, code)) return code;
   const what = wordsOf(CODES, code) ?? code;
   const elements = others.map((other) => ELEMENT.exec(other)?.[0]);
+  const page = reasons[0]?.page;
+  const where = page === undefined ? '' : ` (page ${page})`;
   return others.length === 0
-    ? `${path || 'the answer'} is ${what}`
-    : `${[path, ...elements].join(', ')} are each ${what}`;
+    ? `${path || 'the answer'} is ${what}${where}`
+    : `${[path, ...elements].join(', ')} are each ${what}${where}`;
 };
 
 /**
@@ -93,7 +95,10 @@ const describeField = (reasons: readonly Reason[]): string => {
  */
 export const describeReasons = ({ kind, reasons }: Failed): string => {
   const shown = reasons.slice(0, REASONS_SHOWN).filter(({ path, code }) => path !== '' || code !== kind);
-  const fields = Map.groupBy(shown, ({ path, code }) => `${code} ${path.replace(ELEMENT, '.$1')}`);
+  const fields = Map.groupBy(
+    shown,
+    ({ path, code, page }) => `${code} ${page} ${path.replace(ELEMENT, '.$1')}`,
+  );
   return [...fields.values()].map(describeField).join(', ');
 };
 

@@ -110,8 +110,11 @@ export const optionalHttpUrl = textWithRules(atMost(URL_MAX), STORABLE, {
   isMet: (text) => text === '' || isHttpUrl(text),
 }).meta({ anyOf: [{ const: '' }, HTTP_URL] });
 
-/** Why an item is invalid: the path of a field (`game_icon.3`) and a code, never the value. */
-export type Reason = { path: string; code: string };
+/**
+ * Why an item is invalid: the path of a field (`game_icon.3`) and a code, never the value. `page`: of the list, for a row
+ * without a usable id.
+ */
+export type Reason = { path: string; code: string; page?: number | undefined };
 
 const REASONS_MAX = 20;
 

@@ -133,7 +133,7 @@ export const comparePage = async (
   const reasons = page.unnamed
     .flatMap((row) => row.reasons)
     .slice(0, UNNAMED_REASONS_MAX)
-    .map(({ path, code }) => ({ path: `${path} (page ${page_num})`, code }));
+    .map((reason) => ({ ...reason, page: page_num }));
   if (reasons.length > 0) failures.push({ application_game_id: NO_GAME, kind: 'invalid_item', reasons });
   const unnamed = page.unnamed.length;
   const compared = await compareGames(sql, application.application_id, named, {

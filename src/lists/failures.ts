@@ -31,7 +31,7 @@ const FAILURE = z.object({
   application_id: z.string(),
   operation: z.enum(OPERATIONS),
   kind: z.string(),
-  reasons: z.array(z.object({ code: z.string(), path: z.string() })),
+  reasons: z.array(z.object({ code: z.string(), path: z.string(), page: z.int().optional() })),
   first_at: time,
   last_at: time,
 });

@@ -1,4 +1,5 @@
 import { type ApplicationGameSummary, applicationGameSummarySchema } from '#src/contract/application.ts';
+import { formatPlace } from '#src/contract/format-reasons.ts';
 import { identifier, type Reason, reasonsOf } from '#src/contract/text.ts';
 import type { ListingEnd } from '#src/contract/words.ts';
 
@@ -15,10 +16,13 @@ export type ReadPage = {
 /** Reasons of unnamed rows that are kept of a run. */
 export const UNNAMED_REASONS_MAX = 20;
 
-/** The rows that reasons of unnamed rows are about: `list.3 (page 2)` of the path `list.3.game_id (page 2)`. */
+/** The rows that reasons of unnamed rows are about: `list.3 (page 2)` for `list.3.game_id` of page 2. */
 export const rowsOf = (reasons: readonly Reason[]): string[] => [
   ...new Set(
-    reasons.flatMap(({ path }) => (path.startsWith('list.') ? [path.replace(/^(list\.\d+)\S*/, '$1')] : [])),
+    reasons.flatMap(({ path, page }) => {
+      const row = /^list\.\d+/.exec(path)?.[0];
+      return row === undefined ? [] : [formatPlace({ path: row, page })];
+    }),
   ),
 ];
 

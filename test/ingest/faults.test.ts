@@ -89,12 +89,11 @@ describe('A run over an application with faults', () => {
       expect(await fleet.sync('unnamed-pages')).toMatchObject({ outcome: 'partial', invalid: 3 });
       const failures = await listFailures(fleet.sql, { application_id: 'unnamed-pages', limit: 10 });
       expect(failures).toMatchObject([{ application_game_id: '', count }]);
-      expect(failures[0]?.reasons).toEqual(
-        ['list.3.game_id (page 1)', 'list.5.game_id (page 3)', 'list.7.game_id (page 3)'].map((path) => ({
-          path,
-          code: 'too_small',
-        })),
-      );
+      expect(failures[0]?.reasons).toEqual([
+        { path: 'list.3.game_id', page: 1, code: 'too_small' },
+        { path: 'list.5.game_id', page: 3, code: 'too_small' },
+        { path: 'list.7.game_id', page: 3, code: 'too_small' },
+      ]);
     }
   });
 
