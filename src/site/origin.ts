@@ -5,6 +5,9 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Does this method change state (RFC 9110, section 9.2.1)? */
 export const changesState = (method: string): boolean => !SAFE_METHODS.has(method);
 
+/** What a request that a page of another origin made is answered. */
+export const FROM_ANOTHER_SITE = 'The request came from another site.';
+
 /** Did a page of another origin lead a browser to send this request? Undefined: the browser does not say. */
 export const isLedFromElsewhere = (headers: IncomingHttpHeaders): boolean | undefined => {
   const site = headers['sec-fetch-site'];

@@ -18,7 +18,7 @@ import { RETRY_S, refuseForNow, sendError, sendPlain } from '#src/site/answers.t
 import { clearCookie, explainLostSession, readCookie, setCookie } from '#src/site/cookies.ts';
 import { flawOf, hiddenFields, html, input, link, type SafeHtml } from '#src/site/html.ts';
 import type { SiteOptions } from '#src/site/options.ts';
-import { isLedFromElsewhere, localPath } from '#src/site/origin.ts';
+import { FROM_ANOTHER_SITE, isLedFromElsewhere, localPath } from '#src/site/origin.ts';
 
 /** Browsers send cookies to every port of a host, so each site has names of its own. */
 const SESSION = { console: 'catalogue_session', kyc_desk: 'catalogue_desk_session' };
@@ -202,7 +202,7 @@ export const addSignIn = (app: FastifyInstance, options: SiteOptions): void => {
       const next = nextOf(request.query);
       // The images of a page elsewhere would use up the sign-ins of the visitor's address.
       if (isLedFromElsewhere(request.headers) && request.headers['sec-fetch-dest'] !== 'document')
-        return sendError(reply, 403, 'Refused', 'The request came from another site.');
+        return sendError(reply, 403, 'Refused', FROM_ANOTHER_SITE);
       try {
         const { url, flow } = await getOidc().begin(next, request.ip, request.query.again !== undefined);
         return setCookie(reply, FLOW[site], flow, { maxAge: 600 }).redirect(url, 303);

@@ -20,7 +20,7 @@ import { addAssets } from '#src/site/assets.ts';
 import { isSecure } from '#src/site/cookies.ts';
 import type { SiteFrame } from '#src/site/layout.ts';
 import type { SiteOptions } from '#src/site/options.ts';
-import { changesState, isForged } from '#src/site/origin.ts';
+import { changesState, FROM_ANOTHER_SITE, isForged } from '#src/site/origin.ts';
 import { addSignIn, readSessionCookie } from '#src/site/sign-in.ts';
 
 /** Small, because anyone may send a body of this size. A sign-in needs a few hundred bytes. */
@@ -137,7 +137,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const seen = { route: request.routeOptions.url, address: request.ip };
     if (isForged(request.method, request.headers)) {
       warn(request.log, 'origin', seen, 'request of another origin refused');
-      return sendError(reply, 403, 'Refused', 'The request came from another site.');
+      return sendError(reply, 403, 'Refused', FROM_ANOTHER_SITE);
     }
     const parts = Object.values((request.params ?? {}) as Record<string, string>);
     if (parts.some((part) => part.includes(NUL))) return reply.callNotFound();

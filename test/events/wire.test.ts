@@ -1,4 +1,4 @@
-// What a receiver of events may send around the body of its answer, which nobody reads.
+// What a receiver of events may send around the body of its answer, and how much of that body is read.
 import { expect, it, onTestFinished } from 'vitest';
 import { startRawTcpServer } from '#test/support/application-server.ts';
 import { aReceiver, aSender, withEvents } from '#test/support/events.ts';

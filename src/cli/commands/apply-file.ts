@@ -149,6 +149,10 @@ const readTokenFile = async (path: string): Promise<string> => {
 /** The places from which access tokens are read, and the home with secrets of the platform. */
 type Sources = { directory: string; env: NodeJS.ProcessEnv; home: string };
 
+/** Every object has properties such as `__proto__`, which are no variables. */
+const readVariable = (env: NodeJS.ProcessEnv, name = ''): string =>
+  (Object.hasOwn(env, name) ? env[name] : undefined) ?? '';
+
 /** Returns a function that reads the access token of an application. */
 const tokenReader = (
   application_id: string,
@@ -163,7 +167,7 @@ const tokenReader = (
   return async () => {
     const text =
       file === undefined
-        ? (Object.hasOwn(env, variable ?? '') && env[variable ?? '']) || ''
+        ? readVariable(env, variable)
         : await readTokenFile(resolve(directory, file)).catch((error: NodeJS.ErrnoException) =>
             fail(`cannot be read (${error.code})`, error),
           );
