@@ -3,6 +3,7 @@ import { normalizeIP } from '@fastify/rate-limit';
 import {
   authorizationCodeGrant,
   buildAuthorizationUrl,
+  type Configuration,
   calculatePKCECodeChallenge,
   fetchUserInfo,
   randomNonce,
@@ -19,7 +20,7 @@ import {
   startCounting,
   updateOperator,
 } from '#db/queries/operators.ts';
-import { deleteSessionsOf, insertOidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
+import { deleteSessionsOf, insertOidcFlow, type OidcFlow, takeOidcFlow } from '#db/queries/sign-in.ts';
 import type { Role, Site } from '#src/contract/roles.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { takeFreshCheck } from '#src/identity/confirm.ts';
@@ -117,6 +118,35 @@ const admit = async (
   return { login };
 };
 
+/**
+ * Exchanges the code of a callback for the claims of the ID token and of userinfo.
+ * @throws if the provider does not confirm the sign-in
+ */
+const readClaims = async (
+  configuration: Configuration,
+  clientId: string,
+  callback: URL,
+  { state, nonce, code_verifier }: OidcFlow,
+): Promise<{ subject: string; claims: Record<string, unknown> }> => {
+  const tokens = await authorizationCodeGrant(configuration, callback, {
+    pkceCodeVerifier: code_verifier,
+    expectedState: state,
+    expectedNonce: nonce,
+    idTokenExpected: true,
+  });
+  const confirmed = tokens.claims();
+  if (confirmed === undefined) throw new Error('there is no ID token');
+  // OpenID Connect Core, 3.1.3.7: openid-client checks it only where there are several audiences.
+  if (confirmed.azp !== undefined && confirmed.azp !== clientId)
+    throw new Error('the ID token was issued to another client');
+  const { userinfo_endpoint, issuer } = configuration.serverMetadata();
+  const more =
+    userinfo_endpoint === undefined
+      ? {}
+      : await fetchUserInfo(configuration, tokens.access_token, confirmed.sub);
+  return { subject: `${issuer} ${confirmed.sub}`, claims: joinClaims(more, confirmed) };
+};
+
 /** Signs operators in at one provider. It is contacted at the first sign-in, and again after a failure. */
 export const createOidc = (sql: Database, settings: OidcSettings, site: Site, siteUrl: string) => {
   const configure = createDiscovery(settings);
@@ -166,49 +196,28 @@ export const createOidc = (sql: Database, settings: OidcSettings, site: Site, si
       const begun = flow === undefined ? undefined : await takeOidcFlow(sql, hashSecret(flow), site);
       if (begun === undefined) throw new CatalogueError('This sign-in took too long: sign in again.');
       const configuration = await configure();
-      const { claims, issuer } = await authorizationCodeGrant(
-        configuration,
-        new URL(`${CALLBACK_PATH}${query}`, siteUrl),
-        {
-          pkceCodeVerifier: begun.code_verifier,
-          expectedState: begun.state,
-          expectedNonce: begun.nonce,
-          idTokenExpected: true,
-        },
-      )
-        .then(async (tokens) => {
-          const confirmed = tokens.claims();
-          if (confirmed === undefined) throw new Error('there is no ID token');
-          // OpenID Connect Core, 3.1.3.7: openid-client checks it only where there are several audiences.
-          if (confirmed.azp !== undefined && confirmed.azp !== settings.clientId)
-            throw new Error('the ID token was issued to another client');
-          const { userinfo_endpoint, issuer } = configuration.serverMetadata();
-          const more =
-            userinfo_endpoint === undefined
-              ? {}
-              : await fetchUserInfo(configuration, tokens.access_token, confirmed.sub);
-          return { claims: joinClaims(more, confirmed), issuer };
-        })
-        .catch(async (error: unknown) => {
+      const callback = new URL(`${CALLBACK_PATH}${query}`, siteUrl);
+      const { subject, claims } = await readClaims(configuration, settings.clientId, callback, begun).catch(
+        async (error: unknown) => {
           await recordRefusedSignIn(sql, null, 'the OIDC provider did not confirm the sign-in', address);
           throw new CatalogueError(NOT_SIGNED_IN, { cause: error });
-        });
-      const subject = `${issuer} ${String(claims.sub)}`;
-      type Result = { session?: string; refusal?: string; waitSeconds?: number };
-      const result = await sql.begin(async (tx): Promise<Result> => {
-        const admitted = await admit(tx, { subject, claims, site }, rolesOf(settings, claims));
-        if (admitted.refusal === undefined) {
-          const { login } = admitted;
+        },
+      );
+      const result = await sql.begin(
+        async (tx): Promise<{ session: string } | { refused: CatalogueError }> => {
+          const { login, refusal } = await admit(tx, { subject, claims, site }, rolesOf(settings, claims));
+          if (refusal !== undefined) {
+            await recordRefusedSignIn(tx, login, refusal, address);
+            return { refused: new CatalogueError(refusal) };
+          }
           const waitSeconds = await countSignIn(tx, login);
-          if (waitSeconds > 0) return { waitSeconds };
+          if (waitSeconds > 0) return { refused: new TooManySignInsError(waitSeconds) };
           const confirmed = await takeFreshCheck(tx, login, claims.auth_time);
           return { session: await openSession(tx, { login, by: 'oidc', site, address, confirmed }) };
-        }
-        await recordRefusedSignIn(tx, admitted.login, admitted.refusal, address);
-        return { refusal: admitted.refusal };
-      });
-      if (result.waitSeconds !== undefined) throw new TooManySignInsError(result.waitSeconds);
-      if (result.session === undefined) throw new CatalogueError(result.refusal ?? NOT_SIGNED_IN);
+        },
+      );
+      // Thrown after the commit, which keeps the entry of the audit log.
+      if ('refused' in result) throw result.refused;
       return { session: result.session, next: begun.next };
     },
   };
