@@ -1,6 +1,7 @@
 import type { Queryable } from '#db/client.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { lastRun } from '#db/queries/run-list.ts';
 import { contains, where } from '#db/where.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 
@@ -64,9 +65,7 @@ export const listApplicationPage = (
   page: ListPage<(typeof APPLICATION_SORTS)[number]>,
 ) => {
   const suspects = sql`left join ${suspectApplications(sql)} suspect on suspect.application_id = a.application_id`;
-  const lastRuns = sql`left join lateral (
-    select * from sync_runs where application_id = a.application_id and finished_at is not null
-    order by run_number desc limit 1) last on true`;
+  const lastRuns = sql`left join ${lastRun(sql)} last on true`;
   const conditions = where(sql, [
     sql`a.status <> 'removed'`,
     status && CONDITIONS[status](sql),

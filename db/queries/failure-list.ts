@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { applicationName } from '#db/queries/applications.ts';
 import type { FailureRow } from '#db/queries/failures.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
+import { lastRun } from '#db/queries/run-list.ts';
 import { contains, where } from '#db/where.ts';
 import type { RunOutcome } from '#src/contract/words.ts';
 
@@ -32,16 +33,15 @@ const failuresOfCalls = (sql: Queryable, application_id: string | undefined) => 
  * not read.
  */
 const failuresOfRuns = (sql: Queryable, application_id: string | undefined) => sql`
-  select r.application_id, 'query_game_list', '', coalesce(substring(why.text from '^page \\d+: ([a-z_]+)'), r.outcome),
+  select r.application_id, 'query_game_list' as operation, '' as application_game_id,
+         coalesce(substring(why.text from '^page \\d+: ([a-z_]+)'), r.outcome) as kind,
          jsonb_build_array(jsonb_build_object(
            'path', coalesce(substring(why.text from '^(page \\d+): '), ''),
-           'code', regexp_replace(why.text, '^page \\d+: ', ''))),
-         coalesce(a.failing_since, r.started_at), r.finished_at, greatest(a.failed_runs, 1)
+           'code', regexp_replace(why.text, '^page \\d+: ', ''))) as reasons,
+         coalesce(a.failing_since, r.started_at) as first_at, r.finished_at as last_at,
+         greatest(a.failed_runs, 1) as count
   from applications a
-    cross join lateral (
-      select * from sync_runs where application_id = a.application_id and finished_at is not null
-      order by run_number desc limit 1
-    ) r
+    cross join ${lastRun(sql)} r
     cross join lateral (
       select coalesce(r.reason, r.outcome) as text where r.outcome in ('failed', 'abandoned', 'suspect')
       union all
@@ -52,19 +52,15 @@ const failuresOfRuns = (sql: Queryable, application_id: string | undefined) => s
 
 /** The applications whose latest run that has ended had this outcome. */
 const applicationsByOutcome = (sql: Queryable, outcome: RunOutcome) => sql`
-  select a.application_id from applications a
-    cross join lateral (
-      select r.outcome from sync_runs r where r.application_id = a.application_id and r.finished_at is not null
-      order by r.run_number desc limit 1
-    ) latest
-  where latest.outcome = ${outcome}`;
+  select a.application_id from applications a cross join ${lastRun(sql)} r where r.outcome = ${outcome}`;
 
-const openFailures = (sql: Queryable, application_id: string | undefined, source?: FailureSource) => {
+const openFailures = (
+  sql: Queryable,
+  application_id: string | undefined,
+  source: FailureSource | undefined,
+) => {
   if (source === 'calls') return failuresOfCalls(sql, application_id);
-  if (source === 'runs')
-    return sql`
-      select * from (${failuresOfRuns(sql, application_id)}) as of_runs(
-        application_id, operation, application_game_id, kind, reasons, first_at, last_at, count)`;
+  if (source === 'runs') return failuresOfRuns(sql, application_id);
   return sql`${failuresOfCalls(sql, application_id)} union all ${failuresOfRuns(sql, application_id)}`;
 };
 

@@ -16,6 +16,11 @@ type RunFilter = {
   since?: Date | undefined;
 };
 
+/** The latest run of the application `a` that has ended, to be joined. */
+export const lastRun = (sql: Queryable) => sql`lateral (
+  select * from sync_runs where application_id = a.application_id and finished_at is not null
+  order by run_number desc limit 1)`;
+
 /** Reads one page of the runs. */
 export const listRunPage = (
   sql: Queryable,
