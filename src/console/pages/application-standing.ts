@@ -59,11 +59,11 @@ const releaseForm = z.object({ held_at: z.string().optional() });
 
 /** Adds the routes that hold and release the games of an application. */
 export const addHolds = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const mayHold = { config: { right: 'hold_applications' }, bodyLimit: formMaxBytes(REASON_MAX) } as const;
+  const holder = { config: { right: 'hold_applications' }, bodyLimit: formMaxBytes(REASON_MAX) } as const;
   const pageOf = ({ application_id }: ById<'application_id'>['Params']): string =>
     `/applications/${encodeURIComponent(application_id)}`;
 
-  app.post<ById<'application_id'>>('/applications/:application_id/hold', mayHold, (request, reply) =>
+  app.post<ById<'application_id'>>('/applications/:application_id/hold', holder, (request, reply) =>
     redirectAfter(reply, pageOf(request.params), async () => {
       const { reason } = holdForm.parse(request.body);
       const { application_id } = request.params;
@@ -72,7 +72,7 @@ export const addHolds = (app: FastifyInstance, options: ConsoleOptions): void =>
     }),
   );
 
-  app.post<ById<'application_id'>>('/applications/:application_id/release', mayHold, (request, reply) =>
+  app.post<ById<'application_id'>>('/applications/:application_id/release', holder, (request, reply) =>
     redirectAfter(reply, pageOf(request.params), async () => {
       const { application_id } = request.params;
       const given = { application_id, ...releaseForm.parse(request.body) };

@@ -117,9 +117,9 @@ const decisionForm = z.object({
 
 /** Adds the routes that write in a thread, and that decide an appeal. */
 export const addGameThread = (app: FastifyInstance, options: ConsoleOptions): void => {
-  const mayDecide = { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES } as const;
+  const reviewer = { config: { right: 'decide' }, bodyLimit: FORM_MAX_BYTES } as const;
 
-  app.post<ById<'game_id'>>('/games/:game_id/thread', mayDecide, (request, reply) => {
+  app.post<ById<'game_id'>>('/games/:game_id/thread', reviewer, (request, reply) => {
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return sendError(reply, 404, 'No such game', 'There is no game with this id.');
     const filters = laneFilters.parse(request.body ?? {});
@@ -130,7 +130,7 @@ export const addGameThread = (app: FastifyInstance, options: ConsoleOptions): vo
     });
   });
 
-  app.post<ById<'game_id'>>('/games/:game_id/appeal', mayDecide, (request, reply) => {
+  app.post<ById<'game_id'>>('/games/:game_id/appeal', reviewer, (request, reply) => {
     const game_id = toId(request.params.game_id);
     if (game_id === undefined) return sendError(reply, 404, 'No such game', 'There is no game with this id.');
     return redirectOnRefusal(reply, `/games/${game_id}`, async () => {

@@ -113,8 +113,8 @@ export const addOperators = (app: FastifyInstance, options: ConsoleOptions): voi
 
   app.get('/operators', { config: { right: operatorList.right } }, (_request, reply) => send(reply));
 
-  const mayManage = { config: { right: 'manage_operators' }, bodyLimit: formMaxBytes(REASON_MAX) } as const;
-  app.post('/operators', mayManage, async (request, reply) => {
+  const manager = { config: { right: 'manage_operators' }, bodyLimit: formMaxBytes(REASON_MAX) } as const;
+  app.post('/operators', manager, async (request, reply) => {
     const given = form.parse(request.body);
     const { act, login, name, role, approval: approval_id } = given;
     const done = (text: string) => redirectWith(reply, '/operators', text);

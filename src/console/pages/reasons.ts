@@ -101,8 +101,8 @@ ${mayManage ? section('Add a reason', reasonForm()) : null}`,
     });
   });
 
-  const mayManage = { config: { right: 'manage_reasons' }, bodyLimit: formMaxBytes(2 * PROSE_MAX) } as const;
-  app.post('/reasons', mayManage, (request, reply) => {
+  const manager = { config: { right: 'manage_reasons' }, bodyLimit: formMaxBytes(2 * PROSE_MAX) } as const;
+  app.post('/reasons', manager, (request, reply) => {
     const given = form.parse(request.body);
     const { act, code, label, text } = given;
     return redirectAfter(reply, '/reasons', async () => {
