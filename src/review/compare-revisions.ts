@@ -9,6 +9,9 @@ import type { GameContent } from '#src/rules/mapping.ts';
 /** `from` is null if no revision before `to` was decided: then `to` is compared with nothing. */
 export type GameDiff = { game: GameRow; from: number | null; to: number; fields: FieldDiff[] };
 
+/** Are there two revisions, whose differences are marked? */
+export const isCompared = ({ from, to }: GameDiff): boolean => from !== null && from !== to;
+
 /** Replaces addresses of a content by those of a later one that have the same identity. */
 const withAddressesOf = (later: GameContent, content: GameContent, rule: IdentityRule): GameContent => {
   const addresses = [...later.game_icon, ...later.game_store_pic, later.game_store_video];

@@ -3,13 +3,14 @@ import stringWidth from 'string-width';
 import { gallery } from '#src/console/pages/game-pictures.ts';
 import type { GameView } from '#src/console/pages/game-view.ts';
 import { languageOf } from '#src/lib/languages.ts';
+import { isCompared } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, TextPart } from '#src/rules/diff.ts';
 import { CONTENT } from '#src/rules/mapping.ts';
 import { badge, html, type SafeHtml, section } from '#src/site/html.ts';
 
 /** A part of a text, marked if it was removed or added. @param content the part, as it is shown */
-const markPart = ({ type }: TextPart, isCompared: boolean, content: SafeHtml): SafeHtml => {
-  if (!isCompared || type === 'same') return content;
+const markPart = ({ type }: TextPart, isMarked: boolean, content: SafeHtml): SafeHtml => {
+  if (!isMarked || type === 'same') return content;
   return type === 'removed' ? html`<del>${content}</del>` : html`<ins>${content}</ins>`;
 };
 
@@ -29,13 +30,13 @@ const LONG_TEXT = 600;
 
 type TextDiff = Extract<FieldDiff, { kind: 'text' }>;
 
-const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => {
+const textBody = ({ field, parts }: TextDiff, areMarked: boolean): SafeHtml => {
   const text = parts.map((part) => part.text).join('');
   const [only] = parts;
   if (field === 'game_store_video' && parts.length === 1 && only !== undefined)
-    return html`<div class="body">${markPart(only, isCompared, outwardLink(only.text))}</div>`;
+    return html`<div class="body">${markPart(only, areMarked, outwardLink(only.text))}</div>`;
   const prose = html`<div class="prose" dir="auto" lang="${languageOf(text)}">${parts.map((part) =>
-    markPart(part, isCompared, html`${part.text}`),
+    markPart(part, areMarked, html`${part.text}`),
   )}</div>`;
   // A link in parts could not be opened.
   const now = parts.map((part) => (part.type === 'removed' ? '' : part.text)).join('');
@@ -44,12 +45,12 @@ const textBody = ({ field, parts }: TextDiff, isCompared: boolean): SafeHtml => 
   return html`<section class="body clip" tabindex="0" aria-label="${CONTENT[field].title}">${prose}</section>`;
 };
 
-const fieldBody = (field: FieldDiff, isCompared: boolean, { diff, pictures, game }: GameView): SafeHtml =>
-  field.kind === 'text' ? textBody(field, isCompared) : gallery(game, diff, [field], pictures);
+const fieldBody = (field: FieldDiff, { diff, pictures, game }: GameView): SafeHtml =>
+  field.kind === 'text' ? textBody(field, isCompared(diff)) : gallery(game, diff, [field], pictures);
 
 /** Did the field's words, its addresses, or bytes behind an address change? */
-const isChanged = (field: FieldDiff, isCompared: boolean, { diff, pictures }: GameView): boolean =>
-  (isCompared && field.changed) ||
+const isChanged = (field: FieldDiff, { diff, pictures }: GameView): boolean =>
+  (isCompared(diff) && field.changed) ||
   (field.kind === 'list' &&
     diff.to === diff.game.revision &&
     field.items.some(({ type, value }) => type !== 'removed' && pictures.former.has(value)));
@@ -62,10 +63,10 @@ const isEmpty = (field: FieldDiff): boolean =>
 const emptyCard = (title: string): SafeHtml =>
   section(title, [], { aside: html`<span class="soft">none</span>` });
 
-const fieldCard = (field: FieldDiff, isCompared: boolean, view: GameView, aside?: SafeHtml): SafeHtml =>
+const fieldCard = (field: FieldDiff, view: GameView, aside?: SafeHtml): SafeHtml =>
   isEmpty(field)
     ? emptyCard(CONTENT[field.field].title)
-    : section(CONTENT[field.field].title, fieldBody(field, isCompared, view), { aside });
+    : section(CONTENT[field.field].title, fieldBody(field, view), { aside });
 
 /** The pictures and, after them, the icons, in one part of the page. */
 const picturesCard = ({ diff, pictures, game }: GameView): SafeHtml => {
@@ -95,49 +96,46 @@ const fitsHeading = (view: GameView): boolean => {
 /** The name of a game in the heading, with its words that changed. @param title the name, never empty */
 export const gameHeading = (view: GameView, title: string): SafeHtml | string => {
   if (!fitsHeading(view)) return title;
-  const { from, to } = view.diff;
   const name = nameOf(view);
-  if (name === undefined || !name.changed || from === null || from === to) return title;
+  if (!name?.changed || !isCompared(view.diff)) return title;
   return html`${name.parts.map((part) => markPart(part, true, html`${part.text}`))}`;
 };
 
+/** Has the field a card among the texts? The name has one if the heading cuts it. */
+const isTextCard = ({ kind, field }: FieldDiff, view: GameView): boolean =>
+  kind === 'text' && (field !== 'game_name' || !fitsHeading(view));
+
 /** Shows a game that is seen for the first time: the pictures over the whole width, and the texts. */
-const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {
-  const isShown = (field: FieldDiff): field is TextDiff =>
-    field.kind === 'text' && (field.field !== 'game_name' || !fitsHeading(view));
-  return {
-    wide: picturesCard(view),
-    texts: view.diff.fields.filter(isShown).map((field) => fieldCard(field, false, view)),
-  };
-};
+const wholeContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => ({
+  wide: picturesCard(view),
+  texts: view.diff.fields.filter((field) => isTextCard(field, view)).map((field) => fieldCard(field, view)),
+});
 
 const changedContent = (
   view: GameView,
   changed: readonly FieldDiff[],
 ): { wide: SafeHtml; texts: SafeHtml[] } => {
-  const { diff } = view;
-  const isCompared = diff.from !== null && diff.from !== diff.to;
-  const isCut = !fitsHeading(view);
-  const same = diff.fields.filter((field) => field.field !== 'game_name' && !changed.includes(field));
-  const cardOf = (field: FieldDiff): SafeHtml => fieldCard(field, isCompared, view, badge('changed'));
+  const { fields } = view.diff;
+  const changedCard = (field: FieldDiff): SafeHtml => fieldCard(field, view, badge('changed'));
   const name = nameOf(view);
-  const names =
-    !isCut || name === undefined
-      ? []
-      : [changed.includes(name) ? cardOf(name) : fieldCard(name, false, view)];
-  const cards = changed.filter(({ kind, field }) => kind === 'text' && field !== 'game_name').map(cardOf);
-  const lists = changed.filter(({ kind }) => kind === 'list').map(cardOf);
+  const isUnchangedName = name !== undefined && !changed.includes(name) && isTextCard(name, view);
+  const same = fields.filter((field) => field !== name && !changed.includes(field));
   const titles = same.map(({ field }) => CONTENT[field].title.toLowerCase()).join(', ');
   const folded = html`<details class="card unchanged"><summary>Unchanged: ${titles}</summary>
-${same.map((field) => fieldCard(field, false, view))}</details>`;
-  return { wide: html`${lists}`, texts: [...names, ...cards, ...(same.length === 0 ? [] : [folded])] };
+${same.map((field) => fieldCard(field, view))}</details>`;
+  return {
+    wide: html`${changed.filter(({ kind }) => kind === 'list').map(changedCard)}`,
+    texts: [
+      ...(isUnchangedName ? [fieldCard(name, view)] : []),
+      ...changed.filter((field) => isTextCard(field, view)).map(changedCard),
+      ...(same.length === 0 ? [] : [folded]),
+    ],
+  };
 };
 
 /** The fields that the page shows as changed. */
-export const changedFields = (view: GameView): FieldDiff[] => {
-  const isCompared = view.diff.from !== null && view.diff.from !== view.diff.to;
-  return view.diff.fields.filter((field) => isChanged(field, isCompared, view));
-};
+export const changedFields = (view: GameView): FieldDiff[] =>
+  view.diff.fields.filter((field) => isChanged(field, view));
 
 /** Shows the content of a game. @returns the parts over the whole width, and those beside the facts */
 export const gameContent = (view: GameView): { wide: SafeHtml; texts: SafeHtml[] } => {

@@ -14,7 +14,7 @@ import { changedPicture, isWaiting, picturePlace } from '#src/console/pages/pict
 import { formatSeenPictures } from '#src/console/pages/seen-pictures.ts';
 import { delayNotice, type PictureDelay, readPictureDelay } from '#src/console/picture-delay.ts';
 import { wantPictures } from '#src/console/want-pictures.ts';
-import type { GameDiff } from '#src/review/compare-revisions.ts';
+import { type GameDiff, isCompared } from '#src/review/compare-revisions.ts';
 import type { FieldDiff, ListItem } from '#src/rules/diff.ts';
 import { isFetching } from '#src/rules/pictures.ts';
 import { html, link, type SafeHtml } from '#src/site/html.ts';
@@ -161,14 +161,14 @@ const waitsFor = (
  */
 export const pictureList = (
   game: GameRow,
-  { from, to }: GameDiff,
+  diff: GameDiff,
   list: ListDiff,
   gamePictures: GamePictures,
   { polls = 0, isLate = false }: { polls?: number; isLate?: boolean } = {},
 ): SafeHtml => {
+  const { from, to } = diff;
   const { field, items } = list;
   const { pictures, former, delay } = gamePictures;
-  const isCompared = from !== null && from !== to;
   const isCurrent = to === game.revision;
   const isOver = polls >= POLLS_MAX;
   const find = (url: string) => pictures.get({ application_id: game.application_id, url });
@@ -181,7 +181,7 @@ export const pictureList = (
     return picturePlace(value, picture, {
       alt,
       digit: field === 'game_store_pic' && index < DIGITS ? index + 1 : undefined,
-      change: isCompared ? type : '',
+      change: isCompared(diff) ? type : '',
       isLate: delay !== null || isOver,
       shownWidth: items.length === 1 && field === 'game_store_pic' ? undefined : shownWidth,
     });
