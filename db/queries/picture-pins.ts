@@ -154,7 +154,7 @@ export const takeDuePictures = async (
   limit: number,
   leaseMs: number,
 ): Promise<{ due: DuePicture[]; taken: string[] }> => {
-  const rows = await sql<(DuePicture & { is_wanted: boolean })[]>`
+  const rows = await sql<(DuePicture | { picture_id: string; url: null })[]>`
     with due as materialized (
       select picture_id, fetched_at from pictures where next_check_at <= now()
       order by next_check_at limit ${limit} for update skip locked
@@ -171,13 +171,10 @@ export const takeDuePictures = async (
     ), taken as (
       update pictures p
       set next_check_at = case when w.url is not null then now() + ${leaseMs} * interval '1 millisecond' end
-      from wanted w where p.picture_id = w.picture_id returning w.*, p.next_check_at
+      from wanted w where p.picture_id = w.picture_id returning w.*, p.next_check_at::text as lease
     )
-    select picture_id, coalesce(url, '') as url, coalesce(application_id, '') as application_id,
-           url is not null as is_wanted, coalesce(next_check_at::text, '') as lease
-    from taken`;
-  const due = rows.filter(({ is_wanted }) => is_wanted).map(({ is_wanted: _, ...picture }) => picture);
-  return { due, taken: rows.map(({ picture_id }) => picture_id) };
+    select picture_id, url, application_id, lease from taken`;
+  return { due: rows.filter((row) => row.url !== null), taken: rows.map(({ picture_id }) => picture_id) };
 };
 
 /** The pictures that decisions on these games name. */
