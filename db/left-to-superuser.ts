@@ -25,20 +25,15 @@ export const findLeftToSuperuser = async (
            exists (select from unnest(${transactionLocks}::text[]) as name, unnest(${names}::text[]) as locker
                    where not has_function_privilege(locker, name, 'execute')) as lacks_lock`);
   const functions = all.join(', ');
-  const statements = [
-    ...(may_create
-      ? ['revoke create on schema public from public', `grant all on schema public to ${owner}`]
-      : []),
-    ...(may_call || lacks_lock
-      ? [
-          `revoke execute on function ${functions} from public`,
-          `grant execute on function ${functions} to ${owner}`,
-          ...(names.length === 0
-            ? []
-            : [`grant execute on function ${transactionLocks.join(', ')} to ${names.join(', ')}`]),
-        ]
-      : []),
-  ];
+  const statements: string[] = [];
+  if (may_create)
+    statements.push('revoke create on schema public from public', `grant all on schema public to ${owner}`);
+  if (may_call || lacks_lock) {
+    statements.push(`revoke execute on function ${functions} from public`);
+    statements.push(`grant execute on function ${functions} to ${owner}`);
+    if (names.length > 0)
+      statements.push(`grant execute on function ${transactionLocks.join(', ')} to ${names.join(', ')}`);
+  }
   if (statements.length === 0) return [];
   const why =
     'The user of DATABASE_URL is no superuser, so it cannot revoke what Postgres grants to every login';
