@@ -103,27 +103,28 @@ export const countUndelivered = (sql: Queryable, application_id: string): Promis
     ) as undelivered`);
 
 /**
- * Sends events of an application again, from now on for another 24 hours.
- * @param wanted `event_ids`: these events. `since`: every event since a time, delivered ones too. Neither: every
- * undelivered event since the first address was set
- * @returns how many
+ * `event_ids`: these events. `since`: every event since a time, delivered ones too. Neither: every undelivered event since
+ * the first address was set.
  */
+type WantedEvents = { event_ids?: readonly string[] | undefined; since?: Date | undefined };
+
+const isWanted = (sql: Queryable, { event_ids, since }: WantedEvents) => {
+  if (event_ids !== undefined) return sql`e.event_id = any(${event_ids as string[]}::uuid[])`;
+  if (since !== undefined) return sql`e.created_at >= ${since}`;
+  return sql`d.state is distinct from 'delivered' and e.created_at >= event_webhooks.created_at`;
+};
+
+/** Sends events of an application again, from now on for another 24 hours. @returns how many */
 export const requestDeliveries = (
   tx: Queryable,
   application_id: string,
-  { event_ids, since }: { event_ids?: readonly string[] | undefined; since?: Date | undefined },
+  wanted: WantedEvents,
 ): Promise<number> =>
   onlyValue(tx<{ count: number }[]>`
     with wanted as (
       select e.event_id, e.application_id from events e join event_webhooks using (application_id)
         left join event_deliveries d using (event_id)
-      where e.application_id = ${application_id} and ${
-        event_ids !== undefined
-          ? tx`e.event_id = any(${event_ids as string[]}::uuid[])`
-          : since !== undefined
-            ? tx`e.created_at >= ${since}`
-            : tx`d.state is distinct from 'delivered' and e.created_at >= event_webhooks.created_at`
-      }
+      where e.application_id = ${application_id} and ${isWanted(tx, wanted)}
       order by e.event_id limit ${DELIVERIES_MAX}
     ), written as (
       insert into event_deliveries as d (event_id, application_id) select event_id, application_id from wanted
