@@ -1,8 +1,8 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { countRows, readColumn } from '#db/rows.ts';
 import type { ingestFailures } from '#db/schema/failures.ts';
+import { OWN_KINDS } from '#src/contract/failure-words.ts';
 import type { Reason } from '#src/contract/text.ts';
 import { NO_GAME, type Operation } from '#src/contract/words.ts';
 import { COUNTED_MAX, STORAGE } from '#src/rules/budgets.ts';
@@ -141,7 +141,7 @@ const KINDS_MAX = 200;
 
 /**
  * Counts the open failures by operation and kind: those of calls, the faults of the latest runs, and the addresses of
- * events whose secret no worker can decrypt. Every process reads it for its metrics: db/table-rights.ts lists the columns.
+ * events that a fault of the platform delays. Every process reads it for its metrics: db/table-rights.ts lists the columns.
  */
 export const countFailures = (sql: Queryable) =>
   sql<{ operation: Operation | 'deliver_event'; kind: string; count: number }[]>`
@@ -156,8 +156,8 @@ export const countFailures = (sql: Queryable) =>
       ) as latest
       where a.status <> 'removed' and latest.fault is not null
       union all
-      select 'deliver_event', substring(last_error from ${`^${NOT_SIGNED}: (.*)`})
+      select 'deliver_event', last_error
       from (select last_error from event_webhooks union all select last_error from event_subscriptions) as addresses
-      where starts_with(last_error, ${NOT_SIGNED})
+      where last_error = any(${Object.keys(OWN_KINDS)})
     ) as open
     group by 1, 2 order by 3 desc limit ${KINDS_MAX}`;

@@ -57,12 +57,10 @@ export const switchAddressOff = (
     where ${is} and url = ${url} and status = 'active'`);
 };
 
-/** The beginning of `last_error` if a worker cannot decrypt the secret of the address. */
-export const NOT_SIGNED = 'not_signed';
-
 /**
- * Postpones the next attempt because this process cannot decrypt the secret. No failure of the address is counted.
- * @param options.secret the one that does not open; an address that has another one since is due
+ * Postpones the next attempt because of a fault of the platform. No failure of the address is counted.
+ * @param options.secret the one that was read; an address that has another one since is due
+ * @param options.error one of `OWN_KINDS`
  */
 export const postponeNextAttempt = async (
   sql: Queryable,
@@ -72,7 +70,7 @@ export const postponeNextAttempt = async (
   const { table, is } = rowOf(sql, receiver);
   await sql`
     update ${table}
-    set last_error = ${`${NOT_SIGNED}: ${error}`}, next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'
+    set last_error = ${error}, next_attempt_at = now() + ${wait_ms} * interval '1 millisecond'
     where ${is} and secret = ${secret}`;
 };
 

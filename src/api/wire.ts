@@ -57,7 +57,7 @@ const explainIssue = (issue: z.core.$ZodIssue): string[] => {
   if (code === 'unrecognized_keys')
     return issue.keys
       .slice(0, NAMED.fields)
-      .map((key) => `${[...path, key.slice(0, NAMED.characters)].join('.')} is no field of this request`);
+      .map((key) => `${[...path, key.slice(0, NAMED.characters)].join('.')} ${message}`);
   if (path.length > 0) {
     const field = path.map((part) => String(part).slice(0, NAMED.characters)).join('.');
     // A message that is a sentence of its own follows a colon.

@@ -31,9 +31,9 @@ export const FAILURE_KINDS = {
 /** Faults of the platform, for which the application need not do anything. */
 export const OWN_KINDS: Readonly<Record<string, string>> = {
   no_key: 'No key to seal with is set.',
-  unknown_key: 'A key that sealed its token or record is not set.',
-  does_not_open: 'Its sealed token or record does not open with the keys that are set.',
-  unknown_version: 'Its token or record was sealed by a later release.',
+  unknown_key: 'A key that sealed its token, secret or record is not set.',
+  does_not_open: 'Its sealed token, secret or record does not open with the keys that are set.',
+  unknown_version: 'Its token, secret or record was sealed by a later release.',
   key_service: 'The key service refused, or did not answer.',
   proxy_failed: 'The proxy of its calls does not answer, or refuses its password.',
   no_socket: 'Its worker reached a limit of open files, of memory or of local ports.',
@@ -102,21 +102,21 @@ export const describeReasons = ({ kind, reasons }: Failed): string => {
   return [...fields.values()].map(describeField).join(', ');
 };
 
+const wordsOfKind = (kind: string): string | undefined =>
+  isOwnKind(kind) ? `A fault of the platform: ${OWN_KINDS[kind]}` : wordsOf(FAILURE_KINDS, kind);
+
 /** Describes a kind of failure in a sentence. */
-export const describeKind = (kind: string): string =>
-  isOwnKind(kind)
-    ? `A fault of the platform: ${OWN_KINDS[kind]}`
-    : (wordsOf(FAILURE_KINDS, kind) ?? `Failed: ${kind}.`);
+export const describeKind = (kind: string): string => wordsOfKind(kind) ?? `Failed: ${kind}.`;
 
 /** Replaces the kinds in the reason of a run by words: `page 1: timeout` becomes `page 1: no complete answer in time`. */
 export const spellKinds = (reason: string): string =>
   reason.replace(/: (\w+)(?=;|$)/g, (code, kind: string) => {
-    const words = wordsOf(FAILURE_KINDS, kind);
+    const words = wordsOfKind(kind);
     return words === undefined ? code : `: ${words[0]?.toLowerCase()}${words.slice(1).replace(/\.$/, '')}`;
   });
 
 /** Explains in a sentence why a delivery failed: the words of a known kind, or the response of the receiver. */
-export const describeError = (error: string): string => wordsOf(FAILURE_KINDS, error) ?? `${error}.`;
+export const describeError = (error: string): string => wordsOfKind(error) ?? `${error}.`;
 
 /** Describes a failure in a sentence: `The answer does not match the interface document (game_icon is too long).` */
 export const describeFailure = (failed: Failed): string => {

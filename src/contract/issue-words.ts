@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 const TYPES: Record<string, string> = {
   string: 'a string',
@@ -39,6 +39,10 @@ const wordsOf = (issue: z.core.$ZodRawIssue): string | undefined => {
       return FORMATS[issue.format] === undefined
         ? `does not match ${issue.pattern ?? issue.format}`
         : `must be ${FORMATS[issue.format]}`;
+    case 'unrecognized_keys':
+      return issue.inst instanceof z.ZodObject
+        ? `is no field (fields: ${Object.keys(issue.inst.shape).join(', ')})`
+        : 'is no field';
     default:
       return undefined;
   }

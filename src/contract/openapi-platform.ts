@@ -152,7 +152,7 @@ const written = { game_id: GAME.game_id, written_at: '2026-03-31T09:05:00.123Z' 
 const message = describeOperation({
   operationId: 'writeMessage',
   summary: 'Write to the reviewers of a game',
-  description: `${ADDITION} The text is in the thread of the game, which its reviewers read. Their messages are events, game.message.`,
+  description: `${ADDITION} The text is in the thread of the game, which its reviewers read. Their messages are events, game.message. A request that is repeated is stored twice.`,
   tag: 'Additions',
   request: writeRequestSchema,
   requestExamples: {

@@ -8,6 +8,7 @@ import {
   recordAddressFailure,
   recordAddressSuccess,
 } from '#db/queries/receivers.ts';
+import { isOwnKind } from '#src/contract/failure-words.ts';
 import { isCallError } from '#src/egress/errors.ts';
 import type { HttpPost } from '#src/egress/post.ts';
 import { readRetryAfterMs } from '#src/egress/retry-after.ts';
@@ -31,10 +32,13 @@ const SLICE_MS = 10_000;
 const RESPONSE_MAX_BYTES = 4_096;
 const SECRETS_MAX = 10_000;
 
-/** After this time the key service may respond again, or another worker has the key. */
-const KEY_WAIT_MS = 60_000;
+/** After this time the key service or the proxy may respond again, or another worker has the key. */
+const OWN_WAIT_MS = 60_000;
 
 const GONE = 410;
+
+/** Did the platform fail, such as its proxy? The address did not: that is no attempt. */
+const isOwnFault = ({ error }: Attempt): boolean => error !== null && isOwnKind(error);
 
 export type EventSender = {
   /**
@@ -147,28 +151,35 @@ export const createEventSender = (options: Options): EventSender => {
       const counts = { delivered: 0, failed: 0 };
       const outbox = createOutbox(sql, receiver, formatAuditTime);
       const endMs = performance.now() + SLICE_MS;
+      const postpone = ({ secret }: SendingAddress, error: string, wait_ms: number) =>
+        postponeNextAttempt(sql, receiver, { secret, error, wait_ms });
       while (!signal.aborted && performance.now() < endMs) {
         const address = await outbox.findAddress();
         if (address?.is_due !== true) break;
         const secrets = await openSecrets(address).catch(async (error: unknown) => {
           const code = isKeyError(error) ? error.code : 'internal';
-          const wait_ms = code === 'does_not_open' ? DELIVERY.probeMaxMs : KEY_WAIT_MS;
-          await postponeNextAttempt(sql, receiver, { secret: address.secret, error: code, wait_ms });
+          const wait_ms = code === 'does_not_open' ? DELIVERY.probeMaxMs : OWN_WAIT_MS;
+          await postpone(address, code, wait_ms);
           throw error;
         });
         const claimed = await outbox.claim(address.failures > 0 ? 1 : outbox.atOnce);
         if (claimed === undefined) break;
         if (claimed.length === 0) continue;
         const sent = await Promise.all(claimed.map((event) => send(event, address, secrets, signal)));
-        const attempts = sent.filter((attempt) => attempt !== undefined);
+        const ended = sent.filter((attempt) => attempt !== undefined);
+        const fault = ended.find(isOwnFault)?.error;
+        const attempts = ended.filter((attempt) => !isOwnFault(attempt));
         const done = new Set(attempts.map(({ event_id }) => event_id));
         const cancelled = claimed.flatMap(({ event_id }) => (done.has(event_id) ? [] : event_id));
         if (cancelled.length > 0) await outbox.release(cancelled);
-        if (attempts.length === 0) break;
-        const off = await record(outbox, address, attempts);
-        if (off !== undefined)
-          log.warn({ ...receiver, reason: off }, 'the address of its events is switched off');
-        for (const { error } of attempts) counts[error === null ? 'delivered' : 'failed'] += 1;
+        if (attempts.length > 0) {
+          const off = await record(outbox, address, attempts);
+          if (off !== undefined)
+            log.warn({ ...receiver, reason: off }, 'the address of its events is switched off');
+          for (const { error } of attempts) counts[error === null ? 'delivered' : 'failed'] += 1;
+        }
+        if (fault) await postpone(address, fault, OWN_WAIT_MS);
+        if (fault || attempts.length === 0) break;
       }
       return counts;
     },

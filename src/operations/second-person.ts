@@ -62,7 +62,7 @@ export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): strin
 /** Names the place to request an approval, as the end of a sentence. */
 const placeOf = (kind: ApprovalKind): string =>
   kind === 'withdrawals'
-    ? 'on the page of the run in the console'
+    ? 'on the page of the run in the console or by approval/request'
     : OPERATOR_KINDS.some((each) => each === kind)
       ? 'on the page of the operators in the console'
       : 'at the KYC desk';

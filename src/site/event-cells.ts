@@ -1,9 +1,8 @@
 /** Cells of events and of the addresses that they are sent to, for the operator and for the application's developer. */
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
-import { NOT_SIGNED } from '#db/queries/receivers.ts';
 import { WHYS } from '#src/contract/events.ts';
-import { describeError } from '#src/contract/failure-words.ts';
+import { describeError, isOwnKind } from '#src/contract/failure-words.ts';
 import { ago, badge, copyableId, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 
 /** Why deliveries end without an answer. */
@@ -59,9 +58,7 @@ export const describeAddress = (webhook: EventWebhook, advice = ''): SafeHtml =>
   if (status === 'off')
     return html`${off_reason ?? ''}${last} Events since then are in <code>event/list</code> only. ${advice}<br>
 <span class="soft">Switched off ${ago(off_at)}</span>`;
-  if (last_error?.startsWith(NOT_SIGNED))
-    return html`The platform cannot sign events now (${last_error}): its operators must check ENCRYPTION_KEYS and
-the log of the workers.`;
+  if (last_error !== null && isOwnKind(last_error)) return html`Events wait. ${describeError(last_error)}`;
   if (failing_since !== null)
     return html`Deliveries fail: ${describeError(last_error ?? '')} After three days of failures the address is switched
 off. ${advice}<br><span class="soft">First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}</span>`;
@@ -75,7 +72,7 @@ type Health = { status: string | null } & Pick<EventWebhook, 'failing_since' | '
 
 /** Do events not arrive for a cause that the owner of the address can mend? */
 export const mayMendAddress = ({ status, failing_since, last_error }: Health): boolean =>
-  (status === 'off' || failing_since !== null) && !last_error?.startsWith(NOT_SIGNED);
+  status === 'off' || (failing_since !== null && !isOwnKind(last_error ?? ''));
 
 export const addressBadge = ({ status, failing_since }: EventWebhook): SafeHtml =>
   badge(status === 'active' && failing_since !== null ? 'failing' : status);

@@ -35,8 +35,8 @@ test('an address whose secret cannot be decrypted is not to blame, also if it fa
     next_attempt_at: new Date(),
   } as EventWebhook;
   expect(String(describeAddress(failing))).toContain('First failure');
-  const unsigned = String(describeAddress({ ...failing, last_error: 'not_signed: unknown_key' }));
-  expect(unsigned).toContain('The platform cannot sign events now');
+  const unsigned = String(describeAddress({ ...failing, last_error: 'unknown_key' }));
+  expect(unsigned).toContain('Events wait. A fault of the platform: A key that sealed');
   expect(unsigned).not.toContain('First failure');
 });
 

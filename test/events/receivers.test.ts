@@ -49,6 +49,34 @@ it('a receiver that is down for an hour gets every event, with the same webhook-
   expect(await webhook(application_id)).toMatchObject({ failures: 0, failing_since: null, last_error: null });
 });
 
+it('a proxy of the platform that fails is no failure of an address: its events wait', async () => {
+  const { sql } = database;
+  const { received, url } = await aReceiver();
+  const { application_id } = await withEvents(sql, url, 2);
+  const proxied = createEgressPolicy({
+    allowHttp: true,
+    allowNetworks: ['127.0.0.0/8'],
+    proxy: 'http://127.0.0.1:9',
+  });
+  expect(await aSender(sql, { egress: proxied }).deliverNow(application_id)).toEqual({
+    delivered: 0,
+    failed: 0,
+  });
+  expect(await webhook(application_id)).toMatchObject({
+    failures: 0,
+    failing_since: null,
+    last_error: 'proxy_failed',
+  });
+  expect(await delivery(application_id)).toMatchObject({ state: 'pending', attempts: 0 });
+  const { stdout } = await runCli(['app', 'show', application_id], asOperator(database.databaseUrl));
+  expect(stdout).toContain('proxy_failed');
+  const sender = aSender(sql);
+  expect(await sender.deliverNow(application_id), 'it waits').toEqual({ delivered: 0, failed: 0 });
+  await passTime(sql, application_id, '1 minute');
+  expect(await sender.deliverNow(application_id)).toEqual({ delivered: 2, failed: 0 });
+  expect(received).toHaveLength(2);
+});
+
 it('the waits grow for 24 hours; then the event has failed, and event retry sends it again', async () => {
   const { sql } = database;
   const { received, url } = await aReceiver((response) => response.writeHead(503).end());

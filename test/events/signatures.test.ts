@@ -100,7 +100,7 @@ it('a secret is sealed, and opens for the address that it was made for alone', a
   expect(await sender.deliverNow(application_id)).toEqual({ delivered: 0, failed: 0 });
   const [webhook] = await sql`select status, failing_since, last_error from event_webhooks
     where application_id = ${application_id}`;
-  expect(webhook).toEqual({ status: 'active', failing_since: null, last_error: 'not_signed: does_not_open' });
+  expect(webhook).toEqual({ status: 'active', failing_since: null, last_error: 'does_not_open' });
   await giveAddress(sql, application_id, attacker.url);
   expect(await sender.deliverNow(application_id)).toMatchObject({ delivered: 1 });
 });
@@ -129,7 +129,7 @@ it('a key service that fails delays events by a minute, and not those of an addr
   };
   expect((await deliver(async () => {})).code).toBe('key_service');
   const { wait_s, last_error } = await find();
-  expect(last_error).toBe('not_signed: key_service');
+  expect(last_error).toBe('key_service');
   expect(wait_s).toBeLessThanOrEqual(60);
   await sql`update event_webhooks set next_attempt_at = now() where application_id = ${application_id}`;
   await deliver(() => giveAddress(sql, application_id, url));

@@ -61,7 +61,7 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   await setDecisionRules(sql, { games_need_verdict: false });
 
   // A fault of the platform is no task of the developer's.
-  await sql`update event_webhooks set last_error = 'not_signed: unknown_key'`;
+  await sql`update event_webhooks set last_error = 'unknown_key'`;
   expect(await page('/portal')).not.toContain('See the deliveries');
   await reject('two');
   expect(await page('/portal'), 'what needs its developer comes first').toMatch(/id=two".*id=one"/s);
@@ -171,7 +171,7 @@ test('the navigation counts rejected games and failures, and marks events while 
   expect(await places()).toContain('Events !do not arrive');
   expect(await page('/portal')).toContain('<span class="warn" aria-hidden="true">!</span>');
   // A fault of the platform is no task of the developer's.
-  await sql`update event_webhooks set last_error = 'not_signed: unknown_key' where application_id = 'elm'`;
+  await sql`update event_webhooks set last_error = 'unknown_key' where application_id = 'elm'`;
   expect(await places()).toEqual(counted);
   await sql`
     update event_webhooks set status = 'off', off_reason = 'The address failed.', off_at = now(), last_error = 'timeout'

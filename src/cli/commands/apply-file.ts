@@ -117,7 +117,7 @@ const parseFile = (
   };
   const wrong = parsed.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ fields: [...issue.path, key], what: 'is no field of it' }))
+      ? issue.keys.map((key) => ({ fields: [...issue.path, key], what: issue.message }))
       : [{ fields: issue.path, what: issue.message }],
   );
   // The line of a field is searched for from the start of its part.
