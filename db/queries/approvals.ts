@@ -29,9 +29,12 @@ const columns = (sql: Queryable) => sql`
 
 const isOpen = (sql: Queryable) => sql`used_at is null and closed_at is null and expires_at > now()`;
 
-/** Has this operator been one for long enough to be the second person? */
+/** Has this operator been one for long enough to be one of two persons? */
 const countsNow = (sql: Queryable, login: unknown) => sql`
   exists (select from operators o where o.login = ${login as string} and o.counts_at <= now())`;
+
+export const isCounted = (sql: Queryable, login: string): Promise<boolean> =>
+  isOneRow(sql`select where ${countsNow(sql, login)}`);
 
 /** Is this an active operator with one of these roles? */
 const mayNow = (sql: Queryable, login: unknown, roles: readonly Role[]) => sql`

@@ -41,7 +41,7 @@ export const findLookalike = (sql: Queryable, login: string): Promise<string | u
     select o.login from logins o join logins n using (shape) where n.login = ${login} and o.login <> n.login limit 1`);
 
 /**
- * Sets when the operator begins to count as the second person for these roles: after a day.
+ * Sets when the operator begins to count as one of two persons for these roles: after a day.
  * @param atOnce the operator counts now, unless two others who have the role count already
  */
 export const startCounting = async (

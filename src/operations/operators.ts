@@ -135,8 +135,7 @@ export const linkOperator = defineOperation({
     if (operator.oidc_subject !== null)
       throw new StateError(`${login} signs in at the OIDC provider: it needs no link.`);
     // The person who opens the link is new to the others.
-    if (newSecondPerson(operator.roles).length > 0)
-      await startCounting(tx, login, operator.roles, isOwner(caller));
+    await startCounting(tx, login, operator.roles, isOwner(caller));
     return { login, roles: operator.roles, secret: await createLink(tx, login, sets_password) };
   },
 });
@@ -156,7 +155,7 @@ export const setRoles = defineOperation({
     if (before.oidc_subject !== null)
       throw new StateError(`The roles of ${login} come from the OIDC provider, at each sign-in.`);
     await updateOperator(tx, login, { roles });
-    const added = newSecondPerson(roles, before.roles);
+    const added = roles.filter((role) => role !== 'viewer' && !before.roles.includes(role));
     if (added.length > 0) await startCounting(tx, login, added, isOwner(caller));
     return { login, roles, before: before.roles };
   },
@@ -181,8 +180,7 @@ const switchTo =
     const before = await requireOperator(tx, login);
     if (before.status === status) return { login, status, sessions: 0, tokens: 0, isChanged: false };
     await updateOperator(tx, login, { status });
-    if (status === 'active' && newSecondPerson(before.roles).length > 0)
-      await startCounting(tx, login, before.roles, isOwner(caller));
+    if (status === 'active') await startCounting(tx, login, before.roles, isOwner(caller));
     const tokens = status === 'disabled' ? await revokeTokensOf(tx, { login }) : 0;
     return { login, status, sessions: await signOut(tx, login), tokens, isChanged: true };
   };

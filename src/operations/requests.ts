@@ -12,6 +12,7 @@ import {
   closeRequest,
   findVersion,
   insertApproval,
+  isCounted,
 } from '#db/queries/approvals.ts';
 import { displayName } from '#src/contract/application-settings.ts';
 import {
@@ -75,6 +76,17 @@ const requirePerson = ({ token_id }: Caller, kind: ApprovalKind): void => {
     throw new ForbiddenError('By a token, an operator requests withdrawals alone, and ends such requests.');
 };
 
+/**
+ * Administrators make administrators alone, so a new one could request what the other one approves, who is a reviewer or an
+ * officer too. @throws ApprovalError
+ */
+const requireCounted = async (tx: Queryable, { actor }: Caller, kind: ApprovalKind): Promise<void> => {
+  if (!rolesOfKind(kind).request.includes('admin') || (await isCounted(tx, actor.actor))) return;
+  throw new ApprovalError(
+    'Who is new, or was given a role, or a sign-in link, requests this from the next day on.',
+  );
+};
+
 export const requestApproval = defineOperation({
   name: 'approval.request',
   title: 'Request the approval of a second person',
@@ -102,6 +114,7 @@ export const requestApproval = defineOperation({
   subject: ({ subject }) => subject,
   run: async (tx, { kind, subject, seen, reason, ...requested }, { caller }) => {
     requirePerson(caller, kind);
+    await requireCounted(tx, caller, kind);
     const version = await findVersion(tx, kind, subject);
     if (version === null) throw new CatalogueError(NOTHING_TO_APPROVE[kind]);
     if (seen !== undefined && seen !== version)

@@ -4,7 +4,13 @@ import { type FourEyes, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { signInByLink } from '#src/identity/sign-in.ts';
 import { revealKycRecord } from '#src/operations/kyc.ts';
 import { operate } from '#src/operations/operate.ts';
-import { addOperator, linkOperator, setRoles } from '#src/operations/operators.ts';
+import {
+  addOperator,
+  disableOperator,
+  enableOperator,
+  linkOperator,
+  setRoles,
+} from '#src/operations/operators.ts';
 import { approve, requestApproval } from '#src/operations/requests.ts';
 import { ApprovalError } from '#src/operations/second-person.ts';
 import { addTestOperator } from '#test/support/console.ts';
@@ -129,6 +135,32 @@ test('a reviewer approves a new one, who accepts no withdrawals as the second pe
   expect(row).toEqual({ later: true });
 });
 
+test.each(['added', 'given the role', 'opened by a link', 'enabled again'])(
+  'an administrator who is %s requests nothing for a day: a reviewer who made that one would approve it',
+  async (how) => {
+    const { sql } = database;
+    await operate(
+      addOperator,
+      { login: 'sock', roles: [how === 'given the role' ? 'viewer' : 'admin'] },
+      adam,
+      platform(),
+    );
+    if (how !== 'added') await sql`update operators set counts_at = now() where login = 'sock'`;
+    if (how === 'given the role')
+      await operate(setRoles, { login: 'sock', roles: ['admin'] }, adam, platform());
+    if (how === 'opened by a link') await operate(linkOperator, { login: 'sock' }, adam, platform());
+    if (how === 'enabled again')
+      for (const act of [disableOperator, enableOperator])
+        await operate(act, { login: 'sock' }, adam, platform());
+    await openSessions(sql);
+    const sock = operatorCaller('sock', 'admin');
+    const asked = { kind: 'reviewer', act: 'add', roles: ['reviewer'] };
+    await expect(request('rita', asked, sock)).rejects.toThrow('from the next day on');
+    await sql`update operators set counts_at = counts_at - interval '1 day' where login = 'sock'`;
+    expect(await request('rita', asked, sock)).toMatchObject({ requested_by: 'sock' });
+  },
+);
+
 test('the first two officers of the command line count at once, the third from the next day on', async () => {
   const { sql } = database;
   await sql`truncate operators cascade`;
@@ -151,6 +183,7 @@ test('neither site makes an officer count, or approve an officer, alone', async 
   const late =
     await database.sql`select login from operators where counts_at > now() + interval '23 hours' order by 1`;
   expect(late.map(({ login }) => login)).toEqual(['adam', 'puppet']);
+  await database.sql`update operators set counts_at = now() where login = 'adam'`;
   const { approval_id } = await request('eve', { act: 'add', roles: ['kyc_officer'] });
   await expect(
     console`update approvals set approved_by = 'kim', approved_at = now() where approval_id = ${approval_id}`,

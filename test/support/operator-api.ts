@@ -54,8 +54,12 @@ export const useOperatorApi = (given: Partial<Platform> = {}) => {
     get url() {
       return url;
     },
-    /** A token of an operator, who is added with these roles unless there is one. */
-    addToken: (login: string, ...roles: Role[]) => addToken(database.sql, null, null, { login, roles }),
+    /** A token of an operator, who is added with these roles unless there is one, and is not new to the others. */
+    addToken: async (login: string, ...roles: Role[]) => {
+      const made = await addToken(database.sql, null, null, { login, roles });
+      await database.sql`update operators set counts_at = created_at where login = ${login}`;
+      return made;
+    },
     /** Calls the endpoint of an operation or a list. */
     call: (token: string, name: string, body: unknown = {}) => {
       const path = ENDPOINTS.find((endpoint) => endpoint.name === name)?.path;
