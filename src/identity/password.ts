@@ -16,14 +16,23 @@ const SALT_BYTES = 16;
 
 const argon2Async = promisify(argon2);
 
-/** Hashes at once, because more would take the memory of the process. They have one owner, so they wait in order. */
+/** Hashes at once, because more would take the memory of the process. */
 const shareHashes = shareConcurrency(4);
 
-const derive = (password: string, nonce: Buffer, memory: number, passes: number): Promise<Buffer> => {
+/** `unknown`: a browser in which the operator has not signed in. However many there are, the others have half of the places. */
+type Browser = 'known' | 'unknown';
+
+const derive = (
+  password: string,
+  nonce: Buffer,
+  memory: number,
+  passes: number,
+  browser: Browser = 'known',
+): Promise<Buffer> => {
   // SP 800-63B: the same characters typed on different keyboards give the same password.
   const message = password.normalize('NFKC');
   const parameters = { message, nonce, parallelism: 1, tagLength: TAG_BYTES, memory, passes };
-  return shareHashes('hashes', () => argon2Async('argon2id', parameters));
+  return shareHashes(browser, () => argon2Async('argon2id', parameters));
 };
 
 /** @returns the password's argon2id hash in PHC format */
@@ -40,7 +49,11 @@ const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]+)$/;
  * Verifies a password. It takes the same time if there is no hash, so that the time of an answer does not tell whether an
  * operator exists.
  */
-export const verifyPassword = async (password: string, stored: string | null): Promise<boolean> => {
+export const verifyPassword = async (
+  password: string,
+  stored: string | null,
+  browser: Browser = 'known',
+): Promise<boolean> => {
   const [, memory, passes, salt = '', hash = ''] = PHC.exec(stored ?? '') ?? [];
   const expected = Buffer.from(hash, 'base64');
   const found = await derive(
@@ -48,6 +61,7 @@ export const verifyPassword = async (password: string, stored: string | null): P
     salt === '' ? randomBytes(SALT_BYTES) : Buffer.from(salt, 'base64'),
     Number(memory ?? MEMORY_KIB),
     Number(passes ?? PASSES),
+    browser,
   );
   return expected.length === found.length && timingSafeEqual(expected, found);
 };

@@ -151,7 +151,7 @@ export const signInByPassword = async (
     await Promise.all([recordRefusedSignIn(sql, known, reason, address), setTimeout(REFUSAL_MS)]);
     return { kind: 'refused' };
   };
-  const matches = await verifyPassword(typed.password, password_hash);
+  const matches = await verifyPassword(typed.password, password_hash, isKnown ? 'known' : 'unknown');
   if (operator === undefined) return refuse(null, 'unknown login');
   if (!matches) return refuse(operator.login, 'wrong password');
   if (operator.status !== 'active') return refuse(operator.login, 'the operator is disabled');

@@ -48,3 +48,14 @@ describe('A password (OWASP ASVS 5, section 6.2)', () => {
     expect(first).not.toBe(second);
   });
 });
+
+it('verifies passwords of unknown browsers, however many, while the others wait for a few of them alone', async () => {
+  let ended = 0;
+  const strangers = Array.from({ length: 40 }, async () => {
+    await verifyPassword('wrong', null, 'unknown');
+    ended += 1;
+  });
+  await verifyPassword('wrong', null);
+  expect(ended).toBeLessThan(20);
+  await Promise.all(strangers);
+});
