@@ -12,7 +12,7 @@ import {
   readApplicationRuns,
   readGameEvents,
 } from '#db/queries/timeline.ts';
-import { describeReasons } from '#src/contract/failure-words.ts';
+import { describeFailure } from '#src/contract/failure-words.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -137,11 +137,10 @@ const listEntries = (
       });
   }
   for (const failure of failures) {
-    const { operation, kind, count, first_at, last_at } = failure;
+    const { operation, count, first_at, last_at } = failure;
     const since = formatUtc(first_at);
     const times = count > 1 ? ` (${count} times since ${since})` : '';
-    const why = describeReasons(failure);
-    const text = `${operation} failed with ${kind}${why && `: ${why}`}${times}.`;
+    const text = `${operation} failed${times}. ${describeFailure(failure)}`;
     add(last_at, { kind: 'failed', text });
   }
   if (waiting !== undefined) {
