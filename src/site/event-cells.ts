@@ -25,7 +25,7 @@ const delivery = (event: EventItem): SafeHtml => {
   const end = attempts === 0 ? result.trimStart() : `Given up after ${made}`;
   if (state === 'failed') return html`${badge('failed')} <br><small>${end}</small>`;
   if (attempts === 0) return html`${badge('waits', 'plain')} <br><small>No attempt yet.</small>`;
-  return html`${badge('retrying', 'warn')} <br><small>${made}<br>Retry ${due(next_attempt_at)}</small>`;
+  return html`${badge('retrying', 'warn')} <br><small>${made}<br>Next attempt ${due(next_attempt_at)}</small>`;
 };
 
 /** Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected. */

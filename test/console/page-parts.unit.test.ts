@@ -18,10 +18,10 @@ test('an event without an attempt does not promise one: its address may be faili
 
 test('an event that waits after an attempt names the last result', () => {
   const shown = deliveryOf(event({ attempts: 1, last_status: 503, next_attempt_at: new Date() }));
-  expect(shown).toContain('1 attempt. HTTP 503.<br>Retry now');
+  expect(shown).toContain('1 attempt. HTTP 503.<br>Next attempt now');
   const refused = event({ attempts: 2, last_error: 'connect_failed', next_attempt_at: new Date() });
   expect(deliveryOf(refused)).toContain(
-    '2 attempts. No connection, or it closed before the answer began.<br>Retry now',
+    '2 attempts. No connection, or it closed before the answer began.<br>Next attempt now',
   );
   const ended = event({ state: 'failed', last_error: 'address_removed' });
   expect(deliveryOf(ended)).toContain('<small>The address was removed.</small>');

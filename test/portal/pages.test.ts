@@ -100,7 +100,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await inspect('runs');
     await page.getByRole('link', { name: 'Events' }).click();
     await page
-      .getByText(/attempts?\. No connection, .*\.\s*Retry/)
+      .getByText(/attempts?\. No connection, .*\.\s*Next attempt/)
       .first()
       .waitFor();
     await inspect('events');
