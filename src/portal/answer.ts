@@ -38,6 +38,13 @@ export const banner = (
 export const linkButton = ({ url, act }: { url: string; act: string }, kind = ''): SafeHtml =>
   html`<a class="button${kind}" href="${url}">${act}</a>`;
 
+/** A page without rows yet. @param acts buttons below what it says */
+export const emptyCard = (title: string, said: SafeHtml | null, acts: SafeHtml | null): SafeHtml =>
+  section(
+    undefined,
+    html`<div class="empty"><p><strong>${title}.</strong> ${said}</p>${acts && html`<div class="actions">${acts}</div>`}</div>`,
+  );
+
 /** What the banner says beside the timeline of a game. */
 type Around = {
   /** What its developer may do about a rejection; null if the game is not stored. */
@@ -61,8 +68,8 @@ const pullButton = (id: string, kind = ''): SafeHtml =>
 /** Names the id, because what was searched for may be a name. */
 const pullUnknown = (id: string): SafeHtml => {
   const shown = id.length > ID_SHOWN ? `${id.slice(0, ID_SHOWN).toWellFormed()}…` : id;
-  const label = html`<span>Pull <span class="mono" dir="auto">${shown}</span></span>`;
-  return action('/portal/game', label, { fields: { id }, kind: 'primary' });
+  const label = html`<span>Pull <span class="mono" dir="auto">${shown}</span> as a game_id</span>`;
+  return action('/portal/game', label, { fields: { id } });
 };
 
 /** Has the whole list read, with every detail. */
@@ -137,6 +144,9 @@ const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml |
     : null;
 };
 
+/** Has no run seen a game of this id? */
+export const isUnknownGame = ({ code }: Answer): boolean => code === 'not_pulled' || code === 'not_listed';
+
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
@@ -144,7 +154,7 @@ export const answerBanner = (
 ): SafeHtml => {
   if (rejection !== null && appeals !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, pictures });
-  const isUnknown = answer.code === 'not_pulled' || answer.code === 'not_listed';
+  const isUnknown = isUnknownGame(answer);
   // The card of the game has its package URL.
   const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');
   const [title, rest] = isUnknown ? [NOT_FOUND, known] : splitAnswer(known);

@@ -14,13 +14,14 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { answerBanner, answerTone } from '#src/portal/answer.ts';
+import { answerBanner, answerTone, isUnknownGame } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
+import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
@@ -28,6 +29,7 @@ import { redirectWith } from '#src/site/answers.ts';
 import { ago, badge, copyableId, facts, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { Notice } from '#src/site/layout.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
+import { isPolling } from '#src/site/site.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { timelineCard } from '#src/site/timeline.ts';
 
@@ -35,9 +37,11 @@ import { timelineCard } from '#src/site/timeline.ts';
 const gameQuery = z.object({ id: identifier.optional().catch(undefined) });
 
 /** A game that is not live has none that matters. */
-const packageFact = ({ audit_status, game_package_url: url }: GameRow) => {
+const packageFact = ({ audit_status, withdrawn_at, game_package_url: url }: GameRow) => {
   if (url !== '') return [['Package URL', mono(url)] as const];
-  return audit_status === 'passed' ? [['Package URL', 'none set: the game is live without it'] as const] : [];
+  return audit_status === 'passed' && withdrawn_at === null
+    ? [['Package URL', 'none set: the game is live without it'] as const]
+    : [];
 };
 
 const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
@@ -119,18 +123,15 @@ const requestPull = async (sql: Database, caller: Caller, id: string | undefined
   if (
     await hasWaitingGames(sql, application_id, [game === undefined ? WHOLE_LIST : game.application_game_id])
   )
-    return { tone: 'info', text: 'It is requested already: reload this page in a few seconds.' };
+    return { tone: 'info', text: 'It is requested already.' };
   if ((await refreshGames(sql, caller, id === undefined ? [] : [id])) === undefined)
     return { tone: 'bad', text: 'Too many of your requests wait: retry when some of them are done.' };
   if (id === undefined)
-    return {
-      tone: 'good',
-      text: 'Your list is read within a minute, with every detail: reload this page then.',
-    };
+    return { tone: 'good', text: 'Your list is read within a minute, with every detail.' };
   const text =
     game === undefined
-      ? 'The game is not stored, so your list is read now: reload this page in a minute.'
-      : 'The game is pulled within seconds, at the rate of your application: reload this page.';
+      ? 'The game is not stored, so your list is read now.'
+      : 'The game is pulled within seconds.';
   return { tone: 'good', text };
 };
 
@@ -149,8 +150,12 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { game, waiting, entries } = timeline;
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
+    const isUnknown = game === null && isUnknownGame(timeline.answer);
     const paused = pausedBanner(application, options.contact);
     const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
+    const isPulling = !isPaused && (await isPullWaiting(sql, application_id, game, run));
+    if (isPolling(request)) return answerPoll(reply, isPulling);
+    const pulling = isPulling ? waitingBanner(game === null ? 'list' : 'game', gameUrl(id)) : null;
     const isFailing = application?.failing_since != null || run?.outcome === 'failed';
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
@@ -175,13 +180,15 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
-      ...(game === null && { heading: mono(id) }),
+      ...(game === null && { heading: isUnknown ? 'No game found' : mono(id) }),
       ...(game === null && { actions: findForm(id) }),
       at: '/portal/games',
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
-      lead: html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appealed_at ? 'open' : null)} ${title === id ? null : mono(id)}`,
-      body: html`${paused}${answerBanner(timeline, around)}${body}`,
+      lead: isUnknown
+        ? html`for “<span dir="auto">${id}</span>”`
+        : html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appealed_at ? 'open' : null)} ${title === id ? null : mono(id)}`,
+      body: html`${paused}${pulling}${answerBanner(timeline, around)}${body}`,
     });
   });
 

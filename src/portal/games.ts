@@ -8,25 +8,18 @@ import type { WithdrawnGame } from '#db/queries/game-list.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { failureGroupList } from '#src/lists/failures.ts';
 import { gameList, withdrawnGameList } from '#src/lists/games.ts';
-import type { Sources } from '#src/lists/read.ts';
-import { READ_BUTTON } from '#src/portal/answer.ts';
+import { readFirst, type Sources } from '#src/lists/read.ts';
+import { runList } from '#src/lists/runs.ts';
+import { emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { type Iconed, iconOf } from '#src/portal/pictures.ts';
-import { describeNextRead, pausedBanner } from '#src/portal/schedule.ts';
+import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
+import { describeNextRead, describeUnread, pausedBanner } from '#src/portal/schedule.ts';
 import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
-import {
-  ago,
-  clock,
-  gameName,
-  html,
-  link,
-  number,
-  numberUpTo,
-  type SafeHtml,
-  section,
-} from '#src/site/html.ts';
+import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -75,15 +68,34 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
 
-/** What the developer of an application without a game reads. */
-const showNone = (application: ApplicationRow | undefined): SafeHtml => {
+/** Why no game is stored: the runs fail, or the games do. Undefined: no run has read the list, or the list is empty. */
+const findTrouble = async (
+  sources: Sources,
+  application_id: string,
+  application: ApplicationRow | undefined,
+): Promise<string | undefined> => {
+  const [[run], groups] = await Promise.all([
+    readFirst(runList, sources, { application_id }, 1),
+    readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
+  ]);
+  return describeUnread(application, run)?.title ?? failureProblem(groups.filter(isOfGames))[0]?.title;
+};
+
+const CHECK = { url: '/portal/checks', act: 'Check your webhooks' };
+const SEE_FAILURES = { url: '/portal/runs', act: 'See the failures' };
+
+/** What the developer of an application without a game reads. The banner above says that it is paused. */
+const showNone = async (
+  sources: Sources,
+  application_id: string,
+  application: ApplicationRow | undefined,
+): Promise<SafeHtml> => {
   const nextRead = describeNextRead(application);
-  return section(
-    undefined,
-    html`<div class="empty"><p><strong>Your games are not stored yet.</strong>
-The platform stores them when it reads your list. ${nextRead}</p>
-<div class="actions"><a class="button primary" href="/portal/checks">Check your webhooks</a>${nextRead && READ_BUTTON}</div></div>`,
-  );
+  const trouble = nextRead === null ? undefined : await findTrouble(sources, application_id, application);
+  const step = linkButton(trouble === undefined ? CHECK : SEE_FAILURES, ' primary');
+  const acts = nextRead && html`${step}${READ_BUTTON}`;
+  const said = html`The platform stores them when it reads your list. ${nextRead}`;
+  return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
 };
 
 /** The games of one tab. */
@@ -158,7 +170,9 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
     const shownTab = async () =>
-      isEmpty ? showNone(application) : showTab(sources, application_id, tab, request.query);
+      isEmpty
+        ? showNone(sources, application_id, application)
+        : showTab(sources, application_id, tab, request.query);
     const games =
       q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);

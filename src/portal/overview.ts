@@ -77,7 +77,7 @@ const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHt
 
 /** How the last run ended, and when the next one begins, where nothing above says it. */
 const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
-  if (run === undefined) return [['Last run', NO_RUN] as const];
+  if (run === undefined) return [['Last run', isPaused ? 'There was none yet.' : NO_RUN] as const];
   const isSaid = describeUnread(application, run) !== null;
   const why = isSaid ? null : whyCell(run);
   const next = isSaid ? null : nextRunAt(application);

@@ -105,7 +105,10 @@ const countUnstored = (groups: readonly FailureGroup[]): string => {
   return `${more}${inUnits(groups)} could not be stored`;
 };
 
-/** The games that could not be stored, by cause. @param groups at most `CAUSES_READ` */
+/** Does a failure concern games, and not the KYC record? */
+export const isOfGames = ({ operation }: FailureGroup): boolean => operation !== 'query_cp_kyc';
+
+/** What could not be stored, by cause. @param groups at most `CAUSES_READ` */
 export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   if (groups.length === 0) return [];
   const extentOf = (group: FailureGroup): SafeHtml | null =>
@@ -116,7 +119,9 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
     .slice(0, CAUSES_SHOWN)
     .map((group) => html`<li>${explainFailure(group)}${extentOf(group)}</li>`);
   const body = html`<ul class="reasons-of">${causes}</ul>`;
-  return [{ title: countUnstored(groups), body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
+  const ofGames = groups.filter(isOfGames);
+  const title = ofGames.length === 0 ? 'Your KYC record could not be stored' : countUnstored(ofGames);
+  return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
 };
 
 /** Rules that did not hold at the last check. */

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import type { FailureItem } from '#db/queries/failure-list.ts';
+import type { RunRow } from '#db/queries/runs.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureList } from '#src/lists/failures.ts';
@@ -11,11 +12,12 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
-import { banner, linkButton } from '#src/portal/answer.ts';
+import { banner, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
 import { describeNextRead, describeUnread, nextRunAt, pauseWay, whyCell } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
@@ -26,6 +28,7 @@ import { listTable } from '#src/site/list-table.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
+import { isPolling } from '#src/site/site.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 const RUNS_SHOWN = 20;
@@ -39,6 +42,14 @@ const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'unchang
 /** Columns that say something only if one of their numbers is not 0. */
 const COUNTED = ['updated', 'unchanged', 'invalid', 'failed', 'withdrawn'] as const;
 const RUN_WIDTHS = { updated: 'wider', withdrawn: 'wider' } as const;
+
+/** The counts stand beside it. */
+const COUNTS_SAID = /^\d+ invalid, \d+ failed$/;
+const whyBesideCounts = (run: RunRow): string | null =>
+  whyCell(run)
+    ?.split('; ')
+    .filter((part) => !COUNTS_SAID.test(part))
+    .join('; ') || null;
 
 /** What the checks will call. */
 const describeChecks = (
@@ -135,7 +146,12 @@ last ${ago(failure.last_at)}</small>`;
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
         : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
+    const isReading =
+      application?.status === 'active' && (await isListWaiting(options.sql, application_id, last));
+    if (isPolling(request)) return answerPoll(reply, isReading);
+    const reading = isReading ? waitingBanner('list', '/portal/runs') : null;
     const nextRead = describeNextRead(application);
+    const steps = nextRead && html`${failures.length === 0 ? check : null}${READ_BUTTON}`;
     const next = unread === null && last !== undefined ? nextRunAt(application) : null;
     const { rows: shown, folded } = foldQuietRuns(runs.rows);
     const runTable = runs.body({
@@ -145,12 +161,9 @@ last ${ago(failure.last_at)}</small>`;
       widths: RUN_WIDTHS,
       omit: [
         ...COUNTED.filter((key) => shown.every((run) => run[key] === 0)),
-        ...(shown.every((run) => whyCell(run) === null) ? ['why'] : []),
+        ...(shown.every((run) => whyBesideCounts(run) === null) ? ['why'] : []),
       ],
-      cells: { why: whyCell, outcome: outcomeCell(folded) },
-      empty: 'There has been no run yet.',
-      hint: html`${nextRead && html`${nextRead}<br>`}
-<a class="button primary" href="/portal/checks">Check your webhooks first</a>`,
+      cells: { why: whyBesideCounts, outcome: outcomeCell(folded) },
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
@@ -158,8 +171,8 @@ last ${ago(failure.last_at)}</small>`;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: '/portal/runs',
-      body: html`${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
-${isNew ? null : html`<h2 class="sub">Runs</h2>${runs.filters}`}${runTable}`,
+      body: html`${reading}${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
+${isNew ? emptyCard('There has been no run yet', nextRead, steps) : html`<h2 class="sub">Runs</h2>${runs.filters}${runTable}`}`,
       lead: html`A run reads your list and the details that changed. A failure is closed when its game is stored, or when
 your list no longer has the row.
 ${next && html`<br>Next run ${due(next)}`}`,
@@ -172,6 +185,8 @@ ${next && html`<br>Next run ${due(next)}`}`,
       readFirst(checkList, sources, { application_id }, 1),
       findApplication(options.sql, application_id),
     ]);
+    // A reload updates the count of the menu too.
+    if (isPolling(request)) return answerPoll(reply, check?.finished_at === null);
     return sendPortal(reply, {
       title: 'Checks',
       at: '/portal/checks',

@@ -80,6 +80,7 @@ export const describeUnread = (
 ): { title: string; said: SafeHtml } | null => {
   if (application === undefined) return null;
   const why = run === undefined ? null : whyCell(run);
+  const next = nextRunAt(application);
   const end = ENDS[run?.outcome ?? ''];
   const said = why === null ? null : html`<span dir="auto">${endSentence(why)}</span>`;
   const last = said && html`<p>${end && html`<strong>${end}:</strong> `}${said}</p>`;
@@ -88,11 +89,10 @@ export const describeUnread = (
     return {
       title: 'Your runs do not succeed',
       said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
-Next run ${due(application.next_attempt_at)}</p>${READ_AGAIN}`,
+Next run ${due(next)}</p>${READ_AGAIN}`,
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   if (run?.outcome !== 'failed') return null;
-  const next = nextRunAt(application);
   return {
     title: FAILED,
     said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
@@ -109,7 +109,7 @@ export const pausedBanner = (
   application?.status === 'paused'
     ? banner(
         UNREAD,
-        html`<p>This page shows what was read before. <a href="/portal/runs">See why</a></p>`,
+        html`<p>This page shows what was read before.${contact && html` <a href="/portal/runs">See why</a>`}</p>`,
         'bad',
         linkButton(pauseWay(contact)),
       )

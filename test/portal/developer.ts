@@ -29,6 +29,12 @@ export const arrive = async (
     token,
     call: (path: string, body?: Record<string, string>) => call(path, session, body),
     page: async (path: string) => (await call(path, session)).text(),
+    /** How a page is answered that polls. */
+    poll: async (path: string) => {
+      const headers = { cookie: session, 'hx-request': 'true' };
+      const { status, headers: sent } = await fetch(new URL(path, url), { headers });
+      return { status, refresh: sent.get('hx-refresh') };
+    },
     /** What the next page says after a form was sent. */
     said: async (path: string, body: Record<string, string>) => {
       const answer = await call(path, session, body);

@@ -215,11 +215,13 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
-  expect(await head('none')).toEqual(['not stored', 'info: No stored game has this name or game_id']);
+  expect(await head('none')).toEqual(['info: No stored game has this name or game_id']);
   const none = await page('/portal/game?id=none');
   expect(none).not.toContain('<h2>Timeline</h2>');
-  expect(none).toContain('<h1><span class="mono">none</span></h1>');
+  expect(none).toContain('<h1>No game found</h1>');
+  expect(none).toContain('for “<span dir="auto">none</span>”');
+  expect(none).toMatch(/class="button ">.*>none<\/span> as a game_id/);
   expect(none, 'who looked for a name').toContain('If it is a name, check its spelling.');
   await sql`update applications set failing_since = now() where application_id = 'ivy'`;
-  expect((await head('none'))[1]).toBe('warn: No stored game has this name or game_id');
+  expect((await head('none'))[0]).toBe('warn: No stored game has this name or game_id');
 });

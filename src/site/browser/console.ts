@@ -174,6 +174,16 @@ addEventListener('game:restored', () => {
   showPage();
 });
 
+/** Is something typed in a form that is sent? */
+const isTyped = (): boolean =>
+  [...document.querySelectorAll<HTMLTextAreaElement>('form[method="post"] textarea')].some(
+    ({ value, defaultValue }) => value !== defaultValue,
+  );
+// A page does not reload itself while something is typed in it.
+addEventListener('htmx:before:request', (event) => {
+  if (isTyped() && requestOf(event)?.sourceElement?.matches('[data-reloads]')) event.preventDefault();
+});
+
 // The lease of a game that is not on the screen ends.
 addEventListener('htmx:before:request', (event) => {
   if (document.hidden && requestOf(event)?.sourceElement?.matches('.viewers')) event.preventDefault();

@@ -1,0 +1,62 @@
+// An application whose games are not stored, because its runs fail, its games do, or it is paused.
+import { expect, test } from 'vitest';
+import { findApplication } from '#db/queries/applications.ts';
+import { recordFailures } from '#db/queries/failures.ts';
+import { closeRun } from '#db/queries/runs.ts';
+import { NO_GAME } from '#src/contract/words.ts';
+import { nextRunAt } from '#src/portal/schedule.ts';
+import { arrive } from '#test/portal/developer.ts';
+import { useTestConsole } from '#test/support/console.ts';
+import { anOpenRun } from '#test/support/factories.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const portal = useTestConsole(database);
+
+test('every page names one time of the next run, which also waits for its tick', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'ash');
+  await closeRun(sql, await anOpenRun(sql, 'ash'), { outcome: 'failed', reason: 'page 1: timeout' });
+  await sql`
+    update applications
+    set every_ms = 3600000, failing_since = now(), failed_runs = 1, next_attempt_at = now() + interval '1 hour'
+    where application_id = 'ash'`;
+  const next = nextRunAt(await findApplication(sql, 'ash'));
+  for (const path of ['/portal', '/portal/runs'])
+    expect(await page(path), path).toContain(`Next run <time datetime="${next?.toISOString()}"`);
+});
+
+test('without a stored game, a developer reads first that the runs or the games fail', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'elm');
+  const failed = (application_game_id: string) => ({ application_game_id, kind: 'timeout', reasons: [] });
+  const seeFailures = '<a class="button primary" href="/portal/runs">See the failures</a>';
+  await recordFailures(sql, 'elm', 'query_cp_kyc', [failed(NO_GAME)]);
+  expect(await page('/portal/games'), 'a record is no game').toContain('Your games are not stored yet.');
+  expect(await page('/portal')).toContain('<h2>Your KYC record could not be stored</h2>');
+  await recordFailures(sql, 'elm', 'query_game_detail', ['a', 'b'].map(failed));
+  const ofGames = await page('/portal/games');
+  expect(ofGames).toContain('<strong>2 games could not be stored.</strong>');
+  expect(ofGames).toContain(seeFailures);
+  expect(ofGames).not.toContain('not stored yet');
+  expect(ofGames).not.toContain('Check your webhooks');
+  await sql`update applications set failing_since = now() where application_id = 'elm'`;
+  const ofRuns = await page('/portal/games');
+  expect(ofRuns).toContain('<strong>Your runs do not succeed.</strong>');
+  expect(ofRuns).toContain(seeFailures);
+});
+
+test('the checks are no step of a paused application, on its first day neither', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'fir');
+  const step = 'heck your webhooks';
+  for (const path of ['/portal', '/portal/games', '/portal/runs']) {
+    await sql`update applications set status = 'active' where application_id = 'fir'`;
+    expect(await page(path), path).toContain(step);
+    await sql`update applications set status = 'paused' where application_id = 'fir'`;
+    const paused = await page(path);
+    expect(paused, path).not.toContain(step);
+    expect(paused, path).not.toContain('Read my list now');
+  }
+  expect(await page('/portal')).toContain('There was none yet.');
+});
