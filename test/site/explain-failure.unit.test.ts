@@ -4,7 +4,7 @@ import { explainFailure } from '#src/site/explain-failure.ts';
 test('a fault of the platform is no answer of the application', () => {
   const reasons = [{ path: '', code: 'unknown_key' }];
   expect(String(explainFailure({ kind: 'unknown_key', reasons, operation: 'query_cp_kyc' }))).toBe(
-    'A fault of the platform: A key that sealed its token or record is not set.<br><small>query_cp_kyc</small>',
+    'A fault of the platform: A key that sealed its token, secret or record is not set.<br><small>query_cp_kyc</small>',
   );
 });
 
