@@ -3,6 +3,7 @@ import { type Database, openDatabase } from '#db/client.ts';
 import type { Config } from '#src/config.ts';
 import { safeMessage } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
+import { onceEvery } from '#src/lib/once-every.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import type { AnySpec } from '#src/queue/job.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
@@ -26,12 +27,9 @@ const REPEAT_MS = 10_000;
 
 /** @returns a function that logs errors of the connection to the queue, at most one every 10 s */
 export const createQueueErrorLog = (logger: Logger): ((error: Error) => void) => {
-  let silentUntil = Number.NEGATIVE_INFINITY;
+  const isDue = onceEvery(REPEAT_MS);
   return (error) => {
-    const now = performance.now();
-    if (now < silentUntil) return;
-    silentUntil = now + REPEAT_MS;
-    logger.warn({ error: safeMessage(error) }, 'the queue is unreachable, retrying');
+    if (isDue()) logger.warn({ error: safeMessage(error) }, 'the queue is unreachable, retrying');
   };
 };
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { coerceError, safeMessage } from '#src/errors.ts';
+import { onceEvery } from '#src/lib/once-every.ts';
 
 /** A chore without a success for this time makes its process unready. Longer than any pass of the reconciler. */
 const OVERDUE_MS = 5 * 60_000;
@@ -27,15 +28,13 @@ export const repeatUntilAborted = (
   { overdueMs = OVERDUE_MS }: { overdueMs?: number } = {},
 ): Chore => {
   let succeededAt = performance.now();
-  let silentUntil = Number.NEGATIVE_INFINITY;
+  const isLogDue = onceEvery(LOG_MS);
   let error: string | undefined;
   const onFailure = (thrown: unknown): void => {
     if (signal.aborted) return;
     error = safeMessage(coerceError(thrown));
-    const now = performance.now();
-    if (now < silentUntil) return;
-    silentUntil = now + LOG_MS;
-    const forSeconds = Math.round((now - succeededAt) / 1_000);
+    if (!isLogDue()) return;
+    const forSeconds = Math.round((performance.now() - succeededAt) / 1_000);
     logger.warn({ chore: name, error, for_seconds: forSeconds }, 'chore failed');
   };
   const onSuccess = (): void => {

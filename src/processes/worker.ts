@@ -17,6 +17,7 @@ import { runEnded } from '#src/ingest/run-ended.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import { recordSealed } from '#src/kyc/record-sealed.ts';
+import { onceEvery } from '#src/lib/once-every.ts';
 import { claimQueue } from '#src/processes/claim-queue.ts';
 import type { FleetPart } from '#src/processes/fleet-part.ts';
 import { createQueueErrorLog, openFoundation, openQueues } from '#src/processes/foundation.ts';
@@ -57,14 +58,13 @@ export type WorkerTiming = Partial<
  * @returns a function that stops the logging
  */
 const logRuns = (logger: Logger): (() => void) => {
-  let silentUntil = Number.NEGATIVE_INFINITY;
+  const isDue = onceEvery(UNREACHABLE_LOG_MS);
   return runEnded.subscribe(
     ({ run_id, application_id, outcome, reason, started_at, finished_at, ...run }) => {
       const ms = (finished_at ?? new Date()).getTime() - started_at.getTime();
       const counts = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, run[counter]]));
       logger.info({ run_id, application_id, outcome, reason, ms, ...counts }, 'run ended');
-      if (reason?.endsWith(MOST_UNREACHABLE) !== true || performance.now() < silentUntil) return;
-      silentUntil = performance.now() + UNREACHABLE_LOG_MS;
+      if (!reason?.endsWith(MOST_UNREACHABLE) || !isDue()) return;
       logger.warn(
         `${MOST_UNREACHABLE}. Meanwhile, failed runs of unreachable applications do not count: they neither delay nor pause an application.`,
       );

@@ -1,6 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
 import type { Logger } from 'pino';
+import { onceEvery } from '#src/lib/once-every.ts';
 
 /** Time limit for sending the rest at shutdown. What is not sent by then is dropped. */
 const FLUSH_MS = 2_000;
@@ -10,11 +11,10 @@ const LOG_MS = 10 * 60_000;
 
 /** Logs the errors of OpenTelemetry, which otherwise says nothing of a collector that does not answer. */
 const logErrors = (logger: Logger): void => {
-  let silentUntil = Number.NEGATIVE_INFINITY;
+  const isDue = onceEvery(LOG_MS);
   const ignore = (): void => {};
   const error = (text: string): void => {
-    if (performance.now() < silentUntil) return;
-    silentUntil = performance.now() + LOG_MS;
+    if (!isDue()) return;
     const [, message = text] = /"message":"([^"]*)"/.exec(text) ?? [];
     logger.warn(
       { error: message },

@@ -46,7 +46,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: paths(`
       src/errors.ts src/lib src/contract src/rules db src/egress src/picture-store src/queue`),
   },
-  'src/tracing': { imports: paths('src/errors.ts') },
+  'src/tracing': { imports: paths('src/errors.ts src/lib/once-every.ts') },
   'src/ingest': {
     imports: paths(`
       src/errors.ts src/lib src/contract src/rules db src/sealing src/egress src/webhooks src/events
