@@ -13,6 +13,7 @@ import type { WrappedKey } from '#db/schema/applications.ts';
 import { CatalogueError } from '#src/errors.ts';
 import { FINGERPRINT_KEY } from '#src/kyc/fingerprints.ts';
 import { kycRecord } from '#src/kyc/record.ts';
+import { readPages } from '#src/lib/read-pages.ts';
 import { tokenRecord } from '#src/sealing/access-token.ts';
 import { isKeyError, KeyError, type KeyErrorCode } from '#src/sealing/errors.ts';
 import { withEventBox } from '#src/sealing/event-box.ts';
@@ -95,7 +96,9 @@ export const reseal = async (
     const before = rewrapped;
     const failed: ResealFailure[] = [];
     for (const table of WRAPPED_TABLES) {
-      for await (const rows of listBatches(sql, table, key_id)) {
+      const read = (last?: WrappedRow) =>
+        listWrappedByOthers(sql, table, { key_id, after: last?.id ?? null, limit: BATCH });
+      for await (const rows of readPages(BATCH, read)) {
         if (signal?.aborted)
           throw new CatalogueError('Stopped before the end. Continue with: npx catalogue kyc reseal');
         rewrapped += await rewrapBatch(sql, ring, table, rows, failed);
@@ -105,19 +108,6 @@ export const reseal = async (
     if (rewrapped === before) return { key_id, rewrapped, failed };
   }
 };
-
-async function* listBatches(
-  sql: Database,
-  table: WrappedTable,
-  key_id: string,
-): AsyncGenerator<WrappedRow[]> {
-  for (let after: string | null = null; ; ) {
-    const rows: WrappedRow[] = await listWrappedByOthers(sql, table, { key_id, after, limit: BATCH });
-    yield rows;
-    if (rows.length < BATCH) return;
-    after = rows.at(-1)?.id ?? null;
-  }
-}
 
 /** @param failed receives the rows that do not open @returns the number of rows wrapped */
 const rewrapBatch = async (

@@ -5,6 +5,7 @@ import { defineCommand } from '#src/cli/kit/command.ts';
 import { parseMoment } from '#src/cli/kit/parsers.ts';
 import { ROW_FORMATS, writeRows } from '#src/cli/kit/write-rows.ts';
 import { UsageError } from '#src/errors.ts';
+import { readPages } from '#src/lib/read-pages.ts';
 
 const PAGE = 1_000;
 
@@ -35,14 +36,10 @@ const COLUMNS = [
   'thread',
 ] as const satisfies readonly (keyof ExportedDecision)[];
 
-async function* exportPages(sql: Database, since: Date): AsyncGenerator<ExportedDecision[], void, void> {
-  for (let after = 0, rows = PAGE; rows === PAGE; ) {
-    const decisions = await listExportedDecisions(sql, { since, after }, PAGE);
-    rows = decisions.length;
-    after = decisions.at(-1)?.audit_id ?? after;
-    yield decisions;
-  }
-}
+const exportPages = (sql: Database, since: Date) =>
+  readPages<ExportedDecision>(PAGE, (last) =>
+    listExportedDecisions(sql, { since, after: last?.audit_id ?? 0 }, PAGE),
+  );
 
 /** `catalogue decision …` */
 export const register = (program: Command): void => {

@@ -26,6 +26,7 @@ import { checkListFilter, requireApplication } from '#src/cli/kit/require-applic
 import { writeRows } from '#src/cli/kit/write-rows.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { UsageError } from '#src/errors.ts';
+import { readPages } from '#src/lib/read-pages.ts';
 import { type GameLine, gameLine, IMPORT_MAX, importGames } from '#src/operations/imports.ts';
 
 /** Games of one read. */
@@ -158,12 +159,9 @@ async function* exportPages(
   status: AuditStatus | undefined,
 ): AsyncGenerator<object[], void, void> {
   for (const application_id of application_ids) {
-    for (let after = '', rows = PAGE; rows === PAGE; ) {
-      const games = await listExportedGames(sql, { application_id, status, after }, PAGE);
-      rows = games.length;
-      after = games.at(-1)?.application_game_id ?? after;
-      yield games.map(toLine);
-    }
+    const read = (last?: ExportedGame) =>
+      listExportedGames(sql, { application_id, status, after: last?.application_game_id ?? '' }, PAGE);
+    for await (const games of readPages(PAGE, read)) yield games.map(toLine);
   }
 }
 
