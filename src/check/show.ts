@@ -5,8 +5,10 @@ import { HIDDEN } from '#src/kyc/mask.ts';
 
 const RESPONSE_MAX = 400;
 
-const typeOf = (value: unknown): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+const typeOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+};
 
 /**
  * A KYC record with its texts hidden and every other value replaced by its type, because reports are stored, and shown to

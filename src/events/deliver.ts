@@ -136,11 +136,9 @@ export const createEventSender = (options: Options): EventSender => {
         wait_ms: Math.max(probeMs(failures + 1), retryAfterMs),
         silence_ms: DELIVERY.silenceMs,
       });
-      const reason = gone
-        ? 'The address answered 410 Gone.'
-        : failingMs >= DELIVERY.offAfterMs
-          ? 'The address has failed for three days.'
-          : undefined;
+      const hasFailedLong = failingMs >= DELIVERY.offAfterMs;
+      const why = hasFailedLong ? 'The address has failed for three days.' : undefined;
+      const reason = gone ? 'The address answered 410 Gone.' : why;
       if (reason === undefined || !(await switchEventsOff(tx, { ...receiver, url }, reason)))
         return undefined;
       return reason;

@@ -31,7 +31,8 @@ export const signInByToken = async (sql: Database, token: string, address: strin
   if (waitSeconds > 0) return { kind: 'too_many', waitSeconds };
   const found = isApiToken(token) ? await findPresentedToken(sql, hashApiToken(token)) : undefined;
   if (found === undefined || found.ended || found.application_id === null) {
-    const why = found === undefined ? 'unknown' : found.ended ? 'ended' : 'operator';
+    const whyKnown = found?.ended ? 'ended' : 'operator';
+    const why = found === undefined ? 'unknown' : whyKnown;
     const entry = {
       actor: found?.application_id ?? 'unknown',
       actor_kind: 'application',

@@ -168,10 +168,10 @@ const compareFields = (
   cp_id: string,
   key: Uint8Array,
   fields: KycFields,
-): string[] =>
-  former === undefined
-    ? []
-    : [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changedFields(key, former, fields)];
+): string[] => {
+  if (former === undefined) return [];
+  return [...(former.cp_id === cp_id ? [] : ['cp_id']), ...changedFields(key, former, fields)];
+};
 
 /**
  * Records that a pull failed and is not retried. The stored record stays.

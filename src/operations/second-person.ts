@@ -60,12 +60,11 @@ export const describeSinglePersonActions = ({ kinds, onceTwo }: FourEyes): strin
 };
 
 /** Names the place to request an approval, as the end of a sentence. */
-const placeOf = (kind: ApprovalKind): string =>
-  kind === 'withdrawals'
-    ? 'on the page of the run in the console or by approval/request'
-    : OPERATOR_KINDS.some((each) => each === kind)
-      ? 'on the page of the operators in the console'
-      : 'at the KYC desk';
+const placeOf = (kind: ApprovalKind): string => {
+  if (kind === 'withdrawals') return 'on the page of the run in the console or by approval/request';
+  const isOfOperators = OPERATOR_KINDS.some((each) => each === kind);
+  return isOfOperators ? 'on the page of the operators in the console' : 'at the KYC desk';
+};
 
 const again = (kind: ApprovalKind): string => `request it again ${placeOf(kind)}`;
 

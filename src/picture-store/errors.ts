@@ -26,9 +26,7 @@ export class StoreError extends CatalogueError {
 }
 
 /** Explains to a reviewer why bytes are not in the store. */
-export const describeStoreError = ({ code }: StoreError): string =>
-  code === 'full'
-    ? 'not kept: the store of pictures is full'
-    : code === 'unreachable'
-      ? 'not kept: the store of pictures does not answer'
-      : 'not kept: the store of pictures failed';
+export const describeStoreError = ({ code }: StoreError): string => {
+  if (code === 'full') return 'not kept: the store of pictures is full';
+  return `not kept: the store of pictures ${code === 'unreachable' ? 'does not answer' : 'failed'}`;
+};

@@ -170,6 +170,6 @@ export const answerBanner = (
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
   ];
-  const pull = isPaused ? null : game === null ? pullUnknown(id) : pullButton(id);
-  return banner(title, html`${said}`, answerTone(answer, isFailing), pull);
+  const pull = game === null ? pullUnknown(id) : pullButton(id);
+  return banner(title, html`${said}`, answerTone(answer, isFailing), isPaused ? null : pull);
 };

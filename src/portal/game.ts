@@ -99,13 +99,10 @@ const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promi
 };
 
 /** A withdrawn game has no other status for its developer. */
-const statusBadge = ({ game, answer }: Timeline, isFailing: boolean): SafeHtml =>
-  game === null
-    ? badge('not stored', answerTone(answer, isFailing))
-    : badge(
-        game.withdrawn_at === null ? game.audit_status : 'withdrawn',
-        game.withdrawn_at === null ? undefined : 'warn',
-      );
+const statusBadge = ({ game, answer }: Timeline, isFailing: boolean): SafeHtml => {
+  if (game === null) return badge('not stored', answerTone(answer, isFailing));
+  return game.withdrawn_at === null ? badge(game.audit_status) : badge('withdrawn', 'warn');
+};
 
 /** Requests a game as its developer's server does by `game/refresh`; without an id, the whole list. @returns what became of it */
 const requestPull = async (sql: Database, caller: Caller, id: string | undefined): Promise<Notice> => {

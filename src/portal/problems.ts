@@ -140,18 +140,19 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
       ];
 
 /** Events that do not arrive, if their developer can mend it. */
-export const eventProblem = (webhook: EventWebhook | undefined): Problem[] =>
-  webhook === undefined || !mayMendAddress(webhook)
-    ? []
-    : [
-        {
-          title: webhook.status === 'off' ? 'Events are switched off' : 'Events do not arrive',
-          body: html`<p>${describeAddress(webhook)}</p>`,
-          tone: webhook.status === 'off' ? 'bad' : 'warn',
-          url: '/portal/events',
-          act: 'See the deliveries',
-        },
-      ];
+export const eventProblem = (webhook: EventWebhook | undefined): Problem[] => {
+  if (webhook === undefined || !mayMendAddress(webhook)) return [];
+  const isOff = webhook.status === 'off';
+  return [
+    {
+      title: isOff ? 'Events are switched off' : 'Events do not arrive',
+      body: html`<p>${describeAddress(webhook)}</p>`,
+      tone: isOff ? 'bad' : 'warn',
+      url: '/portal/events',
+      act: 'See the deliveries',
+    },
+  ];
+};
 
 /** The first problem leads: its button is the next step. The others are rows below it. What is red stands before what is not. */
 export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {

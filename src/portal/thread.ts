@@ -29,7 +29,8 @@ appealed again.</p>`;
 
 /** The text and its buttons. A rejected game can be appealed. */
 const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: boolean): SafeHtml => {
-  const isUpheld = game.audit_status === 'rejected' && !isAppealable && appeal?.outcome === 'upheld';
+  const isUpheld = game.audit_status === 'rejected' && appeal?.outcome === 'upheld';
+  const note = isUpheld ? UPHELD : null;
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
@@ -37,7 +38,7 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
     : html`${button('message', 'Send', 'primary')}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
-${isAppealable ? ONCE : isUpheld ? UPHELD : null}<div class="actions">${buttons}</div></form>`;
+${isAppealable ? ONCE : note}<div class="actions">${buttons}</div></form>`;
 };
 
 /** Shows what reviewers and the developer wrote about a game. */

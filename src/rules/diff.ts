@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff';
+import { type ChangeObject, diffArrays } from 'diff';
 import { CONTENT_COLUMNS, type ContentColumn, type GameContent } from '#src/rules/mapping.ts';
 
 /** A part of a text. `same` and `removed` parts together are the text before, `same` and `added` ones the text after. */
@@ -47,12 +47,14 @@ const commonSuffix = (before: string, after: string, most: number): number => {
   return length;
 };
 
+const typeOf = ({ added, removed }: ChangeObject<unknown>): TextPart['type'] => {
+  if (added) return 'added';
+  return removed ? 'removed' : 'same';
+};
+
 const compareTokens = (split: (text: string) => string[], before: string, after: string) =>
   diffArrays(split(before), split(after), { maxEditLength: CHANGES_MAX })?.map(
-    ({ added, removed, value }): TextPart => ({
-      type: added ? 'added' : removed ? 'removed' : 'same',
-      text: value.join(''),
-    }),
+    (change): TextPart => ({ type: typeOf(change), text: change.value.join('') }),
   );
 
 const compareMiddle = (before: string, after: string): TextPart[] =>
@@ -116,12 +118,16 @@ export const diffText = (before: string, after: string): TextPart[] => {
 export const diffList = (before: readonly string[], after: readonly string[]): ListItem[] => {
   let from = 0;
   let to = 0;
-  const items = diffArrays([...before], [...after]).flatMap(({ added, removed, value }) =>
-    value.map((item): ListItem => {
-      if (!added) from += 1;
-      if (!removed) to += 1;
-      const type = added ? 'added' : removed ? 'removed' : 'same';
-      return { type, value: item, from: added ? null : from, to: removed ? null : to };
+  const items = diffArrays([...before], [...after]).flatMap((change) =>
+    change.value.map((value): ListItem => {
+      if (!change.added) from += 1;
+      if (!change.removed) to += 1;
+      return {
+        type: typeOf(change),
+        value,
+        from: change.added ? null : from,
+        to: change.removed ? null : to,
+      };
     }),
   );
   const removed = Map.groupBy(

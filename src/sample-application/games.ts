@@ -26,7 +26,10 @@ const pictures = (baseUrl: string, gameId: string, kind: 'icon' | 'shot', count:
   Array.from({ length: count }, (_, index) => baseUrl + picturePath(gameId, kind, index));
 
 /** Most games have one icon, some two, some none (section 2.5). */
-const iconCount = (choices: Choices): number => (choices.chance(0.06) ? 0 : choices.chance(0.2) ? 2 : 1);
+const iconCount = (choices: Choices): number => {
+  if (choices.chance(0.06)) return 0;
+  return choices.chance(0.2) ? 2 : 1;
+};
 
 /** The detail of the game with this ordinal (section 2.5). It depends on seed and ordinal only, so no game is stored. */
 export const generateGame = (

@@ -174,12 +174,8 @@ export const sendError = (
     const page = { title, at: '', lead: message, body };
     return reply.type(HTML).send(String(signedInPage(operator, page, frame)));
   }
-  const home = isPortal ? '/portal' : '/';
-  const isLost = operator !== null || status === 404;
-  const back = isLost
-    ? html`<p><a class="button" href="${home}">Back to the overview</a></p>`
-    : status === 401
-      ? html`<p><a class="button" href="/sign-in">Sign in</a></p>`
-      : null;
+  const signIn = status === 401 ? html`<p><a class="button" href="/sign-in">Sign in</a></p>` : null;
+  const home = html`<p><a class="button" href="${isPortal ? '/portal' : '/'}">Back to the overview</a></p>`;
+  const back = operator !== null || status === 404 ? home : signIn;
   return sendPlain(reply, title, html`<h1>${title}</h1><p>${message}</p>${wayOn}${back}`);
 };

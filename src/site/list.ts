@@ -88,6 +88,17 @@ const showFound = (found: number, { cursor, page }: ReadPage<object>): SafeHtml 
     ? null
     : html`<span class="soft">The best ${number(found)} matches, at most. More words find fewer.</span>`;
 
+/** Says how many rows there are, or why the page does not know it. */
+const showReach = (
+  list: AnyList,
+  read: ReadPage<object>,
+  { isSearch, isCut }: { isSearch: boolean; isCut: boolean },
+): SafeHtml | null => {
+  if (isSearch && list.found !== undefined) return showFound(list.found, read);
+  if (isCut && list.compared !== undefined) return showCut(list.compared);
+  return showCount(list, read);
+};
+
 /** Reads the page of a list that the address names. */
 export const showList = async <Row extends object, Filter extends z.ZodObject, Sort extends string>(
   sources: Sources,
@@ -114,12 +125,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   };
   const isCut = next !== undefined && rows.length < limit;
   const isSearch = 'search' in filter && filter.search !== undefined;
-  const count =
-    isSearch && list.found !== undefined
-      ? showFound(list.found, read)
-      : isCut && list.compared !== undefined
-        ? showCut(list.compared)
-        : showCount(list, read);
+  const count = showReach(list, read, { isSearch, isCut });
   // A tab is a place, not a filter that matched nothing.
   const searched = Object.entries(chosen).filter(([key]) => !tabs.some((tab) => tab === key));
   const sentenceOf = (empty: string): string =>

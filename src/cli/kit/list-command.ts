@@ -28,9 +28,8 @@ const nextCommand = (argv: readonly string[], cursor: string): string => {
 
 /** An option of the command line. The filter checks its value. */
 const toOption = ({ kind, name, description, values }: Control): Option => {
-  const flags =
-    kind === 'flag' ? `--${name}` : `--${name} <${kind === 'application' ? 'application_id' : kind}>`;
-  const option = new Option(flags, description);
+  const value = kind === 'application' ? 'application_id' : kind;
+  const option = new Option(kind === 'flag' ? `--${name}` : `--${name} <${value}>`, description);
   return kind === 'choice' && values !== undefined ? option.choices(values) : option;
 };
 

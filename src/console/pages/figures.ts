@@ -26,11 +26,11 @@ const sum = (rows: Figures['rows'], key: (typeof COUNTS)[number]): number =>
   rows.reduce((total, row) => total + row[key], 0);
 
 /** The sums of all days, and how long games waited. Nothing if the page does not have all days. */
-const totals = ({ rows, pager }: Figures, wait_ms: number | null): SafeHtml | null =>
-  pager !== null || rows.length < 2
-    ? null
-    : html`<div class="stats">${COUNTS.map((key) => stat(key, number(sum(rows, key))))}
+const totals = ({ rows, pager }: Figures, wait_ms: number | null): SafeHtml | null => {
+  if (pager !== null || rows.length < 2) return null;
+  return html`<div class="stats">${COUNTS.map((key) => stat(key, number(sum(rows, key))))}
 ${wait_ms === null ? null : stat('median wait', formatDuration(wait_ms))}</div>`;
+};
 
 /** As many days as a chart can show. */
 const DAYS_MAX = 366;

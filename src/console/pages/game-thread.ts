@@ -63,17 +63,17 @@ const quoted = (title: string, text: string | null): SafeHtml =>
   html`<h3>${title}</h3>${text ? html`<blockquote dir="auto">${text}</blockquote>` : null}`;
 
 /** The rejection of a game and the appeal against it, before everything else. */
-export const appealSection = (appeal: OpenAppeal | undefined, login: string): SafeHtml | null =>
-  appeal === undefined
-    ? null
-    : section(
-        'The developer appeals the rejection',
-        html`<div class="body rows">
+export const appealSection = (appeal: OpenAppeal | undefined, login: string): SafeHtml | null => {
+  if (appeal === undefined) return null;
+  return section(
+    'The developer appeals the rejection',
+    html`<div class="body rows">
 <div>${quoted(`Rejected by ${appeal.rejected_by}: ${appeal.reason_label ?? 'no reason given'}`, appeal.rejection)}</div>
 <div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}<br>Due ${ago(appeal.due)}</p>
 ${isOwnRejection(appeal, login) ? html`<p>You rejected this game: another reviewer decides the appeal.</p>` : null}</div></div>`,
-        { tone: 'warn', id: 'appeal' },
-      );
+    { tone: 'warn', id: 'appeal' },
+  );
+};
 
 type Choice = { act: 'overturn' | 'uphold'; label: string; key: string; form: string; kind: string };
 const CHOICES: Choice[] = [

@@ -124,8 +124,8 @@ export const showWithdrawals = async (
   const mayApprove = hasRight(roles, 'approve_withdrawals');
   // An open request comes first for its requester, and for everybody while a second person is needed.
   const isBlocked = requests.some(({ requested_by }) => need === 'needed' || requested_by === login);
-  const mode =
-    !mayAccept || isBlocked || laterRun !== undefined ? 'view' : need === 'needed' ? 'request' : 'withdraw';
+  const way = need === 'needed' ? 'request' : 'withdraw';
+  const mode = mayAccept && !isBlocked && laterRun === undefined ? way : 'view';
   const requestedIds = new Set(requests.flatMap((row) => row.requested.game_ids ?? []));
   const cards = requests.map((row) => {
     const fields = { approval: row.approval_id };

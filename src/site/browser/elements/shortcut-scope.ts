@@ -20,7 +20,8 @@ const items = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[
 const move = (step: 1 | -1): void => {
   const all = items();
   const current = all.findIndex((item) => item.contains(document.activeElement));
-  const next = all[current === -1 ? (step === 1 ? 0 : all.length - 1) : current + step];
+  const outermost = step === 1 ? 0 : all.length - 1;
+  const next = all[current === -1 ? outermost : current + step];
   if (next === undefined) return;
   const target =
     next.querySelector<HTMLElement>('a[href]') ?? next.querySelector<HTMLElement>('button, input') ?? next;
