@@ -20,7 +20,7 @@ export const transact = async <Result, Prepared = undefined>(
   for (let failures = 0; ; ) {
     const prepared = (await prepare?.()) as Prepared;
     try {
-      return (await sql.begin((tx) => work(tx, prepared))) as Result;
+      return await sql.begin((tx) => work(tx, prepared));
     } catch (thrown) {
       const error = coerceError(thrown);
       if (error instanceof TransactionRestart) continue;

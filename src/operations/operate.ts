@@ -102,7 +102,7 @@ const runLogged = async <Schema extends z.ZodType, Result>(
   const isOnSelf = [`operator:${caller.actor.actor}`, `token:${caller.token_id}`].includes(subject);
   const requireStill = async (read: typeof readOperatorState): Promise<void> => {
     if (operation.right === 'own') return;
-    requireRightStill(operation as AnyOperation, input, caller, await readStanding(tx, caller, read));
+    requireRightStill(operation, input, caller, await readStanding(tx, caller, read));
   };
   if (isOnSelf) await requireStill(lockOperatorState);
   const { result, entries, approval } = await runUnlogged(tx, operation, input, run);
@@ -127,9 +127,9 @@ export const operate = async <Schema extends z.ZodType, Result, Final>(
 ): Promise<Final> => {
   const input = checkInput(operation.input, given);
   const { approval_id } = checkInput(approvalInput, given);
-  requireRight(operation as AnyOperation, input, caller);
+  requireRight(operation, input, caller);
   const subject = await operation.subject(input, { sql, caller });
-  requireOwn(operation as AnyOperation, subject, caller);
+  requireOwn(operation, subject, caller);
   const run = { ...platform, caller, subject, approval_id };
   try {
     const result = await transact(
@@ -243,7 +243,7 @@ export const operateWithin = async <Schema extends z.ZodType, Result>(
 ): Promise<Result> => {
   const caller = systemCaller('worker');
   const input = checkInput(operation.input, given);
-  requireRight(operation as AnyOperation, input, caller);
+  requireRight(operation, input, caller);
   const subject = await operation.subject(input, { sql: tx, caller });
   const run = { ...DATABASE_ALONE, caller, subject, approval_id: undefined, prepared: undefined };
   return runLogged(tx, operation, input, run);

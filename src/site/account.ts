@@ -62,7 +62,7 @@ const passwordBody = (login: string, signsInBy: SignsInBy, refusal?: Refusal): S
     return html`<div class="body"><p>You have no password yet. Another operator can run
 <code>npx catalogue operator link ${login}</code>: with that link you set one.</p></div>`;
   const shared = { type: 'password', required: true };
-  const flawIn = (field: Refusal['field']) => flawOf(refusal?.field === field ? refusal?.problem : undefined);
+  const flawIn = (field: Refusal['field']) => flawOf(refusal?.field === field ? refusal.problem : undefined);
   const former = { name: 'current', autocomplete: 'current-password' };
   const next = { name: 'password', autocomplete: 'new-password', minlength: PASSWORD_MIN };
   const notice = refusal && html`<p id="problem" class="notice bad" role="alert">${refusal.problem}</p>`;
