@@ -10,7 +10,7 @@ import { time } from '#src/contract/documents.ts';
 import { login, roles } from '#src/contract/operators.ts';
 import type { Role } from '#src/contract/roles.ts';
 import { NotFoundError, StateError, UsageError } from '#src/errors.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { DAY_MS, MINUTE_MS } from '#src/lib/duration.ts';
 import { defineOperation, ForbiddenError } from '#src/operations/operation.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';

@@ -3,8 +3,6 @@ import { crc32 } from 'node:zlib';
 
 /** Marks the token as ours, for people and for scanners that look for leaked secrets. */
 const PREFIX = 'gct_';
-/** Random bytes of a token. */
-export const API_TOKEN_BYTES = 32;
 const CHECKSUM_BYTES = 4;
 /** The prefix, 32 random bytes and 4 bytes of checksum, the latter two in base64url. */
 const TOKEN = /gct_[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}/;
@@ -16,9 +14,9 @@ const checksumOf = (body: string): string => {
   return bytes.toString('base64url');
 };
 
-/** Writes an API token. Its CRC-32 detects typing errors. @param random `API_TOKEN_BYTES` bytes */
-export const formatApiToken = (random: Buffer): string => {
-  const body = PREFIX + random.toString('base64url');
+/** Writes an API token. Its CRC-32 detects typing errors. @param secret 32 random bytes in base64url */
+export const formatApiToken = (secret: string): string => {
+  const body = PREFIX + secret;
   return body + checksumOf(body);
 };
 

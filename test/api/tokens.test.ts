@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findPresentedToken, listTokenPage, revokeToken } from '#db/queries/tokens.ts';
 import { tokenRefused } from '#src/api/refusals.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';
 import { type Answer, DETAIL, LIST, post, startApi, type TestApi, useTestApi } from '#test/support/api.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';

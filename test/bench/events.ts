@@ -14,7 +14,7 @@ import { findApplicationGame } from '#db/queries/timeline.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { buildApi } from '#src/api/app.ts';
 import { REFRESH_PATH } from '#src/contract/events.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { deliverEvent } from '#src/ingest/specs.ts';
 import { addUrgentJobs } from '#src/ingest/urgent-jobs.ts';
 import type { Foundation } from '#src/processes/foundation.ts';

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { runCli } from '#test/support/cli.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';

@@ -26,7 +26,7 @@ import { insertVerdict } from '#db/queries/verdicts.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import type { KycRecord } from '#src/contract/application.ts';
 import { placeEvents } from '#src/events/place-events.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { openFingerprintKey } from '#src/kyc/fingerprints.ts';
 import { storeKycRecord } from '#src/kyc/store-record.ts';
 import { createReopenGames } from '#src/operations/reopen-games.ts';

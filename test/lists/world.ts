@@ -6,7 +6,7 @@ import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { insertToken, recordTokenUse } from '#db/queries/tokens.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { approve } from '#src/operations/requests.ts';
 import { subscribe } from '#src/operations/subscriptions.ts';
 import { hashApiToken } from '#src/rules/api-token.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import { hashApiToken, isApiToken, proveApiToken } from '#src/rules/api-token.ts';
 
 /** A text followed by its checksum: 4 bytes of CRC-32, big-endian, in base64url. */

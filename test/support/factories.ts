@@ -17,7 +17,7 @@ import {
   EXAMPLE_DETAIL,
 } from '#src/contract/application.ts';
 import type { Role } from '#src/contract/roles.ts';
-import { createApiToken } from '#src/identity/create-api-token.ts';
+import { createApiToken } from '#src/identity/secrets.ts';
 import type { FetchedDetail } from '#src/ingest/fetch-details.ts';
 import { openRun } from '#src/ingest/steps.ts';
 import { identityRule } from '#src/rules/address-identity.ts';
