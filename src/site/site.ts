@@ -54,6 +54,13 @@ export const isPolling = (request: FastifyRequest): boolean =>
   (request.url.startsWith('/queues/api/') ||
     (request.headers['hx-request'] === 'true' && request.headers['hx-boosted'] !== 'true'));
 
+/** Some proxies append the port of their client, which would give each connection limits of its own. */
+const dropForwardedPorts = async ({ raw: { headers } }: FastifyRequest): Promise<void> => {
+  const addresses = headers['x-forwarded-for'];
+  if (typeof addresses === 'string')
+    headers['x-forwarded-for'] = addresses.replace(/(\d+(?:\.\d+){3}):\d+|\[([^\],]+)\](?::\d+)?/g, '$1$2');
+};
+
 /** Builds a site without its pages: it serves its own files and the sign-in. */
 export const createSite = async (options: SiteOptions, frame: SiteFrame): Promise<FastifyInstance> => {
   const { sql, logger, trustedProxies } = options;
@@ -67,6 +74,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
       sendError(reply, statusCode, 'Not found', NO_PAGE);
     },
   });
+  if (trustedProxies.length > 0) app.addHook('onRequest', dropForwardedPorts);
   const warn = createLimitedLog();
   await app.register(fastifyCookie);
   app.decorateRequest('operator', null);

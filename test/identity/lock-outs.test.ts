@@ -105,6 +105,14 @@ test('an address that goes on guessing waits longer each time, and begins anew a
   expect((await signIn(PASSWORD, '192.0.2.1')).status).toBe(303);
 });
 
+test('a proxy that appends the port of its client too counts the client, and not each connection', async () => {
+  for (const address of ['192.0.2.8', '[2001:db8::8]']) {
+    for (let port = 1_024; port < 1_034; port += 1)
+      expect((await signIn('wrong', `${address}:${port}`)).status).toBe(401);
+    expect((await signIn('wrong', `${address}:2000`)).status).toBe(429);
+  }
+});
+
 test('a page of another site begins no sign-ins at the provider, which would use up those of the address', async () => {
   const headers = { 'x-forwarded-for': '192.0.2.7', 'sec-fetch-site': 'cross-site' };
   const begin = (dest: string) =>
