@@ -46,24 +46,17 @@ const parseJson = (contentType: string | undefined, bytes: Uint8Array): unknown 
   }
 };
 
-/**
- * Most wrong fields that an error names, most unknown fields of one object, and most characters of a name, because the
- * caller chooses the names.
- */
-const NAMED = { issues: 20, fields: 5, characters: 100 };
+/** Most wrong fields that an error names, and most characters of a name, because the caller chooses the names. */
+const NAMED = { issues: 20, characters: 100 };
 
-const explainIssue = (issue: z.core.$ZodIssue): string[] => {
-  const { code, path, message } = issue;
-  if (code === 'unrecognized_keys')
-    return issue.keys
-      .slice(0, NAMED.fields)
-      .map((key) => `${[...path, key.slice(0, NAMED.characters)].join('.')} ${message}`);
+const explainIssue = ({ code, path, message }: z.core.$ZodIssue): string => {
   if (path.length > 0) {
     const field = path.map((part) => String(part).slice(0, NAMED.characters)).join('.');
     // A message that is a sentence of its own follows a colon.
-    return [`${field}${/^[A-Z]/.test(message) ? ':' : ''} ${message}`];
+    return `${field}${/^[A-Z]/.test(message) ? ':' : ''} ${message}`;
   }
-  return [code === 'invalid_type' ? 'The body must be a JSON object' : message];
+  if (code === 'unrecognized_keys') return `The body ${message}`;
+  return code === 'invalid_type' ? 'The body must be a JSON object' : message;
 };
 
 /** Checks a body. @throws ApiError invalidJson if there is none, invalidField that names each wrong field */
@@ -73,7 +66,7 @@ export const checkBody = <Schema extends z.ZodType>(schema: Schema, body: unknow
   const result = schema.safeParse(body, ISSUE_WORDS);
   if (result.success) return result.data;
   const issues = result.error.issues.slice(0, NAMED.issues);
-  throw new ApiError('invalidField', issues.flatMap(explainIssue).join('; '));
+  throw new ApiError('invalidField', issues.map(explainIssue).join('; '));
 };
 
 const validate: FastifySchemaCompiler<z.ZodType> =

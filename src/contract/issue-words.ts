@@ -24,6 +24,17 @@ const UNITS: Record<string, string> = {
   map: ' entries',
 };
 
+/** Most unknown fields that a message names, and most characters of a name, because the caller chooses the names. */
+const NAMED = { fields: 5, characters: 100 };
+
+/** @param fields those that there are; absent: any */
+const describeUnknown = (keys: readonly string[], fields: readonly string[] | undefined): string => {
+  const names = keys.slice(0, NAMED.fields).map((key) => key.slice(0, NAMED.characters));
+  const more = keys.length > names.length ? ` and ${keys.length - names.length} more` : '';
+  const known = fields === undefined ? '' : ` (fields: ${fields.join(', ')})`;
+  return `has no field ${names.join(', ')}${more}${known}`;
+};
+
 const wordsOf = (issue: z.core.$ZodRawIssue): string | undefined => {
   if (issue.input === undefined) return 'is missing';
   switch (issue.code) {
@@ -40,9 +51,10 @@ const wordsOf = (issue: z.core.$ZodRawIssue): string | undefined => {
         ? `does not match ${issue.pattern ?? issue.format}`
         : `must be ${FORMATS[issue.format]}`;
     case 'unrecognized_keys':
-      return issue.inst instanceof z.ZodObject
-        ? `is no field (fields: ${Object.keys(issue.inst.shape).join(', ')})`
-        : 'is no field';
+      return describeUnknown(
+        issue.keys,
+        issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : undefined,
+      );
     default:
       return undefined;
   }
@@ -50,6 +62,6 @@ const wordsOf = (issue: z.core.$ZodRawIssue): string | undefined => {
 
 /**
  * Messages for `safeParse`, for rules of a schema that have no message of their own. The caller puts the name of the field
- * before them. They never contain the value.
+ * before them. They never contain the value, but for the names of unknown fields.
  */
 export const ISSUE_WORDS: z.core.ParseContext<z.core.$ZodIssue> = { error: wordsOf };

@@ -11,7 +11,7 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
   [
     'a field that is none',
     FILE.replace('every:', 'evry:'),
-    'line 8: applications.acme.evry is no field (fields: name, ',
+    'line 8: applications.acme has no field evry (fields: name, ',
   ],
   ['a wrong value', FILE.replace('30m', '30 parsecs'), 'line 8: applications.acme.every must be a duration'],
   ['no name', FILE.replace('    name: mizu Games\n', ''), 'line 9: applications.mizu.name '],

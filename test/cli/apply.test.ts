@@ -71,7 +71,7 @@ test('reads stdin, as in a container, and names it where a line is wrong', async
   });
   expect(await fromStdin(piped.replace('name:', 'nom:'))).toMatchObject({
     exit: 2,
-    stderr: expect.stringContaining('stdin, line 3: applications.piped.nom is no field (fields: name, '),
+    stderr: expect.stringContaining('stdin, line 3: applications.piped has no field nom (fields: name, '),
   });
 });
 

@@ -20,6 +20,12 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
   const served = useTestConsole(database);
+  const signInDeveloper = async (page: Page, token: string) => {
+    await page.goto(`${served.url}/portal/sign-in`);
+    await page.getByLabel('API token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  };
 
   beforeAll(async () => {
     const { sql } = database;
@@ -71,16 +77,20 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
       '/failures',
       '/applications/northwind',
     ];
+    const context = await browser.newContext({ viewport: { width, height: 1_200 } });
+    await signInPage(await context.newPage(), served.url, 'ada');
     for (const path of [...paths, ...others, `/games/${appealed}`]) {
-      const context = await browser.newContext({ viewport: { width, height: 1_200 } });
       const open = async (each: Page) => {
-        await signInPage(each, served.url, 'ada', path);
+        await each.goto(served.url + path);
+        await each.getByRole('navigation', { name: 'Main' }).waitFor();
         if (path === '/review') await each.getByTitle('similar name elsewhere').first().waitFor();
       };
-      const shifts = await listShiftsOfTime(await context.newPage(), open);
+      const page = await context.newPage();
+      const shifts = await listShiftsOfTime(page, open);
       moved.push(...shifts.map((shift) => `${path}: ${shift}`));
-      await context.close();
+      await page.close();
     }
+    await context.close();
     expect(moved).toEqual([]);
   });
 
@@ -91,10 +101,7 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
     await upsertGames(sql, 'old', [fetchedGame({ game_id: 'kite' }, new Date(`${date}T12:00:00Z`))]);
     const { token } = await addToken(sql, 'old');
     const page = await browser.newPage({ timezoneId: 'Asia/Tokyo' });
-    await page.goto(`${served.url}/portal/sign-in`);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation', { name: 'Main' }).waitFor();
+    await signInDeveloper(page, token);
     await page.goto(`${served.url}/portal/game?id=kite`);
     // Its title has the local time when the script has refreshed it.
     const fetched = page.locator('.facts time[data-utc]');
@@ -117,19 +124,15 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
     await sql`update event_deliveries set attempts = 1, last_status = 500, next_attempt_at = now() + interval '59 hours'`;
     await sql`update applications set failing_since = now() - interval '5 hours' where application_id = ${id}`;
     const { token } = await addToken(sql, id);
+    const context = await browser.newContext({ viewport: { width, height: 1_200 } });
+    await signInDeveloper(await context.newPage(), token);
+    // The button of an id comes after the first frame.
+    await context.route('**/copy-text.js', (route) => sleep(500).then(() => route.continue()));
     for (const path of ['/portal', '/portal/game?id=boat', '/portal/events']) {
-      const context = await browser.newContext({ viewport: { width, height: 1_200 } });
-      // The button of an id comes after the first frame.
-      await context.route('**/copy-text.js', (route) => sleep(500).then(() => route.continue()));
-      const open = async (each: Page) => {
-        await each.goto(`${served.url}/portal/sign-in`);
-        await each.getByLabel('API token').fill(token);
-        await each.getByRole('button', { name: 'Sign in' }).click();
-        await each.getByRole('navigation', { name: 'Main' }).waitFor();
-        await each.goto(served.url + path);
-      };
-      expect(await listShiftsOfTime(await context.newPage(), open), path).toEqual([]);
-      await context.close();
+      const page = await context.newPage();
+      expect(await listShiftsOfTime(page, (each) => each.goto(served.url + path)), path).toEqual([]);
+      await page.close();
     }
+    await context.close();
   });
 });

@@ -17,7 +17,11 @@ test.each([
   ['run.accept_withdrawals', `{"game_ids":[${times(90_000, '1')}]}`, 'game_ids must be at most 10000'],
   ['approval.request', `{"kind":"withdrawals","game_ids":[${times(90_000, '1')}]}`, 'must be at most 10000'],
   ['game.overturn', `{"seen_pictures":{${keys(49_000)}}}`, 'seen_pictures must be a SHA-256'],
-  ['game.list', `{"filter":{${keys(49_000)}}}`, 'filter.k4 is no field'],
+  [
+    'game.list',
+    `{"filter":{${keys(49_000)}}}`,
+    'filter has no field k0, k1, k2, k3, k4 and 48995 more (fields: ',
+  ],
   ['game.pass', `{"games":[${times(1_000, '{}')}]}`, 'games.9.game_id'],
 ])('a body of %s with far too many values is refused in a few words', async (name, body, words) => {
   const { token } = await api.addToken('vera', 'viewer');

@@ -120,16 +120,17 @@ const countReads = (work: (tx: Queryable) => Promise<unknown>): Promise<number> 
     return (await read()) - before;
   });
 
-const BACKLOG = 10_000;
+const BACKLOG = 3_000;
+const EVERY_MS = 60_000;
 const FIRST_PAGE = { sort: 'due', descending: false, limit: 3 } as const;
 
-/** Inserts a game of the application `slow` every 20 s, and three of `first`: at the beginning, in the middle, at the end. */
+/** Inserts a game of the application `slow` every minute, and three of `first`: at the beginning, in the middle, at the end. */
 const insertBacklog = async (): Promise<void> => {
   await insertGames(
     'slow',
-    Array.from({ length: BACKLOG }, (_, n) => START + n * 20_000),
+    Array.from({ length: BACKLOG }, (_, n) => START + n * EVERY_MS),
   );
-  await insertGames('first', [START + 1, START + 5_000 * 20_000, START + BACKLOG * 20_000]);
+  await insertGames('first', [START + 1, START + (BACKLOG / 2) * EVERY_MS, START + BACKLOG * EVERY_MS]);
 };
 
 it('steps over a backlog of low priority by the counters, not game by game', async () => {
@@ -141,7 +142,7 @@ it('steps over a backlog of low priority by the counters, not game by game', asy
   await sql`analyze games`;
   const { rows } = await listLanePage(sql, { lane: 'new' }, FIRST_PAGE);
   expect(rows.map(({ application_id }) => application_id)).toEqual(['first', 'first', 'first']);
-  expect(await countReads((tx) => listLanePage(tx, { lane: 'new' }, FIRST_PAGE))).toBeLessThan(5_000);
+  expect(await countReads((tx) => listLanePage(tx, { lane: 'new' }, FIRST_PAGE))).toBeLessThan(BACKLOG / 2);
   await sql`delete from games`;
 });
 

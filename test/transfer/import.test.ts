@@ -186,7 +186,7 @@ it.for(['-', '/dev/stdin'])(
 it('an import that is killed continues when it runs again; stored games stay as they are', async () => {
   await addApplication(fleet.sql, 'killed');
   await upsertGames(fleet.sql, 'killed', [fetchedGame({ game_id: 'g-7' })]);
-  const COUNT = 30_000;
+  const COUNT = 12_000;
   const lines = Array.from({ length: COUNT }, (_, n) => ({
     application_game_id: `g-${n}`,
     ...CONTENT,

@@ -115,15 +115,15 @@ const parseFile = (
     }
     return 1;
   };
-  const wrong = parsed.error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ fields: [...issue.path, key], what: issue.message }))
-      : [{ fields: issue.path, what: issue.message }],
-  );
+  const wrong = parsed.error.issues.map((issue) => {
+    const { path: fields, message: what } = issue;
+    const [unknown] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+    return { fields, what, at: unknown === undefined ? fields : [...fields, unknown] };
+  });
   // The line of a field is searched for from the start of its part.
   const problems = wrong
     .slice(0, PROBLEMS_SHOWN)
-    .map(({ fields, what }) => `${path}, line ${lineOf(fields)}: ${fields.map(String).join('.')} ${what}`);
+    .map(({ fields, what, at }) => `${path}, line ${lineOf(at)}: ${fields.map(String).join('.')} ${what}`);
   const more = wrong.length > problems.length ? [`and ${wrong.length - problems.length} more`] : [];
   throw new UsageError([...problems, ...more, 'Nothing was changed.'].join('\n'));
 };
