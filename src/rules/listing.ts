@@ -95,14 +95,11 @@ export type PageFacts = {
  * - The page cap ends it in any case.
  */
 export const listingEnd = (page: PageFacts): ListingEnd | null => {
-  if (page.rows === 0) {
-    const isEnd = page.rowsBefore >= page.total || page.previous?.rows === 0;
-    if (isEnd) return 'complete';
-  } else {
-    if (page.newlyNamed === 0 && (page.named > 0 || page.previous?.newlyNamed === 0))
-      return page.rowsBefore === page.total ? 'complete' : 'repeated';
-    const isShort = page.rows < Math.min(page.pageSize, page.largestPageBefore);
-    if (isShort && page.rowsBefore + page.rows === page.total) return 'complete';
-  }
+  const { rows, rowsBefore, total, previous } = page;
+  if (rows === 0 && (rowsBefore >= total || previous?.rows === 0)) return 'complete';
+  const namesNothingNew = page.newlyNamed === 0 && (page.named > 0 || previous?.newlyNamed === 0);
+  if (rows > 0 && namesNothingNew) return rowsBefore === total ? 'complete' : 'repeated';
+  const isShort = rows < Math.min(page.pageSize, page.largestPageBefore);
+  if (isShort && rowsBefore + rows === total) return 'complete';
   return page.page_num >= page.pageCap ? 'page_cap' : null;
 };
