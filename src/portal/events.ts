@@ -10,7 +10,7 @@ import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import { banner } from '#src/portal/answer.ts';
 import { linkTo } from '#src/portal/links.ts';
-import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import { addressForms, changeAddress, secretSection, testButton } from '#src/site/event-address.ts';
 import {
@@ -30,8 +30,6 @@ const PAGE = 50;
 /** Most requests of an application within the window of attempts, because each is an entry of the audit log, which is never deleted. */
 const AGAIN_MAX = 20;
 const HERE = '/portal/events';
-const signedIn = { config: { right: 'application' } } as const;
-
 const NO_EVENT = 'No event yet.';
 const EVENTS_COME = html`An event appears here when the status of a game changes, or a reviewer writes to you.`;
 const ADDRESS = '/portal/events/address';
@@ -96,7 +94,7 @@ const addressSection = (webhook: EventWebhook | undefined, isFailing: boolean): 
 /** Adds `/portal/events`. */
 export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
-  portal.get(HERE, signedIn, async (request, reply) => {
+  portal.get(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const webhook = await findEventWebhook(sql, application_id);
     const events = await showList(sourcesOf(options), deliveryList, {
@@ -134,7 +132,7 @@ ${isWhole ? null : events.filters}${shown}`,
     if (waitSeconds > 0) throw new CatalogueError(tooMany('requests', waitSeconds));
   };
 
-  portal.post(ADDRESS, signedIn, async (request, reply) => {
+  portal.post(ADDRESS, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     return redirectOnRefusal(reply, HERE, async () => {
       await countRequest(application_id);
@@ -150,7 +148,7 @@ ${isWhole ? null : events.filters}${shown}`,
     });
   });
 
-  portal.post(HERE, signedIn, async (request, reply) => {
+  portal.post(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { since, event_id } = form.parse(request.body);
     return redirectAfter(reply, HERE, async () => {

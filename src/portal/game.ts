@@ -19,7 +19,7 @@ import { appealBadge } from '#src/portal/appeals.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
-import { callerOfHolder, findForm, holderOf, sendPortal } from '#src/portal/session.ts';
+import { callerOfHolder, findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { portalThread } from '#src/portal/thread.ts';
 import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
@@ -135,7 +135,7 @@ const requestPull = async (sql: Database, caller: Caller, id: string | undefined
 /** Adds `/portal/game`. */
 export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
-  portal.get('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
+  portal.get('/portal/game', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { id } = gameQuery.parse(request.query);
     if (id === undefined) return reply.redirect('/portal/games', 303);
@@ -189,7 +189,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     });
   });
 
-  portal.post('/portal/game', { config: { right: 'application' } }, async (request, reply) => {
+  portal.post('/portal/game', SIGNED_IN, async (request, reply) => {
     const { id } = z.object({ id: identifier.optional() }).parse(request.body);
     const { tone, text } = await requestPull(sql, callerOfHolder(request), id);
     return redirectWith(reply, id === undefined ? '/portal/runs' : gameUrl(id), text, tone);

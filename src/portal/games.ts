@@ -18,7 +18,7 @@ import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
 import { describeNextRead, describeUnread, pausedBanner } from '#src/portal/schedule.ts';
-import { findForm, holderOf, sendPortal } from '#src/portal/session.ts';
+import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -159,7 +159,7 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
 export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   const sources = sourcesOf(options);
-  portal.get('/portal/games', { config: { right: 'application' } }, async (request, reply) => {
+  portal.get('/portal/games', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status, q } = tabQuery.parse(request.query);
     const [application, counts, withdrawn] = await Promise.all([

@@ -31,7 +31,7 @@ import {
   pauseWay,
   whyCell,
 } from '#src/portal/schedule.ts';
-import { holderOf, sendPortal } from '#src/portal/session.ts';
+import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
@@ -50,8 +50,6 @@ import {
 } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
-
-const signedIn = { config: { right: 'application' } } as const;
 
 /** @param note below the number */
 const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: string): SafeHtml => {
@@ -120,7 +118,7 @@ const stateSection = (
 export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
   const sources = sourcesOf(options);
-  portal.get('/portal', signedIn, async (request, reply) => {
+  portal.get('/portal', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [application, games, withdrawn, rejections, groups, runs, [check], webhook, median_ms] =
       await Promise.all([

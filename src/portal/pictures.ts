@@ -19,7 +19,7 @@ import {
 import { identifier } from '#src/contract/text.ts';
 import { firstLetter } from '#src/lib/printable.ts';
 import type { PictureCount } from '#src/portal/answer.ts';
-import { holderOf } from '#src/portal/session.ts';
+import { holderOf, SIGNED_IN } from '#src/portal/session.ts';
 import { sendError } from '#src/site/answers.ts';
 import { ago, badge, html, link, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -132,7 +132,7 @@ to players.</p></div>`,
 
 /** Adds `/portal/picture`. */
 export const addPortalPictures = (portal: FastifyInstance, { sql }: ConsoleOptions): void => {
-  portal.get('/portal/picture', { config: { right: 'application' } }, async (request, reply) => {
+  portal.get('/portal/picture', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { data } = query.safeParse(request.query);
     const game = data && (await findApplicationGame(sql, application_id, data.id));

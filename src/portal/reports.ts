@@ -16,7 +16,7 @@ import { banner, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.t
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
 import { describeNextRead, describeUnread, nextRunAt, pauseWay, whyCell } from '#src/portal/schedule.ts';
-import { callerOfHolder, holderOf, sendPortal } from '#src/portal/session.ts';
+import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { redirectWith } from '#src/site/answers.ts';
@@ -35,8 +35,6 @@ const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
 /** Of the games that failed for one cause. */
 const GAMES_NAMED = 3;
-const signedIn = { config: { right: 'application' } } as const;
-
 // biome-ignore format: one line
 const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'unchanged', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
 /** Columns that say something only if one of their numbers is not 0. */
@@ -102,7 +100,7 @@ const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
 /** Adds `/portal/runs` and `/portal/checks`. */
 export const addPortalReports = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const sources = sourcesOf(options);
-  portal.get('/portal/runs', signedIn, async (request, reply) => {
+  portal.get('/portal/runs', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [application, failures, [last], runs] = await Promise.all([
       findApplication(options.sql, application_id),
@@ -179,7 +177,7 @@ ${next && html`<br>Next run ${due(next)}`}`,
     });
   });
 
-  portal.get('/portal/checks', signedIn, async (request, reply) => {
+  portal.get('/portal/checks', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [[check], application] = await Promise.all([
       readFirst(checkList, sources, { application_id }, 1),
@@ -202,7 +200,7 @@ ${next && html`<br>Next run ${due(next)}`}`,
     });
   });
 
-  portal.post('/portal/checks', signedIn, async (request, reply) => {
+  portal.post('/portal/checks', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const caller = callerOfHolder(request);
     const { opened } = await operate(requestCheck, { application_id }, caller, platformOf(options));

@@ -36,6 +36,9 @@ declare module 'fastify' {
   }
 }
 
+/** The options of a route for developers. */
+export const SIGNED_IN = { config: { right: 'application' } } as const;
+
 const COOKIE = 'catalogue_portal';
 const form = z.object({ token: z.string().max(1_024) });
 
@@ -165,7 +168,7 @@ export const addPortalSession = (portal: FastifyInstance, { sql, contact }: Cons
     return setCookie(reply, COOKIE, result.session, { maxAge }).redirect('/portal', 303);
   });
 
-  portal.get('/portal/*', { config: { right: 'application' } }, async (_request, reply) =>
+  portal.get('/portal/*', SIGNED_IN, async (_request, reply) =>
     sendPortal(reply.code(404), {
       title: 'Not found',
       at: '',
@@ -180,7 +183,7 @@ export const addPortalSession = (portal: FastifyInstance, { sql, contact }: Cons
     }),
   );
 
-  portal.post('/portal/sign-out', { config: { right: 'application' } }, async (request, reply) => {
+  portal.post('/portal/sign-out', SIGNED_IN, async (request, reply) => {
     const session = readCookie(request, COOKIE);
     if (session !== undefined) await signOutOfPortal(sql, session);
     return clearCookie(reply, COOKIE).redirect('/portal/sign-in', 303);
