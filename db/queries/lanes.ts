@@ -33,14 +33,26 @@ type LanePage = ListPage<(typeof LANE_SORTS)[number]>;
 /** Names that one page compares with a text. A rare text then takes several pages. */
 export const LANE_NAMES_COMPARED = 4_000;
 
-/** `last_…`: where the scan ended, if it ended before the lane did. */
-type ScannedGame = LaneGame & { last_id: string | null; last_due: Date | null };
+/** `last_…`: where the scan ended, if it ended before the lane did. Without a game if the scan found none. */
+type ScannedGame = (LaneGame | { game_id: null }) & { last_id: string | null; last_due: Date | null };
 
 /** The place of a game in the order of its lane. */
 export const placeInLane = ({
   game_id,
   due,
 }: Pick<LaneGame, 'game_id' | 'due'>): readonly [value: string, id: string] => [due.toISOString(), game_id];
+
+/** The games of a page of `limit`, and the place after which the next one begins. */
+const toPage = (scanned: readonly ScannedGame[], limit: number): Pick<Listed<LaneGame>, 'rows' | 'next'> => {
+  const found = scanned.flatMap(({ last_id: _id, last_due: _due, ...game }) =>
+    game.game_id === null ? [] : [game],
+  );
+  const rows = found.slice(0, limit);
+  const [end] = scanned;
+  const cut = end?.last_id && end.last_due ? { game_id: end.last_id, due: end.last_due } : undefined;
+  const last = found.length > limit ? rows.at(-1) : cut;
+  return { rows, next: last && placeInLane(last) };
+};
 
 /** An application whose games are due after another time than those of most, or are in no lane because it is held. */
 type Stream = { application_id: string; target_ms: number; is_held: boolean };
@@ -160,11 +172,10 @@ export const listLanePage = async (
     application_id === undefined
       ? sql`union all (select '', o.* from (${ofOthers(excluded, fromOthers)}) o)`
       : sql``;
-  const names = lane === 'new' ? sql`` : sql`join games g using (game_id)`;
-  const named =
-    search === undefined
-      ? sql``
-      : sql`${names} where ${contains(sql, search, [lane === 'new' ? 's.game_name' : 'g.game_name'])}`;
+  // The changed lane has no names.
+  const hasNames = lane === 'new';
+  const names = search === undefined || hasNames ? sql`` : sql`join games g using (game_id)`;
+  const beyond = descending ? sql`<` : sql`>`;
   const read = await sql<ScannedGame[]>`
     with streams as (${streams}), heads as (
       select s.application_id, s.target_ms, head.due, head.game_id
@@ -185,8 +196,10 @@ export const listLanePage = async (
         select due, game_id from numbered where n = case stream when '' then ${fromOthers} else ${fromOne} end
       ) as ends order by due ${direction}, game_id ${direction} limit 1
     ), found as (
-      select s.* from numbered s ${named} ${search === undefined ? sql`where` : sql`and`} not exists (
-        select from ending where (s.due, s.game_id) ${descending ? sql`<` : sql`>`} (ending.due, ending.game_id))
+      select s.* from numbered s ${names} ${where(sql, [
+        search !== undefined && contains(sql, search, [hasNames ? 's.game_name' : 'g.game_name']),
+        sql`not exists (select from ending where (s.due, s.game_id) ${beyond} (ending.due, ending.game_id))`,
+      ])}
       order by s.due ${direction}, s.game_id ${direction} limit ${most}
     )
     select g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.revision,
@@ -199,16 +212,6 @@ export const listLanePage = async (
         on true
     ) on true
     order by found.due ${direction}, g.game_id ${direction}`;
-  const found = read
-    .filter((row) => row.game_id !== null)
-    .map(({ last_id: _id, last_due: _due, ...game }): LaneGame => game);
-  const rows = found.slice(0, limit);
-  const [end] = read;
-  const cut = end?.last_id && end.last_due ? { game_id: end.last_id, due: end.last_due } : undefined;
-  const last = found.length > limit ? rows.at(-1) : cut;
-  return {
-    rows,
-    total: uncounted || search !== undefined ? null : (await countLanes(sql, application_id))[lane],
-    next: last && placeInLane(last),
-  };
+  const total = uncounted || search !== undefined ? null : (await countLanes(sql, application_id))[lane];
+  return { ...toPage(read, limit), total };
 };
