@@ -6,7 +6,6 @@ import { listDueSubscriptions } from '#db/queries/subscriptions.ts';
 import { placeEvents } from '#src/events/place-events.ts';
 import { addRefreshes } from '#src/ingest/refresh.ts';
 import { deliverEvent, queryCpKyc } from '#src/ingest/specs.ts';
-import type { JobSpec } from '#src/queue/job.ts';
 import type { Producer } from '#src/queue/producer.ts';
 
 /** Applications of one kind that one call serves; the next calls serve the others. */
@@ -33,16 +32,16 @@ export const addUrgentJobs = (
     const due = await listDueApplications(sql, batch);
     const subscriptions = await listDueSubscriptions(sql, batch);
     const requested = await listRequestedKyc(sql, batch, after);
-    const addOnce =
-      <Payload>(spec: JobSpec<Payload | { application_id: string }>) =>
-      (application_id: string) =>
-        producer.add(spec, { application_id }, { once: application_id });
     await Promise.all([
-      ...due.map(addOnce(deliverEvent)),
+      ...due.map((application_id) =>
+        producer.add(deliverEvent, { application_id }, { once: application_id }),
+      ),
       ...subscriptions.map((subscription_id) =>
         producer.add(deliverEvent, { subscription_id }, { once: subscription_id }),
       ),
-      ...requested.map(({ application_id }) => addOnce(queryCpKyc)(application_id)),
+      ...requested.map(({ application_id }) =>
+        producer.add(queryCpKyc, { application_id }, { once: application_id }),
+      ),
       addRefreshes({ sql, producer }, batch),
     ]);
     return requested.length === batch ? requested.at(-1) : undefined;
