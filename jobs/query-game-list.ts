@@ -14,6 +14,7 @@ import { replaceRun } from '#src/ingest/recover-runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
 import {
   CONTINUE_MS,
+  enqueueDetails,
   enqueueNextPage,
   enqueueNextStep,
   hasOpenGames,
@@ -65,7 +66,7 @@ export const queryGameListJob = defineJob(
       // Under a new fence, because the ended job keeps its id.
       const raised = await raiseFence(sql, run);
       if (raised === undefined) return STALE_FENCE;
-      await enqueueNextStep(producer, raised, true, details_again + 1);
+      await enqueueDetails(producer, raised, details_again + 1);
       return { skipped: 'details enqueued again' };
     }
     return run.listing_end === null ? listPages(context, step) : finish(context, run, previous);
@@ -212,7 +213,7 @@ const finish = async (context: JobContext, run: RunRow, previous?: StoredPage): 
 const afterEnd = async (context: JobContext, run: RunRow, ended: RunRow | undefined): Promise<JobResult> => {
   if (ended === undefined) return resume(context, run);
   if (ended.finished_at === null) {
-    await enqueueNextStep(context.deps.producer, ended, true);
+    await enqueueDetails(context.deps.producer, ended);
     return { verifies: 'unlisted games' };
   }
   const { outcome, listed, inserted, updated, withdrawn } = ended;

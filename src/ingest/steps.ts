@@ -43,23 +43,25 @@ export const enqueueNextPage = async (
   await producer.add(queryGameList, { ...run, page_num }, { id: stepId(run, page_num), ...placement });
 };
 
-/**
- * Adds the run's next step: its next page, after the details of the page before if any are wanted. Adding a
- * step twice adds it once.
- */
-export const enqueueNextStep = async (
+/** Adds a job for the details of the page before, and one for the run's next page after it. Adding them twice adds them once. */
+export const enqueueDetails = async (
   producer: Producer,
   run: Position,
-  detailsWanted: boolean,
   details_again?: number,
 ): Promise<void> => {
-  if (!detailsWanted) return enqueueNextPage(producer, run);
   const [page_num, earlier] = [run.next_page, run.next_page - 1];
   await producer.addAfter(
     { job: queryGameList, payload: { ...run, page_num, details_again }, id: stepId(run, page_num) },
     { job: queryGameDetail, payload: { ...run, page_num: earlier }, id: stepId(run, earlier) },
   );
 };
+
+/** Adds the run's next step. */
+export const enqueueNextStep = (
+  producer: Producer,
+  run: Position,
+  areDetailsWanted: boolean,
+): Promise<void> => (areDetailsWanted ? enqueueDetails(producer, run) : enqueueNextPage(producer, run));
 
 /**
  * Opens a run, unless one of its application is open.
@@ -87,7 +89,7 @@ export const startUndelayedRun = async (
   options: Omit<NewRun, 'run_id'>,
 ): Promise<RunRow | undefined> => {
   const run = await insertRun(sql, { run_id: randomUUIDv7(), ...options }, 'undelayed');
-  if (run !== undefined) await enqueueNextStep(producer, run, false);
+  if (run !== undefined) await enqueueNextPage(producer, run);
   return run;
 };
 
@@ -100,6 +102,6 @@ export const startRun = async (
   options: Omit<NewRun, 'run_id'>,
 ): Promise<{ run: RunRow; opened: boolean }> => {
   const result = await openRun(sql, { run_id: randomUUIDv7(), ...options });
-  if (result.opened) await enqueueNextStep(producer, result.run, false);
+  if (result.opened) await enqueueNextPage(producer, result.run);
   return result;
 };

@@ -10,7 +10,7 @@ import { NotFoundError } from '#src/errors.ts';
 import { closeEarly } from '#src/ingest/finish-run.ts';
 import { runEnded } from '#src/ingest/run-ended.ts';
 import { queryGameDetail, queryGameList } from '#src/ingest/specs.ts';
-import { enqueueNextStep, openRun, stepId } from '#src/ingest/steps.ts';
+import { enqueueNextPage, openRun, stepId } from '#src/ingest/steps.ts';
 import {
   applicationSubject,
   oneApplication,
@@ -29,7 +29,7 @@ type Started = { run: RunRow; opened: boolean };
 
 const enqueue = async <Result extends Started>(result: Result, _: unknown, { producer }: Context) => {
   const { run, opened } = result;
-  if (opened) await enqueueNextStep(await producer(), run, false);
+  if (opened) await enqueueNextPage(await producer(), run);
   return { run, opened };
 };
 

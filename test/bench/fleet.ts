@@ -5,7 +5,7 @@ import type { Database } from '#db/client.ts';
 import { setApplicationStatus } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { queryGameList } from '#src/ingest/specs.ts';
-import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
+import { enqueueNextPage, openRun } from '#src/ingest/steps.ts';
 import { type Foundation, openFoundation } from '#src/processes/foundation.ts';
 import { openKeyRing } from '#src/sealing/key-ring.ts';
 import type { ApplicationsRequest, Calls } from '#test/bench/application-server.ts';
@@ -117,7 +117,7 @@ export const startRun = async (
 ): Promise<string> => {
   const wanted = { run_id: randomUUIDv7(), application_id, trigger: 'manual' } as const;
   const { run } = await openRun(sql, { ...wanted, full: false, accept_withdrawals: false });
-  await enqueueNextStep(producer, run, false);
+  await enqueueNextPage(producer, run);
   return run.run_id;
 };
 

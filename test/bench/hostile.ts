@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
-import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
+import { enqueueNextPage, openRun } from '#src/ingest/steps.ts';
 import type { Producer } from '#src/queue/producer.ts';
 import type { Kind } from '#test/bench/hostile-applications.ts';
 import { type Fleet, keys, openQueue } from '#test/bench/hostile-worker.ts';
@@ -62,7 +62,7 @@ const startRuns = async (sql: Database, producer: Producer, ids: readonly string
   for (const application_id of ids) {
     const run = { run_id: randomUUIDv7(), application_id, trigger: 'manual', full: true } as const;
     const opened = await openRun(sql, { ...run, accept_withdrawals: false });
-    if (opened.opened) await enqueueNextStep(producer, opened.run, false);
+    if (opened.opened) await enqueueNextPage(producer, opened.run);
   }
 };
 

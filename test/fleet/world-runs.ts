@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { pino } from 'pino';
 import type { Database } from '#db/client.ts';
-import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
+import { enqueueNextPage, openRun } from '#src/ingest/steps.ts';
 import { openFoundation } from '#src/processes/foundation.ts';
 import { QUEUE_PREFIX, type WorldQueue } from '#test/fleet/world-queue.ts';
 
@@ -31,7 +31,7 @@ export const addRuns = async (
       full: true,
       accept_withdrawals: false,
     });
-    await enqueueNextStep(foundation.producer, run, false);
+    await enqueueNextPage(foundation.producer, run);
   }
 };
 

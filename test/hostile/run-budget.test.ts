@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
-import { enqueueNextStep } from '#src/ingest/steps.ts';
+import { enqueueNextPage } from '#src/ingest/steps.ts';
 import { STORAGE } from '#src/rules/budgets.ts';
 import { addApplication, anOpenRun } from '#test/support/factories.ts';
 import type { TestFleet } from '#test/support/fleet.ts';
@@ -22,7 +22,7 @@ const row = (game_id: string) => ({ game_id, game_name: 'G', game_icon: '' });
 const endOf = async (fleet: TestFleet, columns: Partial<RunRow>): Promise<RunRow> => {
   const run = await anOpenRun(fleet.sql, 'acme');
   await fleet.sql`update sync_runs set ${fleet.sql(columns)} where run_id = ${run.run_id}`;
-  await enqueueNextStep(fleet.producer, run, false);
+  await enqueueNextPage(fleet.producer, run);
   return fleet.ended(run.run_id);
 };
 

@@ -6,7 +6,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { countFailures } from '#db/queries/failures.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import { jobSpecs, queryCpKyc } from '#src/ingest/specs.ts';
-import { enqueueNextStep, openRun, startRun } from '#src/ingest/steps.ts';
+import { enqueueNextPage, openRun, startRun } from '#src/ingest/steps.ts';
 import { type SampleApplication, startSampleApplication } from '#src/sample-application/start.ts';
 import { aReceiver, aSender, withEvents } from '#test/support/events.ts';
 import { ACCESS_TOKEN, addApplication, webhooksAt } from '#test/support/factories.ts';
@@ -52,7 +52,7 @@ it('without the right key games land, and KYC fails closed with a clear reason',
     accept_withdrawals: false,
   } as const;
   const { run: opened } = await openRun(sql, run);
-  await enqueueNextStep(fleet.producer, opened, false);
+  await enqueueNextPage(fleet.producer, opened);
   const ended = async () =>
     (await sql`select outcome from sync_runs where run_id = ${run.run_id}`)[0]?.outcome;
   while ((await ended()) === null) await delay(20);

@@ -4,7 +4,7 @@ import { openDatabase } from '#db/client.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { recordViewer } from '#db/queries/game-viewers.ts';
 import { findLaterRun } from '#db/queries/vanishing-games.ts';
-import { enqueueNextStep, openRun } from '#src/ingest/steps.ts';
+import { enqueueNextPage, openRun } from '#src/ingest/steps.ts';
 import { applicationList } from '#src/lists/applications.ts';
 import { runList, runWithdrawalList } from '#src/lists/runs.ts';
 import { KIM } from '#test/support/factories.ts';
@@ -92,7 +92,7 @@ it('A run that a process with a fast clock opened is not the latest once another
     full: false,
     accept_withdrawals: false,
   });
-  await enqueueNextStep(fleet.producer, run, false);
+  await enqueueNextPage(fleet.producer, run);
   expect(await fleet.ended(run.run_id)).toMatchObject({ outcome: 'suspect' });
   for (const game of removed) server.games.add(game);
   const later = await fleet.sync('fast-clock');

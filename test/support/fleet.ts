@@ -12,7 +12,7 @@ import { jobs } from '#jobs/index.ts';
 import { readConfig } from '#src/config.ts';
 import type { JobDependencies } from '#src/ingest/dependencies.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
-import { enqueueNextStep } from '#src/ingest/steps.ts';
+import { enqueueNextPage } from '#src/ingest/steps.ts';
 import { createJobDependencies, type JobLimits } from '#src/processes/job-dependencies.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
 import { createProducer, type Producer } from '#src/queue/producer.ts';
@@ -135,7 +135,7 @@ export const startTestFleet = async (kind: BackendKind, limits: JobLimits = {}):
   };
   const startRun: TestFleet['startRun'] = async (application_id, options) => {
     const run = await anOpenRun(sql, application_id, options);
-    await enqueueNextStep(producer, run, false);
+    await enqueueNextPage(producer, run);
     return run;
   };
   const ended = (run_id: string) =>
