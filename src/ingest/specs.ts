@@ -9,6 +9,12 @@ import { schedulerId } from '#src/rules/ticks.ts';
 /** Longer than any id of an application. Without a limit, a forged job in Redis could put megabytes into a log. */
 const application_id = z.string().max(100);
 
+/** A job waits for its application nearly all of its time. Applications that do not answer must leave room for others. */
+const WAITING_JOBS = 100;
+
+/** A later job does what this one left. */
+const NOT_RETRIED = { attempts: 1, backoffMs: 0 } as const;
+
 /** A schedule is due: opens a run, or adds a KYC job. */
 export const tick = defineSpec({
   name: 'tick',
@@ -34,7 +40,7 @@ export const queryGameList = defineSpec({
     details_again: z.int().optional(),
   }),
   // Retried after 2, 4, 8 and 16 s; then the run fails.
-  options: { attempts: 5, backoffMs: 2_000, concurrency: 100 },
+  options: { attempts: 5, backoffMs: 2_000, concurrency: WAITING_JOBS },
   title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
 });
 
@@ -42,9 +48,9 @@ export const queryGameList = defineSpec({
 export const queryGameDetail = defineSpec({
   name: 'query-game-detail',
   payload: page,
-  // Retried after 2, 4 and 8 s; then the next run fetches what failed. A job waits for its application nearly all
-  // of its time, and has up to that application's concurrency of calls in flight.
-  options: { attempts: 4, backoffMs: 2_000, concurrency: 100 },
+  // Retried after 2, 4 and 8 s; then the next run fetches what failed. A job has up to its application's concurrency of
+  // calls in flight.
+  options: { attempts: 4, backoffMs: 2_000, concurrency: WAITING_JOBS },
   title: ({ application_id, page_num }) => `${application_id} page ${page_num}`,
 });
 
@@ -52,8 +58,7 @@ export const queryGameDetail = defineSpec({
 export const queryCpKyc = defineSpec({
   name: 'query-cp-kyc',
   payload: z.object({ application_id }),
-  // A job waits for its application nearly all of its time. Applications that do not answer must leave room for others.
-  options: { attempts: 4, backoffMs: 5_000, concurrency: 100 },
+  options: { attempts: 4, backoffMs: 5_000, concurrency: WAITING_JOBS },
   title: ({ application_id }) => `${application_id} kyc`,
 });
 
@@ -64,9 +69,8 @@ export const PULL_MAX = PAGE_SIZE_MAX;
 export const pullGameDetail = defineSpec({
   name: 'pull-game-detail',
   payload: z.object({ application_id }),
-  // Attempts of a game are counted in the database, because the queue may be lost. A job waits for its application nearly
-  // all of its time. Applications that do not answer must leave room for others.
-  options: { attempts: 3, backoffMs: 2_000, concurrency: 100 },
+  // Attempts of a game are counted in the database, because the queue may be lost.
+  options: { attempts: 3, backoffMs: 2_000, concurrency: WAITING_JOBS },
   title: ({ application_id }) => application_id,
 });
 
@@ -74,9 +78,9 @@ export const pullGameDetail = defineSpec({
 export const deliverEvent = defineSpec({
   name: 'deliver-event',
   payload: z.union([z.object({ application_id }), z.object({ subscription_id: z.uuid() })]),
-  // Attempts and their delays are in the database (src/rules/deliveries.ts), because the queue may be lost. A job waits for
-  // its receiver nearly all of its time. Receivers that do not answer must leave room for others.
-  options: { attempts: 1, backoffMs: 0, concurrency: 200 },
+  // Attempts and their delays are in the database (src/rules/deliveries.ts), because the queue may be lost. Receivers that
+  // do not answer must leave room for others.
+  options: { ...NOT_RETRIED, concurrency: 200 },
   title: (receiver) => Object.values(receiver).join(' '),
 });
 
@@ -84,8 +88,8 @@ export const deliverEvent = defineSpec({
 export const checkApplication = defineSpec({
   name: 'check-application',
   payload: z.object({ check_id: z.uuid() }),
-  // Not retried, because the page says why there is no report, and has a button.
-  options: { attempts: 1, backoffMs: 0, concurrency: 5 },
+  // The page says why there is no report, and has a button.
+  options: { ...NOT_RETRIED, concurrency: 5 },
   title: ({ check_id }) => check_id,
 });
 
@@ -93,8 +97,7 @@ export const checkApplication = defineSpec({
 export const prune = defineSpec({
   name: 'prune',
   payload: z.object({}),
-  // Not retried, because the next one deletes what this one left.
-  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  options: { ...NOT_RETRIED, concurrency: 1 },
   title: () => 'prune',
   scheduler: () => 'prune',
 });
@@ -118,8 +121,7 @@ export const fetchPictures = defineSpec({
 export const recheckPictures = defineSpec({
   name: 'recheck-pictures',
   payload: z.object({}),
-  // Not retried, because the next one does what this one left.
-  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  options: { ...NOT_RETRIED, concurrency: 1 },
   title: () => 'recheck pictures',
 });
 
@@ -127,8 +129,7 @@ export const recheckPictures = defineSpec({
 export const carryOverDecisions = defineSpec({
   name: 'carry-over-decisions',
   payload: z.object({}),
-  // Not retried, because the next one does what this one left.
-  options: { attempts: 1, backoffMs: 0, concurrency: 1 },
+  options: { ...NOT_RETRIED, concurrency: 1 },
   title: () => 'carry over decisions',
 });
 
@@ -139,9 +140,8 @@ export const tidyPictureStore = defineSpec({
     game_ids: z.array(z.uuid()).min(1).max(1_000).optional(),
     application_id: application_id.optional(),
   }),
-  // Not retried, because the check of these pictures, and the next job for the whole store, do what this one left. A job
-  // for the whole store leaves room for others.
-  options: { attempts: 1, backoffMs: 0, concurrency: 2 },
+  // A job for the whole store leaves room for others.
+  options: { ...NOT_RETRIED, concurrency: 2 },
   title: ({ game_ids, application_id: of = 'the whole store' }) =>
     game_ids === undefined ? of : `${game_ids.length} games`,
 });
