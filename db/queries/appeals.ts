@@ -90,7 +90,9 @@ const isWaiting = (sql: Queryable) =>
 
 /** An appeal that waits, with its game. */
 export type AppealItem = OpenAppeal &
-  Pick<GameRow, 'application_game_id' | 'game_name' | 'revision'> & { application_name: string };
+  Pick<GameRow, 'application_game_id' | 'game_name' | 'game_icon' | 'revision'> & {
+    application_name: string;
+  };
 
 export type AppealFilter = {
   application_id?: string | undefined;
@@ -107,7 +109,7 @@ export const listAppealPage = (
   page: ListPage<(typeof APPEAL_SORTS)[number]>,
 ) =>
   readListPage<AppealItem>(sql, page, {
-    columns: sql`${openAppealColumns(sql)}, g.application_game_id, g.game_name, g.revision,
+    columns: sql`${openAppealColumns(sql)}, g.application_game_id, g.game_name, g.game_icon, g.revision,
       a.name as application_name`,
     from: sql`game_appeals p join games g using (game_id) join applications a on a.application_id = g.application_id
       ${rejectionOf(sql)} ${where(sql, [
@@ -143,7 +145,9 @@ export const countAppeals = (sql: Queryable) =>
 /** How the rejections of one reviewer for one reason fared. */
 export type OverturnedRow = {
   reviewer: string;
+  /** Empty without one. */
   reason: string;
+  reason_label: string | null;
   rejections: number;
   appeals: number;
   upheld: number;
@@ -161,7 +165,7 @@ export const listOverturnedPage = (
   page: ListPage<'reviewer'>,
 ) =>
   readListPage<OverturnedRow>(sql, page, {
-    columns: sql`f.*`,
+    columns: sql`f.*, r.label as reason_label`,
     from: sql`(
       select d.decided_by as reviewer, coalesce(d.reason, '') as reason, count(*)::int as rejections,
              count(p.appeal_id)::int as appeals, (count(*) filter (where p.outcome = 'upheld'))::int as upheld,
@@ -174,7 +178,7 @@ export const listOverturnedPage = (
       where d.audit_status = 'rejected' and d.undone_at is null and d.carried_over_from is null
         and d.decided_at >= ${figuresSince(sql, since)}
       group by 1, 2
-    ) as f where true`,
+    ) as f left join reasons r on r.code = f.reason where true`,
     sort_by: sql`f.reviewer`,
     id: sql`f.reason`,
   });

@@ -16,6 +16,7 @@ export type ApplicationItem = Omit<ApplicationRow, 'access_token' | 'access_toke
   games: number;
   /** Its last run, if that is suspect. */
   suspect_run: string | null;
+  suspect_reason: string | null;
 };
 
 export const APPLICATION_SORTS = [
@@ -41,8 +42,8 @@ const SUSPECT_MAX = 5_000;
 /** The applications whose last run is suspect. The query begins with the suspect runs, because they are few. */
 const suspectApplications = (sql: Queryable) => sql`(
   with last_suspect as materialized (
-    select distinct on (application_id) application_id, run_id, run_number from (
-      select application_id, run_id, run_number from sync_runs
+    select distinct on (application_id) application_id, run_id, run_number, reason from (
+      select application_id, run_id, run_number, reason from sync_runs
       where outcome = 'suspect' order by run_number desc limit ${SUSPECT_MAX}
     ) as recent order by application_id, run_number desc
   )
@@ -91,7 +92,7 @@ export const listApplicationPage = (
       exists (select from sync_runs r where r.application_id = a.application_id and r.finished_at is null)
         as has_open_run,
       (select coalesce(sum(games), 0)::int from game_totals(a.application_id)) as games,
-      suspect.run_id as suspect_run`,
+      suspect.run_id as suspect_run, suspect.reason as suspect_reason`,
     from: sql`applications a ${suspects} ${lastRuns} ${conditions}`,
     counted: sql`applications a ${status === 'trouble' ? suspects : sql``} ${outcome === undefined ? sql`` : lastRuns} ${conditions}`,
     sort_by: sorts[page.sort],

@@ -6,6 +6,7 @@ import {
   listApplicationPage,
 } from '#db/queries/application-list.ts';
 import { count, time } from '#src/contract/documents.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
 import { APPLICATION_STATUSES, REVIEW_PRIORITIES, RUN_OUTCOMES } from '#src/contract/words.ts';
 import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { APPLICATION } from '#src/lists/columns.ts';
@@ -14,7 +15,10 @@ import { defineList } from '#src/lists/list.ts';
 
 type Stored = Omit<
   ApplicationItem,
-  `last_${'run_id' | 'outcome' | 'reason' | 'finished_at'}` | 'has_open_run' | 'games' | 'suspect_run'
+  | `last_${'run_id' | 'outcome' | 'reason' | 'finished_at'}`
+  | 'has_open_run'
+  | 'games'
+  | `suspect_${'run' | 'reason'}`
 >;
 
 /** Converts an application to JSON, without its access token. */
@@ -69,11 +73,15 @@ export const conditionOf = ({
 const explainPause = ({ status, pause_reason }: Pick<ApplicationItem, 'status' | 'pause_reason'>) =>
   pause_reason ?? (status === 'paused' ? 'an operator paused it' : null);
 
-/** Explains the reasons of a pause and of the latest run, how long runs have failed, and when the next one is attempted. */
-const explainCondition = (row: ApplicationItem): string => {
-  const { last_reason, failing_since, next_attempt_at } = row;
+/** The reason of the run that makes its condition: the suspect one, or the latest. */
+const lastReason = ({ suspect_run, suspect_reason, last_reason }: ApplicationItem): string | null =>
+  suspect_run === null ? last_reason : suspect_reason;
+
+/** Explains the reasons of a pause and of that run, how long runs have failed, and when the next one is attempted. */
+export const explainCondition = (row: ApplicationItem): string => {
+  const { failing_since, next_attempt_at } = row;
   const now = Date.now();
-  const parts = [explainPause(row), last_reason];
+  const parts = [explainPause(row), lastReason(row)];
   if (failing_since !== null)
     parts.push(`failing for ${spellDuration(roundDuration(now - failing_since.getTime()))}`);
   if (next_attempt_at !== null)
@@ -149,7 +157,8 @@ export const applicationList = defineList({
     {
       key: 'trouble',
       title: 'Why',
-      value: (row) => explainPause(row) ?? row.last_reason,
+      value: (row) => spellKinds(explainPause(row) ?? lastReason(row) ?? ''),
+      link: ({ suspect_run }) => (suspect_run === null ? null : { to: 'run', id: suspect_run }),
       note: (row) => row.failing_since,
       on: 'none',
     },

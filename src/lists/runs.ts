@@ -85,6 +85,8 @@ const progressOf = ({ finished_at, next_page, total_last, progress_at }: RunRow)
   return `page ${next_page}${total} is next, the last progress was at ${formatUtc(progress_at)}`;
 };
 
+export const explainRun = (run: RunRow): string | null => whyOf(run) ?? progressOf(run);
+
 export const runList = defineList({
   name: 'run.list',
   nouns: ['run', 'runs'],
@@ -127,7 +129,7 @@ export const runList = defineList({
     },
     ...RUN_COUNTS,
     { key: 'games', value: formatCounts, width: 'narrow' },
-    { key: 'why', value: (run) => whyOf(run) ?? progressOf(run) },
+    { key: 'why', value: explainRun },
     { key: 'run_id', title: 'Run', kind: 'id', on: 'terminal' },
   ],
   empty: 'No application has run yet.',

@@ -93,6 +93,7 @@ export const overturnedList = defineList({
   row: z.object({
     reviewer: z.string(),
     reason: z.string(),
+    reason_label: z.string().nullable(),
     rejections: count,
     appeals: count,
     upheld: count,
@@ -105,7 +106,7 @@ export const overturnedList = defineList({
   order: 'reviewer',
   columns: [
     { key: 'reviewer', sort: 'reviewer' },
-    { key: 'reason' },
+    { key: 'reason', label: ({ reason_label }) => reason_label ?? 'no reason given' },
     { ...countColumn('rejections'), width: 'wide' },
     { ...countColumn('appeals'), width: 'wide' },
     { ...countColumn('upheld'), width: 'wider' },

@@ -30,7 +30,12 @@ test.each([
 
 test('the overview says how the first application is added', async () => {
   const overview = await (await fetch(served.url, { headers: { cookie } })).text();
-  expect(overview).toContain('There is no application yet: <a href="/applications">how to add one</a>.');
+  const parts = ['<h2>Add the first application</h2>', 'npx catalogue app add', 'class="stats"'];
+  const places = parts.map((each) => overview.indexOf(each));
+  expect(places).not.toContain(-1);
+  expect(places, 'it comes first').toEqual(places.toSorted((one, other) => one - other));
+  expect(overview).toContain('Nothing was read yet.');
+  expect(overview).not.toContain('Every listed game was stored');
   expect(overview).not.toContain('No application is in trouble');
 });
 

@@ -3,9 +3,10 @@ import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { insertAppeal } from '#db/queries/appeals.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { closeRun } from '#db/queries/runs.ts';
 import { recordHeartbeat } from '#db/queries/workers.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
-import { addApplication, addGames } from '#test/support/factories.ts';
+import { addApplication, addGames, anOpenRun } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -19,14 +20,15 @@ beforeAll(async () => {
   await addApplication(database.sql, 'acme');
 });
 
-const read = async (): Promise<string> => (await fetch(site.url, { headers: { cookie } })).text();
+const read = async (path = '/'): Promise<string> =>
+  (await fetch(new URL(path, site.url), { headers: { cookie } })).text();
 const part = (page: string, title: string): string =>
   page.match(new RegExp(`<h2>${title}</h2>.*?</section>`, 's'))?.[0] ?? '';
 
-test('the queues say what the notice says: no worker runs, or how many do', async () => {
-  const without = part(await read(), 'Queues');
-  expect(without).toContain('No worker runs. 0 jobs wait.');
-  expect(without).not.toMatch(/none has|0 workers/);
+test('the queues say how many workers run, and nothing while the notice says that none does', async () => {
+  const without = await read();
+  expect(without).toContain('No worker runs: ');
+  expect(part(without, 'Queues')).toBe('');
   await recordHeartbeat(database.sql, { worker_id: randomUUIDv7(), host: 'here', pid: 1, queue: 'Postgres' });
   const page = await read();
   expect(page).not.toContain('No worker runs');
@@ -57,6 +59,22 @@ test('one application in trouble is an application', async () => {
   expect(await trouble()).toContain('<strong>1</strong><span>application</span>');
   await sql`update applications set failing_since = null`;
   expect(await trouble()).toContain('<strong>0</strong><span>applications</span>');
+});
+
+test('of a suspect application, the reason of that run is shown and linked, also after an abandoned one; codes are words', async () => {
+  const { sql } = database;
+  const suspect = await anOpenRun(sql, 'acme');
+  await closeRun(sql, suspect, { outcome: 'suspect', reason: 'page 1: timeout' });
+  await closeRun(sql, await anOpenRun(sql, 'acme'), {
+    outcome: 'abandoned',
+    reason: 'cancelled by an operator',
+  });
+  const trouble = part(await read(), 'Applications in trouble');
+  const words = 'page 1: no complete answer within 15 seconds';
+  expect(trouble).toContain(`<a href="/runs/${suspect.run_id}"><span dir="auto">${words}</span></a>`);
+  expect(trouble).not.toContain('cancelled by an operator');
+  for (const path of ['/applications', '/runs', '/applications/acme', `/runs/${suspect.run_id}`])
+    expect(await read(path), path).toContain(words);
 });
 
 test('tables with sentences are lists of their cells on a narrow screen', async () => {

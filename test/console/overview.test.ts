@@ -15,8 +15,8 @@ beforeEach(() => database.sql`truncate sync_runs cascade`);
 
 const endRun = async (outcome: RunOutcome, { application_id = 'acme', hoursAgo = 0, inserted = 1 } = {}) => {
   await database.sql`
-    insert into sync_runs (run_id, application_id, trigger, outcome, inserted, started_at, finished_at)
-    values (${randomUUIDv7()}, ${application_id}, 'schedule', ${outcome}, ${inserted}, now(),
+    insert into sync_runs (run_id, application_id, trigger, outcome, reason, inserted, started_at, finished_at)
+    values (${randomUUIDv7()}, ${application_id}, 'schedule', ${outcome}, ${`why ${outcome}`}, ${inserted}, now(),
             date_trunc('hour', now()) - ${hoursAgo} * interval '1 hour')`;
 };
 
@@ -82,6 +82,7 @@ it('an application is in trouble while its last run is suspect, and not after th
   const { rows } = await readPage(database.sql, applicationList, {}, { limit: 10 });
   const states = rows.map((row) => applicationList.columns.find(({ key }) => key === 'status')?.value(row));
   expect(states, 'of every list').toEqual(['suspect', 'suspect']);
+  expect(rows.map(({ suspect_reason }) => suspect_reason)).toEqual(['why suspect', 'why suspect']);
   await endRun('partial');
   expect(await trouble()).toEqual(['other']);
 });

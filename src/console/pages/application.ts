@@ -8,6 +8,8 @@ import type { RunRow } from '#db/queries/runs.ts';
 import { barChart, outcomeSeries } from '#src/console/charts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { settingsSection } from '#src/console/pages/application-settings.ts';
+import { whyCell } from '#src/console/pages/runs.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
 import { AUDIT_STATUSES, type AuditStatus, withoutAdvice } from '#src/contract/words.ts';
 import { conditionOf } from '#src/lists/applications.ts';
 import { deliveryList } from '#src/lists/events.ts';
@@ -58,18 +60,20 @@ const runChart = (runs: readonly RunRow[]): SafeHtml => {
 
 /** Describes the state. Each time ends a line, so that nothing moves when it grows. */
 const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml | string => {
-  if (row.status === 'paused') return row.pause_reason ?? 'An operator paused it.';
+  if (row.status === 'paused') return spellKinds(row.pause_reason ?? 'An operator paused it.');
   if (row.failing_since === null) {
     const ended = runs.find(({ outcome }) => outcome !== null);
     if (ended === undefined) return 'No run of it has ended.';
     if (ended.outcome === 'succeeded') return 'Its last run succeeded.';
-    const why = ended.reason === null ? '.' : `: ${withoutAdvice(ended.reason)}.`;
+    const why = ended.reason === null ? '.' : `: ${spellKinds(withoutAdvice(ended.reason))}.`;
     return html`The outcome of its last run is <a href="/runs/${ended.run_id}">${ended.outcome}</a>${why}`;
   }
   const failed = row.failed_runs === 1 ? 'Its last run' : `Its last ${row.failed_runs} runs`;
   const last = runs.find(({ outcome, reason }) => outcome === 'failed' && reason !== null);
   const why =
-    last === undefined ? null : html` <a href="/runs/${last.run_id}">The last one</a>: ${last.reason}.`;
+    last === undefined
+      ? null
+      : html` <a href="/runs/${last.run_id}">The last one</a>: ${spellKinds(last.reason ?? '')}.`;
   return html`${failed} failed.${why}<br>First failure ${ago(row.failing_since)}<br>
 Next attempt ${due(row.next_attempt_at)}`;
 };
@@ -158,7 +162,7 @@ const PARTS = [
   ['settings', 'Settings'],
 ] as const;
 
-const JUMPS = html`<nav class="tabs" aria-label="Parts of this page">${PARTS.map(
+const JUMPS = html`<nav class="jumps" aria-label="Parts of this page">${PARTS.map(
   ([id, label]) => html`<a href="#${id}">${label}</a>`,
 )}</nav>`;
 
@@ -189,7 +193,7 @@ export const applicationPage = (view: ApplicationView): Page => {
   const latestRuns = listTable(runList, rows.slice(0, RECENT_RUNS), {
     linkTo,
     omit: ['application_id'],
-    cells: { outcome: outcomeCell(folded) },
+    cells: { outcome: outcomeCell(folded), why: whyCell },
     empty: 'It has not run yet.',
     label: 'Latest runs',
     stacked: 'lines',

@@ -2,15 +2,17 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { readAddressLifetimeMs } from '#db/queries/addresses.ts';
+import type { ApplicationItem } from '#db/queries/application-list.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countGamesOf } from '#db/queries/game-counts.ts';
 import { linkTo } from '#src/console/links.ts';
 import { applicationPage } from '#src/console/pages/application.ts';
 import { standingSection } from '#src/console/pages/application-standing.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { readNextTick } from '#src/ingest/schedules.ts';
-import { applicationList } from '#src/lists/applications.ts';
+import { applicationList, explainCondition } from '#src/lists/applications.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
@@ -24,7 +26,7 @@ import { readStanding } from '#src/review/standing.ts';
 import { explainShortAddresses } from '#src/rules/address-lifetime.ts';
 import { operatorOf, redirectOnRefusal, redirectWith, sendError, sendPage } from '#src/site/answers.ts';
 import { explainCheck } from '#src/site/check-report.ts';
-import { html } from '#src/site/html.ts';
+import { html, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { operateFor } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -38,8 +40,11 @@ const FAILURES_SHOWN = 10;
 const EVENTS_SHOWN = 10;
 const ACTS = ['sync', 'sync_full', 'pause', 'resume', 'check', 'retry_events'] as const;
 
-const HOW_TO_ADD = html`An access token is sealed where the keys are, so applications are added on the command line:
+export const HOW_TO_ADD = html`An access token is sealed where the keys are, so applications are added on the command line:
 <code>npx catalogue app add --help</code>`;
+
+const conditionCell = (row: ApplicationItem): SafeHtml =>
+  html`<span dir="auto">${spellKinds(explainCondition(row))}</span>`;
 
 type Params = ById<'application_id'>;
 
@@ -54,7 +59,7 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
     return sendPage(reply, {
       title: 'Applications',
       at: '/applications',
-      body: html`${filters}${body({ linkTo, empty: 'There is no application yet.', hint: HOW_TO_ADD, stacked: 'lines' })}`,
+      body: html`${filters}${body({ linkTo, cells: { reason: conditionCell }, empty: 'There is no application yet.', hint: HOW_TO_ADD, stacked: 'lines' })}`,
     });
   });
 

@@ -11,6 +11,7 @@ import { countDueGames } from '#db/queries/lane-counts.ts';
 import type { SignedIn } from '#db/queries/sign-in.ts';
 import { countLiveWorkers } from '#db/queries/workers.ts';
 import { linkTo } from '#src/console/links.ts';
+import { HOW_TO_ADD } from '#src/console/pages/applications.ts';
 import { charts } from '#src/console/pages/home-charts.ts';
 import { NO_WORKER, queueSummary, readQueues } from '#src/console/pages/queues.ts';
 import { delayNotice, readPictureDelay } from '#src/console/picture-delay.ts';
@@ -69,9 +70,7 @@ const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: bo
     listTable(applicationList, applications, {
       linkTo,
       only: ['application_id', 'status', 'trouble'],
-      empty: isFirstDay
-        ? html`There is no application yet: <a href="/applications">how to add one</a>.`
-        : 'No application is in trouble.',
+      empty: isFirstDay ? 'There is no application yet.' : 'No application is in trouble.',
       label: 'Applications in trouble',
       stacked: 'lines',
     }),
@@ -81,7 +80,8 @@ const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: bo
 const named = (url: string, name: string, application_id: string): SafeHtml =>
   html`<a href="${url}" dir="auto">${name}</a><br><small>${mono(application_id)}</small>`;
 
-const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
+/** @param isFirstDay whether there is no application yet */
+const failureSection = (failures: readonly FailureGroup[], isFirstDay: boolean): SafeHtml =>
   section(
     'Failures by reason',
     listTable(failureGroupList, failures, {
@@ -92,6 +92,7 @@ const failureSection = (failures: readonly FailureGroup[]): SafeHtml =>
           named(link('/failures', { application }), application_name, application),
         reasons: explainFailure,
       },
+      ...(isFirstDay && { empty: 'Nothing was read yet.' }),
       label: 'Failures by reason',
       stacked: 'lines',
     }),
@@ -159,14 +160,20 @@ export const addHome = (app: FastifyInstance, options: ConsoleOptions): void => 
     // A run that waits for a second person is listed there, not here.
     const requested = new Set(requests.map(({ subject }) => subject));
     const trouble = listed
-      .map((row) => (requested.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null } : row))
+      .map((row) =>
+        requested.has(`run:${row.suspect_run}`) ? { ...row, suspect_run: null, suspect_reason: null } : row,
+      )
       .filter((row) => row.suspect_run !== null || row.status === 'paused' || row.failing_since !== null);
     const noun = trouble.length === 1 ? 'application' : 'applications';
     const more = listed.length > TROUBLE_SHOWN ? 'applications, and more' : noun;
     const tone = trouble.length > 0 ? 'warn' : '';
+    const isFirstDay = applications.length === 0;
+    const first = isFirstDay
+      ? section('Add the first application', html`<p class="body">${HOW_TO_ADD}</p>`)
+      : null;
     const body = html`<div id="now" hx-get="/" hx-trigger="every 30s" hx-select="#now" hx-target="#now"
  hx-swap="outerHTML">
-${workers === 0 ? NO_WORKER : null}
+${workers === 0 ? NO_WORKER : null}${first}
 <div class="stats">
 ${laneStat('New games', '/review?lane=new', { ...lanes.new, overdue: overdue.new })}
 ${laneStat('Changed games', '/review?lane=changed', { ...lanes.changed, overdue: overdue.changed })}
@@ -174,7 +181,7 @@ ${laneStat('Appeals to decide', '/review/appeals', { games: open, due: appeal?.d
 ${stat('In trouble', number(trouble.length), { url: IN_TROUBLE, note: more, tone })}
 </div>
 ${delay?.cause === 'queue_unreachable' ? null : delayNotice(delay)}
-<div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN), applications.length === 0)}${failureSection(failures)}</div>
+<div class="columns tables">${troubleSection(trouble.slice(0, TROUBLE_SHOWN), isFirstDay)}${failureSection(failures, isFirstDay)}</div>
 ${listSection('Live without a verdict on the developer', unverifiedList, unverified, { linkTo })}
 ${listSection('Waiting for a second person', runRequestList, requests, { linkTo })}
 ${listSection('Events that do not arrive', eventAddressList, addresses, {

@@ -45,8 +45,11 @@ export const NO_WORKER = html`<p class="notice bad">${NONE_RUNS}</p>`;
 const NO_WORKER_HERE = html`<p class="notice bad">${NONE_RUNS}<br>
 <small>If a worker should run, request its /readyz. If that does not answer, end the worker with kill -9 and start it again.</small></p>`;
 
-/** One sentence, unless a queue is paused or has failed jobs; those are then listed. */
-export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml => {
+/**
+ * One sentence, unless a queue is paused or has failed jobs; those are then listed. Nothing more while the notice says that
+ * no worker runs.
+ */
+export const queueSummary = (queues: readonly QueueItem[] | null, workers: number): SafeHtml | null => {
   const running =
     workers === 0
       ? null
@@ -60,20 +63,19 @@ export const queueSummary = (queues: readonly QueueItem[] | null, workers: numbe
     return section('Queues', listTable(queueList, troubled, { linkTo, cells: { queue: toBoard } }), {
       aside,
     });
+  if (workers === 0) return null;
   const waiting = queues.reduce((sum, queue) => sum + queue.waiting + queue.prioritized, 0);
   const wait = waiting === 1 ? '1 job waits.' : `${number(waiting)} jobs wait.`;
-  return said(
-    workers === 0
-      ? `No worker runs. ${wait}`
-      : `${queues.length} queues: none paused, none has a failed job. ${wait}`,
-  );
+  return said(`${queues.length} queues: none paused, none has a failed job. ${wait}`);
 };
 
 /** The media process takes their jobs. It has no heartbeat, so nothing is known of it here. */
 const OF_MEDIA = new Set<string>(mediaSpecs.map(({ name }) => name));
 
-const stateWithoutWorker = ({ name, paused }: QueueItem): SafeHtml =>
-  paused || OF_MEDIA.has(name) ? badge(paused ? 'paused' : 'not paused') : badge('no worker', 'bad');
+const stateWithoutWorker = ({ name, paused }: QueueItem): SafeHtml | null => {
+  if (paused) return badge('paused');
+  return OF_MEDIA.has(name) ? null : badge('no worker', 'bad');
+};
 
 type Shown = { hasWorker: boolean; mayManage: boolean };
 

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { findRun, type RunRow } from '#db/queries/runs.ts';
 import { linkTo } from '#src/console/links.ts';
 import { addWithdrawals, showWithdrawals } from '#src/console/pages/withdrawals.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
 import { RUN_COUNTERS, withoutAdvice } from '#src/contract/words.ts';
-import { counterWord, runList, runPageList } from '#src/lists/runs.ts';
+import { counterWord, explainRun, runList, runPageList } from '#src/lists/runs.ts';
 import { operatorOf, sendError, sendPage } from '#src/site/answers.ts';
 import {
   ago,
@@ -26,11 +27,19 @@ import { sourcesOf } from '#src/site/sources.ts';
 
 const PAGE = 50;
 
+/** Why a run ended as it did, with codes in words. */
+export const whyCell = (run: RunRow): SafeHtml | null => {
+  const why = explainRun(run);
+  return why === null ? null : html`<span dir="auto">${spellKinds(why)}</span>`;
+};
+
 const duration = ({ started_at, finished_at }: RunRow): string =>
   formatDuration((finished_at ?? new Date()).getTime() - started_at.getTime());
 
 const reasonNotice = ({ reason, outcome }: RunRow): SafeHtml | null =>
-  reason === null ? null : html`<p class="notice ${toneOf(outcome ?? 'open')}">${withoutAdvice(reason)}</p>`;
+  reason === null
+    ? null
+    : html`<p class="notice ${toneOf(outcome ?? 'open')}">${spellKinds(withoutAdvice(reason))}</p>`;
 
 const counters = (run: RunRow): SafeHtml =>
   html`<div class="stats eighths">${RUN_COUNTERS.map(
@@ -77,7 +86,7 @@ export const addRuns = (app: FastifyInstance, options: ConsoleOptions): void => 
     return sendPage(reply, {
       title: 'Runs',
       at: '/runs',
-      body: html`${filters}${body({ linkTo, stacked: 'lines' })}`,
+      body: html`${filters}${body({ linkTo, cells: { why: whyCell }, stacked: 'lines' })}`,
     });
   });
 
