@@ -99,13 +99,15 @@ describe.runIf(hasBrowser())('a filtered lane in Chromium', () => {
     await page.locator('[data-select-all]:checked').waitFor();
     await page.keyboard.press('r');
     await page.getByLabel('Text for the developer').fill('Both are one game.');
-    const reject = page.getByRole('button', { name: 'Reject', exact: true });
+    // The button says how many games it decides on.
+    const reject = page.getByRole('button', { name: 'Reject 2 games', exact: true });
+    await page.getByRole('button', { name: 'Pass 2 games' }).waitFor();
     await reject.click();
     await focusedReason(page);
     await page.keyboard.press('p');
     await page.keyboard.press('6');
     await all.uncheck();
-    await reject.click();
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
     await page.getByText('Select at least one game.').waitFor();
     expect(posted).toEqual([]);
     await all.check();

@@ -37,6 +37,6 @@ export const rejectionFields = (reasons: readonly ReasonRow[]): SafeHtml => html
 ${textField('text', 'Text for the developer')}${textField('note', 'Note for operators')}`;
 
 /** The button that sends a rejection. */
-export const sendRejection = (label: string): SafeHtml =>
+export const sendRejection = (label: SafeHtml | string): SafeHtml =>
   html`<button class="button danger solid" name="act" value="reject" data-sends>${label}
 <kbd aria-hidden="true">Ctrl ↵</kbd></button>`;

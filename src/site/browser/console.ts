@@ -118,7 +118,7 @@ addEventListener('htmx:error', (event) => {
   keepPage(request, `The console did not answer.${doubt}`);
 });
 
-/** Shows how many boxes of a form are checked: in its counts, and in the box `data-select-all`, which checks all of them. */
+/** Shows how many boxes of a form are checked: in its counts and buttons, and in the box `data-select-all`, which checks all of them. */
 const countSelected = (form: HTMLFormElement): void => {
   const boxes = gameBoxes(form);
   const selected = boxes.filter((box) => box.checked).length;
@@ -126,6 +126,8 @@ const countSelected = (form: HTMLFormElement): void => {
     output.textContent = `${selected} selected`;
     output.classList.remove('bad');
   }
+  for (const games of form.querySelectorAll('[data-games]'))
+    games.textContent = selected === 0 ? '' : ` ${selected} ${selected === 1 ? 'game' : 'games'}`;
   for (const all of form.querySelectorAll<HTMLInputElement>('[data-select-all]')) {
     all.checked = selected > 0 && selected === boxes.length;
     all.indeterminate = selected > 0 && selected < boxes.length;
