@@ -1,7 +1,7 @@
 /** Parts of several pages of the desk. */
 import { type ApprovalRow, recordOf } from '#db/queries/approvals.ts';
 import type { Developer } from '#db/queries/kyc-list.ts';
-import type { ApprovalKind } from '#src/contract/approvals.ts';
+import type { ApprovalKind, KYC_APPROVAL_KINDS } from '#src/contract/approvals.ts';
 import { describeRequest } from '#src/lists/approvals.ts';
 import { developerList } from '#src/lists/kyc.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
@@ -53,11 +53,19 @@ export const revealForm = (url: string, proof: ProofView, fields: SafeHtml): Saf
   html`<form method="post" action="${url}" class="acts">${fields}${proofField(proof)}
 <button class="button danger">Reveal for two minutes</button></form>`;
 
+/** What an officer does when a request is approved. */
+const ACTS: Record<(typeof KYC_APPROVAL_KINDS)[number], string> = {
+  reveal: 'Reveal',
+  erase: 'Erase',
+  'cp-id': 'Accept',
+  verdict: 'Give the verdict',
+};
+
 /** Links to what this officer may do about an open request, which the page of the developer shows. */
 const actCell = (row: ApprovalRow, login: string): SafeHtml | null => {
   const isOwn = row.requested_by === login;
   if (row.subject.startsWith('operator:') || row.state !== (isOwn ? 'approved' : 'requested')) return null;
-  const label = isOwn ? 'Do it' : 'Decide';
+  const label = isOwn ? ACTS[row.kind as keyof typeof ACTS] : 'Decide';
   return html`<a class="button" href="${developerPath(applicationIdOf(row))}#requests">${label}…</a>`;
 };
 

@@ -22,7 +22,8 @@ export const sendReveal = (
       ? section('Record', html`<div class="empty"><p>No record is stored.</p></div>`)
       : html`<div class="countdown" role="img" aria-label="This page closes by itself after two minutes">
 <span></span></div>
-<p class="seconds" aria-hidden="true"></p>
+<div class="closing"><p class="seconds" aria-hidden="true"></p>
+<a class="button primary" href="${here}">Hide now</a></div>
 <div data-revealed>${section(
           'Record, in clear',
           facts([
@@ -31,8 +32,7 @@ export const sendReveal = (
               (field) => [field, record[field] === '' ? '(empty)' : record[field]] as const,
             ),
           ]),
-        )}</div>
-<p><a class="button primary" href="${here}">Hide now</a></p>`;
+        )}</div>`;
   return sendPage(reply, {
     title: `Record of ${developer.application_id}`,
     at: '/',
