@@ -6,12 +6,15 @@ import { type AppealRow, countAppeals, listAppealedGames } from '#db/queries/app
 import { claimFirstGame } from '#db/queries/game-leases.ts';
 import { linkTo } from '#src/console/links.ts';
 import { REJECTIONS } from '#src/console/pages/figures.ts';
+import { awaitIcons } from '#src/console/pages/icons.ts';
+import { iconPlace } from '#src/console/pages/pictures.ts';
 import { laneTabs } from '#src/console/pages/review.ts';
+import { wantPictures } from '#src/console/want-pictures.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { appealList, overturnedList } from '#src/lists/threads.ts';
 import { summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, redirectWith, sendPage } from '#src/site/answers.ts';
-import { html, NONE } from '#src/site/html.ts';
+import { gameName, html, NONE } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalId } from '#src/site/query.ts';
@@ -61,12 +64,16 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
       showList(sources, overturnedList, { path: REJECTIONS, query: {}, limit: PAGE }),
     ]);
     const { login, roles } = operatorOf(request);
+    const pictures = await wantPictures(options, appeals.rows);
     const waiting = appeals.body({
       linkTo,
       title: 'Waiting',
       label: 'Appeals',
       stacked: true,
       cells: {
+        game_name: (row) => html`<span class="titled">${iconPlace(row, pictures, 'tiny')}
+<a href="/games/${row.game_id}">${gameName(row.game_name)}</a>
+<small dir="auto">${row.application_name}</small></span>`,
         reason: (row) => html`<span dir="auto">${row.reason_label ?? NONE}</span><br>
 <small>by ${isOwnRejection(row, login) ? 'you: another reviewer decides' : row.rejected_by}</small>`,
       },
@@ -81,6 +88,7 @@ export const addAppeals = (app: FastifyInstance, options: ConsoleOptions): void 
           ? html`<a class="button primary" href="/review/appeals/next">Start</a>`
           : undefined,
       body: html`<div class="toolbar">${laneTabs(undefined, {}, summary, open)}${appeals.filters}</div>${waiting}
+${awaitIcons(appeals.rows, pictures, 'tiny')}
 ${fared.body({ linkTo, title: 'How rejections fared', label: 'Rejections' })}`,
     });
   });

@@ -31,10 +31,12 @@ const subjectCell = (subject: string, name: string | undefined): SafeHtml => {
 /** Why, and the details, of which a batch is a link. */
 const reasonCell = ({ reason, details: { batch_id, ...rest } }: AuditRow): SafeHtml => {
   const words = formatDetails({ details: rest });
-  const batch = isUuid(String(batch_id)) ? html`<a href="/batches/${String(batch_id)}">batch</a>` : null;
+  const batch = isUuid(String(batch_id))
+    ? html`<span><a href="/batches/${String(batch_id)}">batch</a></span>`
+    : null;
   if (batch === null && words === null)
     return reason === null ? NONE : html`<span dir="auto">${reason}</span>`;
-  const small = html`<small>${batch}${batch && words && ' · '}<span dir="auto">${words}</span></small>`;
+  const small = html`<small><span dir="auto">${words}</span>${batch && words && ' · '}${batch}</small>`;
   return reason === null ? small : html`<span dir="auto">${reason}</span> <br>${small}`;
 };
 

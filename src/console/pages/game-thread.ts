@@ -62,15 +62,16 @@ export const threadSection = (view: GameView): SafeHtml => {
 const quoted = (title: string, text: string | null): SafeHtml =>
   html`<h3>${title}</h3>${text ? html`<blockquote dir="auto">${text}</blockquote>` : null}`;
 
+const OWN = html`<p>You rejected this game: another reviewer decides the appeal.</p>`;
+
 /** The rejection of a game and the appeal against it, before everything else. */
 export const appealSection = (appeal: OpenAppeal | undefined, login: string): SafeHtml | null => {
   if (appeal === undefined) return null;
   return section(
     'The developer appeals the rejection',
-    html`<div class="body rows">
+    html`<div class="body rows">${isOwnRejection(appeal, login) ? OWN : null}
 <div>${quoted(`Rejected by ${appeal.rejected_by}: ${appeal.reason_label ?? 'no reason given'}`, appeal.rejection)}</div>
-<div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}<br>Due ${ago(appeal.due)}</p>
-${isOwnRejection(appeal, login) ? html`<p>You rejected this game: another reviewer decides the appeal.</p>` : null}</div></div>`,
+<div>${quoted('Appeal', appeal.text)}<p class="soft">Appealed ${ago(appeal.opened_at)}<br>Due ${ago(appeal.due)}</p></div></div>`,
     { tone: 'warn', id: 'appeal' },
   );
 };
