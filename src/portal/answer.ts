@@ -170,6 +170,6 @@ export const answerBanner = (
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
   ];
-  const pull = game === null ? pullUnknown(id) : pullButton(id);
+  const pull = isUnknown ? pullUnknown(id) : pullButton(id, game === null ? 'primary' : '');
   return banner(title, html`${said}`, answerTone(answer, isFailing), isPaused ? null : pull);
 };

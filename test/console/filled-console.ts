@@ -62,7 +62,7 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
       secret_keys: [],
     });
   await sql`update applications set failing_since = now() - interval '26 hours', failed_runs = 4,
-    next_attempt_at = now() + interval '40 minutes' where application_id = 'studio-mizu'`;
+    every_ms = 900000, next_attempt_at = now() + interval '40 minutes' where application_id = 'studio-mizu'`;
   await sql`update applications set status = 'paused',
     pause_reason = '10 runs in a row failed since 2026-11-26 08:00 UTC, the last with: page 1: http_status',
     failing_since = now() - interval '3 days' where application_id = 'northwind-play'`;

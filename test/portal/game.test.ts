@@ -189,7 +189,12 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   >`select game_id from games where application_game_id = 'i-1'`;
   await decideGame(sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
   expect(await head('i-1')).toEqual(['passed', 'good: The game is live']);
-  expect(await page('/portal/game?id=i-1')).toContain('You need not do anything.');
+  const live = await page('/portal/game?id=i-1');
+  expect(live).toContain('You need not do anything.');
+  expect(live).toContain('none set: the game is live without it');
+  await sql`update games set withdrawn_at = now() where application_game_id = 'i-1'`;
+  expect(await page('/portal/game?id=i-1')).not.toContain('the game is live');
+  await sql`update games set withdrawn_at = null where application_game_id = 'i-1'`;
   await sql`update games set withdrawn_at = now() where application_game_id = 'i-2'`;
   expect(await head('i-2')).toEqual([
     'withdrawn',

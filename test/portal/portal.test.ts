@@ -54,6 +54,8 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
   expect(broken).toContain('<h2>The game is not stored: query_game_detail failed once</h2>');
   expect(broken).toContain('game_icon.0 is not an http or https address');
   expect(broken).not.toContain('not_http_url');
+  expect(broken).not.toContain('invalid_data');
+  expect(broken).toContain('<button class="button primary">Pull this game now</button>');
   expect(await page('/portal/game?id=never%20seen')).toMatch(
     /No stored game has this name or game_id<\/h2>.*If it is a name, check its spelling.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./,
   );
