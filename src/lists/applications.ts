@@ -89,6 +89,12 @@ export const explainCondition = (row: ApplicationItem): string => {
   return parts.filter((part) => part !== null).join('; ');
 };
 
+/** The same without times, with codes in words. */
+export const explainTrouble = (row: ApplicationItem): string => {
+  const pause = row.suspect_run === null ? explainPause(row) : null;
+  return spellKinds(pause ?? lastReason(row) ?? '');
+};
+
 /** What the columns of figures say, in a sentence. */
 const summarise = ({ games, last_outcome, has_open_run }: ApplicationItem): string =>
   [
@@ -157,8 +163,7 @@ export const applicationList = defineList({
     {
       key: 'trouble',
       title: 'Why',
-      value: (row) => spellKinds(explainPause(row) ?? lastReason(row) ?? ''),
-      link: ({ suspect_run }) => (suspect_run === null ? null : { to: 'run', id: suspect_run }),
+      value: explainTrouble,
       note: (row) => row.failing_since,
       on: 'none',
     },

@@ -170,7 +170,11 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
     { application_game_id: 'mizu-77', kind: 'timeout', reasons: [] },
   ]);
   await recordFailures(sql, 'lantern-works', 'query_game_list', [
-    { application_game_id: '', kind: 'invalid_item', reasons: [{ path: 'game_id', code: 'too_small' }] },
+    {
+      application_game_id: '',
+      kind: 'invalid_item',
+      reasons: [{ path: 'list.3.game_id', code: 'too_small' }],
+    },
   ]);
   await fillEvents(sql);
   const rejected = others.slice(5, 8).map(({ game_id }) => game_id);

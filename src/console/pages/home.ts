@@ -19,7 +19,7 @@ import { createRunHours } from '#src/console/run-hours.ts';
 import { APPROVAL_RIGHTS } from '#src/contract/approvals.ts';
 import { hasRight } from '#src/contract/roles.ts';
 import { LANES } from '#src/contract/words.ts';
-import { applicationList } from '#src/lists/applications.ts';
+import { applicationList, explainTrouble } from '#src/lists/applications.ts';
 import { describeRequest, runRequestList } from '#src/lists/approvals.ts';
 import { eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
@@ -31,7 +31,17 @@ import { type LaneSummary, summariseLanes } from '#src/review/lanes.ts';
 import { operatorOf, sendPage } from '#src/site/answers.ts';
 import { describeAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { formatDuration, html, link, mono, number, type SafeHtml, section, stat } from '#src/site/html.ts';
+import {
+  ago,
+  formatDuration,
+  html,
+  link,
+  mono,
+  number,
+  type SafeHtml,
+  section,
+  stat,
+} from '#src/site/html.ts';
 import { listSection, listTable } from '#src/site/list-table.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { requestCard } from '#src/site/requests.ts';
@@ -63,6 +73,15 @@ const startButton = (lanes: LaneSummary, { roles }: SignedIn): SafeHtml | undefi
     : html`<a class="button primary" href="${link('/review/next', { lane: first.lane })}">Start reviewing</a>`;
 };
 
+/** Why, in full, with a link to the run that is suspect. */
+const troubleCell = (row: ApplicationItem): SafeHtml => {
+  const { suspect_run, failing_since } = row;
+  const why = explainTrouble(row);
+  const linked = suspect_run === null ? why : html`<a href="/runs/${suspect_run}">${why}</a>`;
+  const since = failing_since && html`<br><small>${ago(failing_since)}</small>`;
+  return html`<span dir="auto">${linked}</span>${since}`;
+};
+
 /** @param isFirstDay whether there is no application yet */
 const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: boolean): SafeHtml =>
   section(
@@ -70,6 +89,7 @@ const troubleSection = (applications: readonly ApplicationItem[], isFirstDay: bo
     listTable(applicationList, applications, {
       linkTo,
       only: ['application_id', 'status', 'trouble'],
+      cells: { trouble: troubleCell },
       empty: isFirstDay ? 'There is no application yet.' : 'No application is in trouble.',
       label: 'Applications in trouble',
       stacked: 'lines',

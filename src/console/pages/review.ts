@@ -72,8 +72,9 @@ export const laneTabs = (
     { url: '/review/appeals', text: 'Appeals', count: number(appeals), isOpen: lane === undefined },
   ]);
 
-/** The place for how many games are selected, such as " 2 games" (browser/console.ts). */
-const GAMES = html`<span data-games></span>`;
+/** A button's words with the place for how many games are selected, such as " 2 games" (browser/console.ts). */
+const withGames = (verb: string, end = ''): SafeHtml =>
+  html`<span>${verb}<span data-games></span>${end}</span>`;
 
 /** The buttons that decide on the selected games. */
 const bulk = (games: number, reasons: readonly ReasonRow[]): SafeHtml =>
@@ -82,11 +83,11 @@ const bulk = (games: number, reasons: readonly ReasonRow[]): SafeHtml =>
 <span>Select all<span class="from-900"> ${number(games)} on this page</span></span></label>
 <output data-selected></output>
 <button class="button primary" name="act" value="pass" data-key="p" aria-keyshortcuts="p"
- formnovalidate>Pass${GAMES} <kbd aria-hidden="true">p</kbd></button>
+ formnovalidate>${withGames('Pass')} <kbd aria-hidden="true">p</kbd></button>
 <details id="rejection">
 <summary class="button" data-key="r" data-opens="rejection" aria-keyshortcuts="r">
-Reject${GAMES}… <kbd aria-hidden="true">r</kbd></summary>
-<div class="panel-over">${rejectionFields(reasons)}${sendRejection(html`Reject${GAMES}`)}</div></details></div>`;
+${withGames('Reject', '…')} <kbd aria-hidden="true">r</kbd></summary>
+<div class="panel-over">${rejectionFields(reasons)}${sendRejection(withGames('Reject'))}</div></details></div>`;
 
 const viewSwitch = (filters: LaneFilters, isGallery: boolean): SafeHtml =>
   html`<a class="button" href="${link('/review', { ...filters, view: isGallery ? 'list' : 'gallery' })}">
