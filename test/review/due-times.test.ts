@@ -120,11 +120,11 @@ const countReads = (work: (tx: Queryable) => Promise<unknown>): Promise<number> 
     return (await read()) - before;
   });
 
-const BACKLOG = 3_000;
-const EVERY_MS = 60_000;
+const BACKLOG = 6_000;
+const EVERY_MS = 30_000;
 const FIRST_PAGE = { sort: 'due', descending: false, limit: 3 } as const;
 
-/** Inserts a game of the application `slow` every minute, and three of `first`: at the beginning, in the middle, at the end. */
+/** Inserts a game of the application `slow` every half a minute, and three of `first`: at the beginning, in the middle, at the end. */
 const insertBacklog = async (): Promise<void> => {
   await insertGames(
     'slow',
