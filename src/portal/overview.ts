@@ -23,16 +23,10 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import {
-  describeNextRead,
-  describePace,
-  describeUnread,
-  nextRunAt,
-  pauseWay,
-  whyCell,
-} from '#src/portal/schedule.ts';
+import { describeNextRead, describePace, describeUnread, pauseWay, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
+import { nextRunAt } from '#src/rules/next-run.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
   ago,

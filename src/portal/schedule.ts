@@ -3,12 +3,12 @@ import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
-import { DAY_MS, formatDuration, spellDuration, spellWait } from '#src/lib/duration.ts';
+import { DAY_MS, formatDuration, spellDuration } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
 import { banner, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { LAST_WITH } from '#src/rules/backoff.ts';
-import { untilNextRun } from '#src/rules/next-run.ts';
+import { nextRunAt } from '#src/rules/next-run.ts';
 import { ago, due, html, type SafeHtml } from '#src/site/html.ts';
 
 const spell = (ms: number): string => (ms === DAY_MS ? '24 hours' : spellDuration(formatDuration(ms)));
@@ -27,19 +27,10 @@ you pull it here or call <code>POST /open-api/game/refresh</code>.`;
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
   `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;
 
-/** Gives the time of the next run; null if the application is paused. */
-export const nextRunAt = (application: ApplicationRow | undefined, now = Date.now()): Date | null =>
-  application?.status === 'active'
-    ? new Date(now + untilNextRun(application.application_id, application, now))
-    : null;
-
 /** Says when the list is read next. @returns null if the application is paused */
 export const describeNextRead = (application: ApplicationRow | undefined): SafeHtml | null => {
-  const now = Date.now();
-  const at = nextRunAt(application, now);
-  if (at === null) return null;
-  const waitMs = at.getTime() - now;
-  return html`The next read of your list is due in ${spellWait(waitMs).replaceAll(' ', '\u00a0')}.`;
+  const at = nextRunAt(application);
+  return at && html`The next read of your list is due ${due(at)}.`;
 };
 
 /** Explains why a run ended as it did, without codes and the advice for operators. */

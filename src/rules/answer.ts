@@ -1,4 +1,4 @@
-import { describeReasons } from '#src/contract/failure-words.ts';
+import { describeFailure } from '#src/contract/failure-words.ts';
 import type { Reason } from '#src/contract/text.ts';
 import type { AuditStatus, Decision, Lane } from '#src/contract/words.ts';
 import { spellWait } from '#src/lib/duration.ts';
@@ -111,9 +111,7 @@ export const describeRejection = ({
 /** Describes a change that the application sent and that could not be stored. */
 const failedChange = (failures: readonly Failure[]): string => {
   const [latest] = failures;
-  return latest === undefined
-    ? ''
-    : ` Its latest data could not be stored: ${describeReasons(latest) || latest.kind}.`;
+  return latest === undefined ? '' : ` Its latest data could not be stored. ${describeFailure(latest)}`;
 };
 
 /** Explains why a pending game waits. */

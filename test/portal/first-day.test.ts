@@ -56,7 +56,9 @@ test('a new developer reads what comes next, until the first game is stored; an 
   expect(await page('/portal')).toContain('<button class="button primary">Run the checks</button>');
   expect(await page('/portal/games')).toContain('Your games are not stored yet.');
   for (const path of ['', '/games', '/runs'])
-    expect(await page(`/portal${path}`)).toMatch(/The next read of your list is due in \d+\u00a0\w+\./);
+    expect(await page(`/portal${path}`)).toMatch(
+      /The next read of your list is due <time [^>]*>in \d+\u00a0\w+<\/time>\./,
+    );
   for (const path of ['', '/games', '/runs'])
     expect(await page(`/portal${path}`), 'the list is read now').toMatch(
       /<form method="post" action="\/portal\/game" class="inline">\s*<button class="button ">Read my list now/,

@@ -4,7 +4,7 @@ import { findApplication } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { NO_GAME } from '#src/contract/words.ts';
-import { nextRunAt } from '#src/portal/schedule.ts';
+import { nextRunAt } from '#src/rules/next-run.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
 import { anOpenRun } from '#test/support/factories.ts';

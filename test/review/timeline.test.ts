@@ -132,7 +132,7 @@ describe('The first line answers why a game', () => {
       { application_game_id: id, kind: 'invalid_data', reasons: [{ path: 'game_icon.3', code: 'too_long' }] },
     ]);
     expect((await read(id)).answer.text).toBe(
-      'The game is live. Its latest data could not be stored: game_icon.3 is too long.',
+      'The game is live. Its latest data could not be stored. The answer does not match the interface document (game_icon.3 is too long).',
     );
   });
 

@@ -15,6 +15,7 @@ import { conditionOf } from '#src/lists/applications.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { runList } from '#src/lists/runs.ts';
+import { nextRunAt } from '#src/rules/next-run.ts';
 import { checkSection } from '#src/site/check-report.ts';
 import { addressForms } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS, EVENT_COLUMNS } from '#src/site/event-cells.ts';
@@ -75,7 +76,7 @@ const describeState = (row: ApplicationRow, runs: readonly RunRow[]): SafeHtml |
       ? null
       : html` <a href="/runs/${last.run_id}">The last one</a>: ${spellKinds(last.reason ?? '')}.`;
   return html`${failed} failed.${why}<br>First failure ${ago(row.failing_since)}<br>
-Next attempt ${due(row.next_attempt_at)}`;
+Next attempt ${due(nextRunAt(row))}`;
 };
 
 const EVENT_WORDS = { delivered: 'delivered', pending: 'wait', failed: 'failed', none: 'not sent' } as const;
