@@ -108,11 +108,22 @@ const wordsOfKind = (kind: string): string | undefined =>
 /** Describes a kind of failure in a sentence. */
 export const describeKind = (kind: string): string => wordsOfKind(kind) ?? `Failed: ${kind}.`;
 
-/** Replaces the kinds in the reason of a run by words: `page 1: timeout` becomes `page 1: no complete answer in time`. */
+/** The kind of a failure within the reason of a run, with the fields, the status and the application's own code behind it. */
+const KIND = /: (\w+)(?: \(([^()]*)\))?(?: (HTTP \d+))?(?: (-?\d+))?(?=;| "|$)/g;
+
+/**
+ * Replaces the kinds in the reason of a run by words: `page 1: http_status HTTP 401` becomes `page 1: the webhook answered with
+ * an HTTP error, and the body is not the expected JSON (HTTP 401)`.
+ */
 export const spellKinds = (reason: string): string =>
-  reason.replace(/: (\w+)(?=;|$)/g, (code, kind: string) => {
+  reason.replace(KIND, (code, kind: string, ...details: (string | undefined)[]) => {
     const words = wordsOfKind(kind);
-    return words === undefined ? code : `: ${words[0]?.toLowerCase()}${words.slice(1).replace(/\.$/, '')}`;
+    if (words === undefined) return code;
+    const said = `: ${words[0]?.toLowerCase()}${words.slice(1).replace(/\.$/, '')}`;
+    const [fields, status, ret_code] = details;
+    const spelled = fields?.replace(/: (\w+)/g, (given, each: string) => ` ${wordsOf(CODES, each) ?? given}`);
+    const more = [spelled, status, ret_code].filter((detail) => detail !== undefined);
+    return more.length === 0 ? said : `${said} (${more.join(', ')})`;
   });
 
 /** Explains in a sentence why a delivery failed: the words of a known kind, or the response of the receiver. */

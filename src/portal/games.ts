@@ -94,7 +94,7 @@ const showNone = async (
   const trouble = nextRead === null ? undefined : await findTrouble(sources, application_id, application);
   const step = linkButton(trouble === undefined ? CHECK : SEE_FAILURES, ' primary');
   const acts = nextRead && html`${step}${READ_BUTTON}`;
-  const said = html`The platform stores them when it reads your list. ${nextRead}`;
+  const said = html`The platform stores your games when it reads your list. ${nextRead}`;
   return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
 };
 

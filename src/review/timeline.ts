@@ -12,7 +12,7 @@ import {
   readApplicationRuns,
   readGameEvents,
 } from '#db/queries/timeline.ts';
-import { describeFailure } from '#src/contract/failure-words.ts';
+import { describeError, describeFailure } from '#src/contract/failure-words.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -133,7 +133,7 @@ const listEntries = (
     else
       add(at, {
         kind: 'event_failed',
-        text: `The event ${type} did not reach the application (${last_error}).`,
+        text: `The event ${type} did not reach the application. ${describeError(last_error ?? '')}`,
       });
   }
   for (const failure of failures) {

@@ -62,7 +62,9 @@ test('an administrator changes the schedule and the pace of an application, and 
 test('the overview and the queues say that no worker runs, first of all, until one has a heartbeat', async () => {
   const media = `/queues/queue/${mediaSpecs[0]?.name}`;
   const queues = await page('/queues');
-  expect(queues).toContain(`No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.`);
+  expect(queues).toContain(
+    `No worker runs, so the jobs of ${workerSpecs.length} of ${jobSpecs.length} queues wait.`,
+  );
   expect(queues.indexOf('No worker runs')).toBeLessThan(queues.indexOf('<table'));
   expect(queues.match(/>no worker</g)).toHaveLength(workerSpecs.length);
   // Its process has no heartbeat.

@@ -36,7 +36,7 @@ ${failed > 0 ? act('retry', `Retry ${number(failed)}`, name) : null}</div>`;
 
 const toBoard = ({ name }: QueueItem): SafeHtml => html`<a href="/queues/queue/${name}">${name}</a>`;
 
-const NONE_RUNS = html`No worker runs: ${workerSpecs.length} of ${jobSpecs.length} queues have none.
+const NONE_RUNS = html`No worker runs, so the jobs of ${workerSpecs.length} of ${jobSpecs.length} queues wait.
 Start one: <code>npx catalogue worker</code>.`;
 
 /** The notice of a page while no worker runs. */
