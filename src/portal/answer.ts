@@ -77,6 +77,8 @@ export const READ_BUTTON = action('/portal/game', 'Read my list now');
 
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
+const TO_FIX_PAUSED =
+  'Correct the game on your server. It is read when the platform resumes your application, and returns to review if its content has changed.';
 const TO_APPEAL =
   'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
 
@@ -114,7 +116,7 @@ const rejectionBanner = (
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div>
-<div class="ways"><div><h3>Fix it</h3><p>${TO_FIX}</p>
+<div class="ways"><div><h3>Fix it</h3><p>${isPaused ? TO_FIX_PAUSED : TO_FIX}</p>
 ${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );

@@ -15,7 +15,7 @@ import { operate } from '#src/operations/operate.ts';
 import { banner, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
-import { describeNextRead, describeUnread, pauseWay, whyCell } from '#src/portal/schedule.ts';
+import { describeNextRead, describeUnread, pausedBanner, pauseWay, whyCell } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { rowsOf } from '#src/rules/listing.ts';
@@ -138,7 +138,6 @@ last ${ago(failure.last_at)}</small>`;
     const check = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
     const { contact } = options;
     const aside = unread === null ? check : undefined;
-    // The checks call nothing of a paused application.
     const write = contact === undefined ? null : linkButton(pauseWay(contact), ' primary');
     const act = application?.status === 'paused' ? write : check;
     const failed =
@@ -189,14 +188,17 @@ ${next && html`<br>Next run ${due(next)}`}`,
     return sendPortal(reply, {
       title: 'Checks',
       at: '/portal/checks',
-      body: checkSection(check, {
-        ...titleOf(check),
-        here: '/portal/checks',
-        mayRun: true,
-        namesOperators: false,
-        kind: 'primary',
-        ...(application && { never: describeChecks(application) }),
-      }),
+      body: html`${pausedBanner(application, options.contact, 'You can still run the checks.')}${checkSection(
+        check,
+        {
+          ...titleOf(check),
+          here: '/portal/checks',
+          mayRun: true,
+          namesOperators: false,
+          kind: 'primary',
+          ...(application && { never: describeChecks(application) }),
+        },
+      )}`,
       lead: 'The checks call your three webhooks and compare each answer with the interface document, which you have from the operators.',
     });
   });

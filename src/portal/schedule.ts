@@ -44,8 +44,7 @@ const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null):
   const reason = pause_reason ?? 'The platform has paused it';
   const shown = last === null ? spellKinds(reason) : (reason.split(LAST_WITH)[0] ?? reason);
   return html`<p dir="auto">${endSentence(shown)}</p>
-${last}<p>The platform does not call your webhooks, and checks cannot run. Only the platform's operators resume it.
-Correct what failed, then write to them.</p>`;
+${last}<p>Only the platform's operators resume it. Correct what failed, <a href="/portal/checks">run the checks</a>, then write to the operators.</p>`;
 };
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */
@@ -92,15 +91,16 @@ Next run ${due(next)}</p>${READ_AGAIN}`,
   };
 };
 
-/** Says on a page of games, in one line, that they are not read. The overview and the failures say why. */
+/** Says on other pages, in one line, that games are not read. The overview and the failures say why. */
 export const pausedBanner = (
   application: ApplicationRow | undefined,
   contact: string | undefined,
+  said = 'This page shows what was read before.',
 ): SafeHtml | null =>
   application?.status === 'paused'
     ? banner(
         UNREAD,
-        html`<p>This page shows what was read before.${contact && html` <a href="/portal/runs">See why</a>`}</p>`,
+        html`<p>${said}${contact && html` <a href="/portal/runs">See why</a>`}</p>`,
         'bad',
         linkButton(pauseWay(contact)),
       )

@@ -163,6 +163,10 @@ test('a game begins with the search for another one, why it was rejected and its
   expect(shown.split('It stops.'), 'it is said once').toHaveLength(2);
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
+  await sql`update applications set status = 'paused' where application_id = 'yew'`;
+  const paused = await page('/portal/game?id=y-1');
+  expect(paused).toContain('It is read when the platform resumes your application');
+  expect(paused).not.toContain('then have it pulled');
 });
 
 test('a game begins with one state: live, withdrawn, or not stored', async () => {

@@ -46,9 +46,9 @@ test('without a stored game, a developer reads first that the runs or the games 
   expect(ofRuns).toContain(seeFailures);
 });
 
-test('the checks are no step of a paused application, on its first day neither', async () => {
+test('a paused application is not read by any button, but its webhooks are checked before its developer asks to resume it', async () => {
   const { sql } = database;
-  const { page } = await arrive(sql, portal.url, 'fir');
+  const { page, said } = await arrive(sql, portal.url, 'fir');
   const step = 'heck your webhooks';
   for (const path of ['/portal', '/portal/games', '/portal/runs']) {
     await sql`update applications set status = 'active' where application_id = 'fir'`;
@@ -59,4 +59,11 @@ test('the checks are no step of a paused application, on its first day neither',
     expect(paused, path).not.toContain('Read my list now');
   }
   expect(await page('/portal')).toContain('There was none yet.');
+  const way =
+    'Correct what failed, <a href="/portal/checks">run the checks</a>, then write to the operators.';
+  for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toContain(way);
+  const checks = await page('/portal/checks');
+  expect(checks).toMatch(/card bad">.*does not read your games<.*You can still run the checks\./s);
+  expect(checks).toContain('<button class="button primary">Run the checks</button>');
+  expect(await said('/portal/checks', { act: 'check' })).toBe('good The checks have begun.');
 });
