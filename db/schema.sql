@@ -2970,6 +2970,7 @@ CREATE INDEX game_icon_hashes_dhash ON game_icon_hashes USING btree (dhash);
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
+CREATE INDEX game_messages_to_developers ON game_messages USING btree (application_id, message_id) WHERE kind = 'message'::text;
 CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;

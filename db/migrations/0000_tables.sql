@@ -986,4 +986,5 @@ CREATE INDEX "game_appeals_game" ON "game_appeals" USING btree ("game_id");--> s
 CREATE INDEX "game_appeals_application" ON "game_appeals" USING btree ("application_id","opened_at");--> statement-breakpoint
 CREATE INDEX "game_messages_game" ON "game_messages" USING btree ("game_id","message_id");--> statement-breakpoint
 CREATE INDEX "game_messages_answers" ON "game_messages" USING btree ("application_id","written_at") WHERE "game_messages"."kind" = 'answer';--> statement-breakpoint
+CREATE INDEX "game_messages_to_developers" ON "game_messages" USING btree ("application_id","message_id") WHERE "game_messages"."kind" = 'message';--> statement-breakpoint
 CREATE INDEX "workers_seen" ON "workers" USING btree ("seen_at");

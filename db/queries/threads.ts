@@ -1,8 +1,9 @@
 /** The thread of a game. Triggers keep its rules (db/migrations/0001_functions.sql). */
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
+import type { GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
-import { onlyRow } from '#db/rows.ts';
+import { onlyRow, readColumn } from '#db/rows.ts';
 import type { gameMessages } from '#db/schema/threads.ts';
 import { where } from '#db/where.ts';
 
@@ -47,3 +48,51 @@ export const listThreadPage = (
     sort_by: sql`t.written_at`,
     id: sql`t.entry`,
   });
+
+/**
+ * Is the message `m` the newest text of the thread of its game `g` that the developer reads, and can be answered? An appeal and
+ * its decision are texts.
+ */
+const isUnanswered = (sql: Queryable) => sql`
+  m.kind = 'message' and g.withdrawn_at is null
+  and not exists (
+    select from game_messages l where l.game_id = m.game_id and l.message_id > m.message_id and l.kind <> 'note')
+  and not exists (
+    select from game_appeals p
+    where p.game_id = m.game_id and greatest(p.opened_at, p.decided_at) > m.written_at)`;
+
+/** At most this many messages to a developer are read, the latest first. */
+const MESSAGES_MAX = 1_000;
+
+/** A message that its developer has not answered, without the name of its writer. */
+export type UnansweredMessage = Pick<MessageRow, 'text'> &
+  Pick<GameRow, 'application_game_id' | 'game_name'> & {
+    /** How many messages of the application wait. */
+    messages: number;
+  };
+
+/** Reads the latest messages that the developer of an application has not answered. */
+export const listUnanswered = (
+  sql: Queryable,
+  application_id: string,
+  limit: number,
+): Promise<UnansweredMessage[]> =>
+  sql<UnansweredMessage[]>`
+    select m.text, g.application_game_id, g.game_name, count(*) over ()::int as messages
+    from (
+      select * from game_messages where application_id = any (array[${application_id}]) and kind = 'message'
+      order by application_id desc, message_id desc limit ${MESSAGES_MAX}
+    ) m join games g using (game_id)
+    where ${isUnanswered(sql)}
+    order by m.message_id desc limit ${limit}`;
+
+/** Finds which of some games have a message that their developer has not answered. */
+export const findUnanswered = async (
+  sql: Queryable,
+  games: readonly Pick<GameRow, 'game_id'>[],
+): Promise<Set<string>> =>
+  new Set(
+    await readColumn(sql<{ game_id: string }[]>`
+      select m.game_id from game_messages m join games g using (game_id)
+      where m.game_id = any (${games.map(({ game_id }) => game_id)}::uuid[]) and ${isUnanswered(sql)}`),
+  );

@@ -26,6 +26,10 @@ export const gameMessages = pgTable(
     index('game_messages_answers')
       .on(table.application_id, table.written_at)
       .where(sql`${table.kind} = 'answer'`),
+    // What reviewers wrote to a developer.
+    index('game_messages_to_developers')
+      .on(table.application_id, table.message_id)
+      .where(sql`${table.kind} = 'message'`),
     isOneOf('game_messages_kind', table.kind, MESSAGE_KINDS),
     areShort('game_messages_texts', [table.written_by]),
     check('game_messages_text', sql`char_length(${table.text}) between 1 and 4000`),

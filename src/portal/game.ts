@@ -15,7 +15,7 @@ import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone, isUnknownGame } from '#src/portal/answer.ts';
-import { appealBadge } from '#src/portal/appeals.ts';
+import { appealBadge, messageBadge } from '#src/portal/game-badges.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
@@ -184,7 +184,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: isUnknown
         ? html`for “<span dir="auto">${id}</span>”`
-        : html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appealed_at ? 'open' : null)} ${title === id ? null : mono(id)}`,
+        : html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appealed_at ? 'open' : null)}${messageBadge(thread?.isUnanswered === true)} ${title === id ? null : mono(id)}`,
       body: html`${paused}${pulling}${answerBanner(timeline, around)}${body}`,
     });
   });

@@ -5,7 +5,9 @@ import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { WithdrawnGame } from '#db/queries/game-list.ts';
+import type { GameRow } from '#db/queries/games.ts';
 import { findIcons } from '#db/queries/pictures.ts';
+import { findUnanswered } from '#db/queries/threads.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
@@ -13,7 +15,7 @@ import { gameList, withdrawnGameList } from '#src/lists/games.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
-import { appealBadge } from '#src/portal/appeals.ts';
+import { appealBadge, messageBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
@@ -36,15 +38,15 @@ type Tab = (typeof TABS)[number];
 const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
 /** The cell that names a game, with its icon. @param note what a phone shows there, without room for its column */
-const nameCell = async <Game extends Iconed>(
+const nameCell = async <Game extends Iconed & Pick<GameRow, 'game_id'>>(
   sql: Database,
   games: readonly Game[],
   note: (game: Game) => SafeHtml | null = () => null,
 ) => {
-  const icons = await findIcons(sql, games);
+  const [icons, unanswered] = await Promise.all([findIcons(sql, games), findUnanswered(sql, games)]);
   return (game: Game): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
 <a href="${gameUrl(game.application_game_id)}"><span dir="auto">${gameName(game.game_name)}</span></a>
-<small class="mono">${game.application_game_id}</small>${note(game)}</span>`;
+<small class="mono">${game.application_game_id}</small>${note(game)}${messageBadge(unanswered.has(game.game_id))}</span>`;
 };
 
 /** Few columns have room where those of operators have none. */

@@ -5,6 +5,9 @@ import type { LinkTo } from '#src/site/list-table.ts';
 export const gameUrl = (application_game_id: string): string =>
   link('/portal/game', { id: application_game_id });
 
+/** What was written about a game, with the form that answers. */
+export const threadUrl = (application_game_id: string): string => `${gameUrl(application_game_id)}#messages`;
+
 /** The portal's pages of subjects: games, by the ids of their application. */
 export const linkTo: LinkTo = (subject) =>
   subject.to === 'application_game' ? gameUrl(subject.application_game_id) : null;

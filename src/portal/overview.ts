@@ -7,6 +7,7 @@ import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import { readMedianWaitMs } from '#db/queries/lane-counts.ts';
 import { countRejections } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { listUnanswered } from '#db/queries/threads.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
@@ -19,6 +20,8 @@ import {
   checkProblem,
   eventProblem,
   failureProblem,
+  MESSAGES_SHOWN,
+  messageProblem,
   type Problem,
   problemCards,
   rejectedProblem,
@@ -114,12 +117,13 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
   const sources = sourcesOf(options);
   portal.get('/portal', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, games, withdrawn, rejections, groups, runs, [check], webhook, median_ms] =
+    const [application, games, withdrawn, rejections, messages, groups, runs, [check], webhook, median_ms] =
       await Promise.all([
         findApplication(sql, application_id),
         countGamesOf(sql, application_id),
         countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
         countRejections(sql, application_id),
+        listUnanswered(sql, application_id, MESSAGES_SHOWN),
         readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
         readFirst(runList, sources, { application_id }, 1),
         readFirst(checkList, sources, { application_id }, 1),
@@ -132,6 +136,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const problems = [
       ...runsProblem(application, run, options.contact),
       ...rejectedProblem(rejections, application?.status === 'paused'),
+      ...messageProblem(messages),
       ...failureProblem(groups),
       ...eventProblem(webhook),
     ];

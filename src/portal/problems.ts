@@ -3,10 +3,11 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
+import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { banner, linkButton } from '#src/portal/answer.ts';
-import { appealBadge } from '#src/portal/appeals.ts';
-import { gameUrl } from '#src/portal/links.ts';
+import { appealBadge } from '#src/portal/game-badges.ts';
+import { gameUrl, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
@@ -70,6 +71,33 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
       act: only === undefined ? 'All rejected games' : 'Open the game',
       isSaid: only === undefined && rejections.every(({ named }) => named.length > 0),
+    },
+  ];
+};
+
+/** Of the messages that wait. */
+export const MESSAGES_SHOWN = 3;
+
+const message = ({ application_game_id, game_name, text }: UnansweredMessage): SafeHtml => html`<li>
+<span><a href="${threadUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a></span>${quote(text)}</li>`;
+
+/** Messages of reviewers that the developer has not answered, the latest first. */
+export const messageProblem = (messages: readonly UnansweredMessage[]): Problem[] => {
+  const [latest] = messages;
+  if (latest === undefined) return [];
+  const isOne = latest.messages === 1;
+  const others = latest.messages - messages.length;
+  return [
+    {
+      title: isOne ? 'A reviewer wrote to you' : `${number(latest.messages)} messages wait for your answer`,
+      body: html`<ul class="reasons-of">${messages.map(message)}</ul>${
+        others === 0
+          ? null
+          : html`<p class="soft">The badge "message" marks ${number(others)} more in your games.</p>`
+      }`,
+      tone: 'warn',
+      url: threadUrl(latest.application_game_id),
+      act: isOne ? 'Answer' : 'Answer the latest',
     },
   ];
 };

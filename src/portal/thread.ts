@@ -10,7 +10,7 @@ import { threadList } from '#src/lists/threads.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
 import { operate } from '#src/operations/operate.ts';
 import { messageGame } from '#src/operations/threads.ts';
-import { gameUrl } from '#src/portal/links.ts';
+import { gameUrl, threadUrl } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf } from '#src/portal/session.ts';
 import { redirectAfter, redirectWith } from '#src/site/answers.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
@@ -45,7 +45,7 @@ ${isAppealable ? ONCE : note}<div class="actions">${buttons}</div></form>`;
 export const portalThread = async (
   sources: Sources,
   game: GameRow,
-): Promise<{ shown: SafeHtml; isAppealable: boolean; appealed_at: Date | null }> => {
+): Promise<{ shown: SafeHtml; isAppealable: boolean; isUnanswered: boolean; appealed_at: Date | null }> => {
   const { sql } = sources;
   const { game_id } = game;
   const [entries, appeal, mayBeAppealed] = await Promise.all([
@@ -64,6 +64,7 @@ export const portalThread = async (
   return {
     shown: section('Messages', html`${shown}${write}`, { id: 'messages' }),
     isAppealable,
+    isUnanswered: entries.at(-1)?.kind === 'message' && game.withdrawn_at === null,
     appealed_at: appeal?.outcome === null ? appeal.opened_at : null,
   };
 };
@@ -78,7 +79,7 @@ export const addPortalThread = (portal: FastifyInstance, options: ConsoleOptions
     const { application_id } = holderOf(request);
     const game = await findApplicationGame(options.sql, application_id, id);
     if (game === undefined) return redirectWith(reply, gameUrl(id), 'The game is not stored.', 'bad');
-    return redirectAfter(reply, `${gameUrl(id)}#messages`, async () => {
+    return redirectAfter(reply, threadUrl(id), async () => {
       const given = { game_id: game.game_id, text };
       const [caller, platform] = [callerOfHolder(request), platformOf(options)];
       if (act === 'message') await operate(messageGame, given, caller, platform);

@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"10890820f64b25bcd81540b4868c4bc11ef43100d5d6776e763930a5553b62eb","created_at":1795509821388}'),
+  ('{"id":1,"hash":"55cb5e6a498ffecd9097bfff5d9dcdc7e4ba75fd7bbe62e2439a272b6b8907d2","created_at":1795509821388}'),
   ('{"id":2,"hash":"e66e791e56ba1f14bb0fadbabebc0be3fac5fa6221836487cb90012750402864","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -3350,6 +3350,7 @@ CREATE INDEX game_icon_hashes_dhash ON game_icon_hashes USING btree (dhash);
 CREATE INDEX game_leases_until ON game_leases USING btree (leased_until);
 CREATE INDEX game_messages_answers ON game_messages USING btree (application_id, written_at) WHERE kind = 'answer'::text;
 CREATE INDEX game_messages_game ON game_messages USING btree (game_id, message_id);
+CREATE INDEX game_messages_to_developers ON game_messages USING btree (application_id, message_id) WHERE kind = 'message'::text;
 CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;

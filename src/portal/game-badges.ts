@@ -1,4 +1,4 @@
-/** How the appeal against a rejection stands, beside the name of its game. */
+/** What stands beside the name of a game: how its appeal fares, and a message that waits. */
 import type { AppealState } from '#db/queries/appeals.ts';
 import { badge, html, type SafeHtml } from '#src/site/html.ts';
 
@@ -7,3 +7,7 @@ export const appealBadge = (appeal: AppealState): SafeHtml | null => {
   if (appeal === 'open') return html` ${badge('appeal waits', 'info')}`;
   return appeal === 'upheld' ? html` ${badge('appeal refused', 'bad')}` : null;
 };
+
+/** Nothing if no message waits for an answer of the developer. */
+export const messageBadge = (isUnanswered: boolean): SafeHtml | null =>
+  isUnanswered ? html` ${badge('message', 'warn')}` : null;
