@@ -26,7 +26,7 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { describeNextRead, describePace, describeUnread, pauseWay, whyCell } from '#src/portal/schedule.ts';
+import { describePace, describeUnread, pauseWay, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { standingSection } from '#src/portal/standing.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
@@ -79,7 +79,7 @@ const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefin
   return [
     [
       'Last run',
-      html`${describeRun(run, isPaused)}${why && html`<p class="soft" dir="auto">${why}</p>`}`,
+      html`${describeRun(run, isPaused)}${why && html`<p class="soft" dir="auto">${showWhy(why)}</p>`}`,
     ] as const,
     ...(next === null ? [] : [['Next run', due(next)] as const]),
   ];
@@ -147,7 +147,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
     const standing = await standingSection(sql, application_id, games.pending);
     const body = isNew
-      ? html`${firstSteps(check, run, webhook !== undefined, describeNextRead(application))}${standing}`
+      ? html`${firstSteps(application, check, run, webhook !== undefined)}${standing}`
       : html`${problemCards([...problems, ...checkProblem(check)])}
 ${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
 <div class="columns tables">${stateSection(application, run, webhook)}${standing}</div>`;

@@ -15,7 +15,17 @@ import { operate } from '#src/operations/operate.ts';
 import { banner, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
-import { describeNextRead, describeUnread, pausedBanner, pauseWay, whyCell } from '#src/portal/schedule.ts';
+import {
+  describeFirstRun,
+  describeNextRead,
+  describeUnread,
+  FIRST_RUN,
+  isListRead,
+  pausedBanner,
+  pauseWay,
+  showWhy,
+  whyCell,
+} from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { rowsOf } from '#src/rules/listing.ts';
@@ -49,6 +59,19 @@ const whyBesideCounts = (run: RunRow): string | null =>
     ?.split('; ')
     .filter((part) => !COUNTS_SAID.test(part))
     .join('; ') || null;
+
+const whyShown = (run: RunRow): SafeHtml | null => {
+  const why = whyBesideCounts(run);
+  return why === null ? null : showWhy(why);
+};
+
+/** What stands in place of failures. Null before a run has read the list. @param run the last one */
+const noFailures = (application: ApplicationRow | undefined, run: RunRow | undefined): SafeHtml | null => {
+  if (isListRead(application, run))
+    return banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
+  const firstRun = describeFirstRun(application, run);
+  return firstRun && banner(FIRST_RUN, firstRun, 'info', null);
+};
 
 /** What the checks will call. */
 const describeChecks = (
@@ -143,7 +166,7 @@ last ${ago(failure.last_at)}</small>`;
     const failed =
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
-        : banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
+        : noFailures(application, last);
     const isReading =
       application?.status === 'active' && (await isListWaiting(options.sql, application_id, last));
     if (isPolling(request)) return answerPoll(reply, isReading);
@@ -161,7 +184,7 @@ last ${ago(failure.last_at)}</small>`;
         ...COUNTED.filter((key) => shown.every((run) => run[key] === 0)),
         ...(shown.every((run) => whyBesideCounts(run) === null) ? ['why'] : []),
       ],
-      cells: { why: whyBesideCounts, outcome: outcomeCell(folded) },
+      cells: { why: whyShown, outcome: outcomeCell(folded) },
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;

@@ -39,6 +39,15 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
+/** The time of a call after a requested delay (src/ingest/note-requested-delay.ts). */
+const CALLED_AT = /(?<=called again )at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/;
+
+/** Shows why a run ended or waits, with the time of its next call relative to now. */
+export const showWhy = (why: string): SafeHtml => {
+  const [before, day, time, after] = why.split(CALLED_AT);
+  return html`${before}${day && due(new Date(`${day}T${time}Z`))}${after}`;
+};
+
 /** @param last why the last run failed, which the reason of the pause then does not repeat */
 const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml => {
   const reason = pause_reason ?? 'The platform has paused it';
@@ -59,6 +68,22 @@ const UNREAD = 'Your application is paused: the platform does not read your game
 
 const FAILED = 'The last run failed';
 const ENDS: Readonly<Record<string, string>> = { failed: FAILED, abandoned: 'The last run was abandoned' };
+
+/** Has a run that read the list ended? @param run the last one */
+export const isListRead = (application: ApplicationRow | undefined, run: RunRow | undefined): boolean =>
+  application?.last_success_at != null || (run?.outcome != null && !(run.outcome in ENDS));
+
+export const FIRST_RUN = 'The first run is open';
+
+/** Describes an open run before which none has read the list. @param run the last one @returns null if it is another one */
+export const describeFirstRun = (
+  application: ApplicationRow | undefined,
+  run: RunRow | undefined,
+): SafeHtml | null => {
+  if (run === undefined || run.finished_at !== null || isListRead(application, run)) return null;
+  const why = whyCell(run);
+  return html`It began ${ago(run.started_at)}.${why && html`<br><span dir="auto">${showWhy(endSentence(why))}</span>`}`;
+};
 
 /**
  * Describes why the platform does not read the games of an application: it is paused, its runs fail, or the last one did.

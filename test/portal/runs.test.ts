@@ -27,6 +27,41 @@ test('a developer reads what an open run waits for, and why an ended run missed 
   expect(await page('/portal/runs'), 'a code that has words is said in words').toContain(words);
 });
 
+test('a first run that is open is no success yet: it says what it waits for, and when', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'ilex');
+  const run = await anOpenRun(sql, 'ilex');
+  const tick = '<li class="done"><div><h3>The platform reads your list';
+  for (const path of ['/portal', '/portal/runs'])
+    expect(await page(path), path).toContain('The first run is open');
+  const at = new Date(Date.now() + 150_000).toISOString().slice(0, 19);
+  const again = `the application is called again at ${at.replace('T', ' ')} UTC`;
+  await noteOpenRun(sql, run, `page 1: http_status HTTP 503; by Retry-After, ${again}`);
+  const overview = await page('/portal');
+  expect(overview).not.toContain(tick);
+  expect(overview, 'a read would not begin').not.toContain('Read my list now');
+  const runs = await page('/portal/runs');
+  expect(runs).not.toContain('No open failures');
+  expect(runs).toContain('<section class="card info">');
+  for (const shown of [overview, runs]) {
+    expect(shown).toMatch(
+      /by Retry-After, the application is called again <time datetime="[^"]*" title="[^"]*">in 2/,
+    );
+    expect(shown).not.toContain(`again at ${at.slice(0, 10)}`);
+  }
+  await closeRun(sql, run, { outcome: 'abandoned', reason: null });
+  for (const path of ['/portal', '/portal/runs']) {
+    const ended = await page(path);
+    expect(ended, path).not.toContain('No open failures');
+    expect(ended, path).not.toContain(tick);
+  }
+  await closeRun(sql, await anOpenRun(sql, 'ilex'), { outcome: 'succeeded', reason: null });
+  await sql`update applications set last_success_at = now() where application_id = 'ilex'`;
+  await anOpenRun(sql, 'ilex');
+  expect(await page('/portal'), 'the run before has read it').toContain(tick);
+  expect(await page('/portal/runs')).toContain('No open failures');
+});
+
 test('failures of one cause are one row with its games, and runs without a change are one row', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'gum');
