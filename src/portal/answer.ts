@@ -1,5 +1,5 @@
 /** Why a game is live or not, at the head of its page, with what its developer can do next. */
-
+import type { AppealRow } from '#db/queries/appeals.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
@@ -48,11 +48,13 @@ export const emptyCard = (title: string, said: SafeHtml | null, acts: SafeHtml |
 /** What the banner says beside the timeline of a game. */
 type Around = {
   /** What its developer may do about a rejection; null if the game is not stored. */
-  appeals: { isAppealable: boolean; appealed_at: Date | null } | null;
+  appeals: { isAppealable: boolean; appeal: AppealRow | undefined } | null;
   /** The fields that differ from those that were decided on. */
   changes: readonly string[];
   /** The platform pulls nothing of a paused application. */
   isPaused: boolean;
+  /** No game is passed before its developer is verified. */
+  needsVerdict: boolean;
   /** The last runs failed. */
   isFailing: boolean;
   pictures: PictureCount | null;
@@ -82,12 +84,15 @@ const TO_FIX_PAUSED =
 const TO_APPEAL =
   'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
 
-/** The way on that is no change of the game; nothing if the rejection was appealed and upheld. */
-const appealWay = ({ isAppealable, appealed_at }: Appeals): SafeHtml | null => {
-  if (appealed_at !== null)
+/** The way on that is no change of the game, or how it ended. */
+const appealWay = ({ isAppealable, appeal }: Appeals): SafeHtml | null => {
+  if (appeal?.outcome === 'upheld')
+    return html`<div><h3>Appeal refused</h3><blockquote dir="auto">${appeal.answer}</blockquote>
+<p class="soft">Another reviewer decided ${ago(appeal.decided_at)}</p></div>`;
+  if (appeal !== undefined)
     return html`<div><h3>You have appealed</h3><p>Your appeal waits for another reviewer. If the game changes first, its new
 content is reviewed, and the appeal ends with that decision.</p>
-<p class="soft">Sent ${ago(appealed_at)}</p></div>`;
+<p class="soft">Sent ${ago(appeal.opened_at)}</p></div>`;
   return isAppealable
     ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`
     : null;
@@ -117,7 +122,7 @@ const rejectionBanner = (
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div>
 <div class="ways"><div><h3>Fix it</h3><p>${isPaused ? TO_FIX_PAUSED : TO_FIX}</p>
-${isPaused ? null : pullButton(id, appeals.appealed_at === null ? 'primary' : '')}</div>${appealWay(appeals)}</div>`,
+${isPaused ? null : pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };
@@ -146,13 +151,15 @@ const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml |
     : null;
 };
 
+const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">identity check</a> is verified.</p>`;
+
 /** Has no run seen a game of this id? */
 export const isUnknownGame = ({ code }: Answer): boolean => code === 'not_pulled' || code === 'not_listed';
 
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
-  { appeals, changes, isPaused, isFailing, pictures }: Around,
+  { appeals, changes, isPaused, isFailing, needsVerdict, pictures }: Around,
 ): SafeHtml => {
   if (rejection !== null && appeals !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, pictures });
@@ -168,6 +175,7 @@ export const answerBanner = (
     changedFields(changes),
     isUnknown ? NO_NAME : null,
     rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
+    answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
     nextStep(answer, rest, isPaused),
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findDecidedRevision, findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
+import { findPassObstacle } from '#db/queries/holds.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
@@ -172,6 +173,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
       isFailing,
+      needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       pictures: pictures?.count ?? null,
     };
     const title = nameOr(game?.game_name.trim() ?? '', id);
@@ -184,7 +186,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: isUnknown
         ? html`for “<span dir="auto">${id}</span>”`
-        : html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appealed_at ? 'open' : null)}${messageBadge(thread?.isUnanswered === true)} ${title === id ? null : mono(id)}`,
+        : html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appeal ? (thread.appeal.outcome ?? 'open') : null)}${messageBadge(thread?.isUnanswered === true)} ${title === id ? null : mono(id)}`,
       body: html`${paused}${pulling}${answerBanner(timeline, around)}${body}`,
     });
   });

@@ -41,11 +41,16 @@ ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to th
 ${isAppealable ? ONCE : note}<div class="actions">${buttons}</div></form>`;
 };
 
+type Thread = {
+  shown: SafeHtml;
+  isAppealable: boolean;
+  isUnanswered: boolean;
+  /** The appeal that is open, or that was refused while the rejection stands. */
+  appeal: AppealRow | undefined;
+};
+
 /** Shows what reviewers and the developer wrote about a game. */
-export const portalThread = async (
-  sources: Sources,
-  game: GameRow,
-): Promise<{ shown: SafeHtml; isAppealable: boolean; isUnanswered: boolean; appealed_at: Date | null }> => {
+export const portalThread = async (sources: Sources, game: GameRow): Promise<Thread> => {
   const { sql } = sources;
   const { game_id } = game;
   const [entries, appeal, mayBeAppealed] = await Promise.all([
@@ -56,16 +61,17 @@ export const portalThread = async (
   const shown = threadEntries(entries, ({ kind }) =>
     kind === 'answer' || kind === 'appeal' ? 'You' : 'The platform',
   );
-  const isAppealable = mayBeAppealed && game.withdrawn_at === null;
-  const write =
-    game.withdrawn_at === null
-      ? writeForm(game, appeal, isAppealable)
-      : html`<p class="body soft">The game is withdrawn: list it again to write about it.</p>`;
+  const isListed = game.withdrawn_at === null;
+  const isAppealable = mayBeAppealed && isListed;
+  const isRefused = isListed && game.audit_status === 'rejected' && !mayBeAppealed;
+  const write = isListed
+    ? writeForm(game, appeal, isAppealable)
+    : html`<p class="body soft">The game is withdrawn: list it again to write about it.</p>`;
   return {
     shown: section('Messages', html`${shown}${write}`, { id: 'messages' }),
     isAppealable,
-    isUnanswered: entries.at(-1)?.kind === 'message' && game.withdrawn_at === null,
-    appealed_at: appeal?.outcome === null ? appeal.opened_at : null,
+    isUnanswered: isListed && entries.at(-1)?.kind === 'message',
+    appeal: appeal?.outcome === null || isRefused ? appeal : undefined,
   };
 };
 

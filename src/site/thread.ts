@@ -8,7 +8,7 @@ const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> 
   message: ['message', 'info'],
   answer: ['answer', 'info'],
   appeal: ['appeal', 'info'],
-  upheld: ['rejection upheld', 'bad'],
+  upheld: ['appeal refused', 'bad'],
   overturned: ['rejection overturned', 'good'],
 };
 
