@@ -12,7 +12,16 @@ import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import {
+  ago,
+  gameName,
+  html,
+  nameInText,
+  number,
+  type SafeHtml,
+  section,
+  type Tone,
+} from '#src/site/html.ts';
 
 /** A problem, with a link to the page on which the developer can solve it. `isSaid`: that page says no more. */
 export type Problem = {
@@ -47,10 +56,20 @@ const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
 
 const isAnswered = ({ named }: RejectionCount): boolean => named.length > 0 && named.every(waits);
 
-const rejection = ({ label, games, text, named }: RejectionCount): SafeHtml => html`<li>
-<strong dir="auto">${label ?? 'no reason given'}</strong>: ${quote(text)}${
-  named.length > 0 ? named.map((each) => namedGame(each, text !== null)) : `${number(games)} games`
-}</li>`;
+const reasonOf = ({ label }: RejectionCount): SafeHtml =>
+  html`<strong dir="auto">${label ?? 'no reason given'}</strong>`;
+
+const rejection = (count: RejectionCount): SafeHtml => {
+  const { games, text, named } = count;
+  return html`<li>
+${reasonOf(count)}: ${quote(text)}${
+    named.length > 0 ? named.map((each) => namedGame(each, text !== null)) : `${number(games)} games`
+  }</li>`;
+};
+
+/** The rejection of the one game that the title names. */
+const onlyRejection = (count: RejectionCount): SafeHtml =>
+  html`<li>${reasonOf(count)}${appealBadge(count.named[0]?.appeal ?? null)}${quote(count.text)}</li>`;
 
 /** Says how many checks found a rule that does not hold. */
 export const countBroken = (failed: number): string =>
@@ -64,8 +83,11 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   return [
     {
-      title: games === 1 ? 'A game was rejected' : `${number(games)} games were rejected`,
-      body: html`<ul class="reasons-of">${byNeed(rejections).map(rejection)}</ul>
+      title:
+        only === undefined
+          ? `${number(games)} games were rejected`
+          : `${nameInText(only.game_name)} was rejected`,
+      body: html`<ul class="reasons-of">${byNeed(rejections).map(only === undefined ? rejection : onlyRejection)}</ul>
 <p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
