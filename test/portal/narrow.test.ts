@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { insertAppeal } from '#db/queries/appeals.ts';
+import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
@@ -159,6 +160,57 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     const tops = await Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
     expect(tops).toEqual(tops.toSorted((a, b) => a - b));
     expect(tops[0]).toBeGreaterThan(0);
+  });
+
+  test.for([390, 768])(
+    'at %i pixels an outcome stands apart from its time, and a short id is in one line',
+    async (width) => {
+      const ids = ['game-000061', 'game-000062', 'game-000063'];
+      const failures = ids.map((application_game_id) => ({
+        application_game_id,
+        kind: 'timeout',
+        reasons: [],
+      }));
+      await recordFailures(database.sql, 'studio-mizu', 'query_game_detail', failures);
+      await database.sql`update sync_runs set started_at = now() - interval '45 minutes'`;
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(new URL('/portal/runs', served.url).href);
+      const gaps = await page.locator('.lines tr:has(.badge)').evaluateAll((rows) =>
+        rows.map((row) => {
+          const range = row.ownerDocument.createRange();
+          range.selectNodeContents(row.querySelector('time') ?? row);
+          const badge = row.querySelector('.badge')?.getBoundingClientRect();
+          return (badge?.left ?? 0) - range.getBoundingClientRect().right;
+        }),
+      );
+      expect(gaps.length).toBeGreaterThan(1);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(8);
+      const lines = await page
+        .locator('td a.mono')
+        .evaluateAll((links) => links.map((each) => each.getClientRects().length));
+      expect(lines).toEqual([1, 1, 1]);
+    },
+  );
+
+  test.for([390, 1_280])('at %i pixels a quote is nearer its own game than the next one', async (width) => {
+    const { sql } = database;
+    const games = ['bat', 'cat'].map((game_id) => fetchedGame({ game_id, game_name: game_id }));
+    await upsertGames(sql, 'studio-mizu', games);
+    for (const { game_id } of games) {
+      const rejection = { audit_status: 'rejected', reason: 'rights', text: `Whose is ${game_id}?` } as const;
+      await decideGames(sql, [{ game_id, revision: 1 }], rejection, KIM);
+    }
+    await page.setViewportSize({ width, height: 844 });
+    await page.goto(new URL('/portal', served.url).href);
+    const gap = await page
+      .locator('.reasons-of blockquote + span')
+      .first()
+      .evaluate(
+        (name) =>
+          name.getBoundingClientRect().top -
+          (name.previousElementSibling?.getBoundingClientRect().bottom ?? 0),
+      );
+    expect(gap).toBeGreaterThanOrEqual(10);
   });
 
   test('fingers have room on a phone, and Safari zooms into no field', async () => {
