@@ -130,7 +130,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await rui.keyboard.press('Control+Enter');
     await rui.getByText('The rejection is upheld.').waitFor();
     await developer.goto(at('/portal/game?id=g-1'));
-    await developer.getByText('The register has no such number.').waitFor();
+    await developer.locator('.ways').getByText('The register has no such number.').waitFor();
     expect(await developer.getByRole('button', { name: 'Appeal the rejection' }).count()).toBe(0);
     await developer.getByText('A rejection that was appealed is not appealed again.').waitFor();
     expect((await findGame(sql, lost))?.audit_status).toBe('rejected');
