@@ -3,6 +3,7 @@ import type { AppealRow } from '#db/queries/appeals.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
+import { BEGINNING_MIN } from '#src/rules/search-words.ts';
 import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const ANSWER_TONES: Record<Answer['code'], Tone> = {
@@ -137,7 +138,10 @@ const changedFields = (changes: readonly string[]): SafeHtml | null =>
   changes.length === 0 ? null : html`<p>What changed: <span class="mono">${changes.join(', ')}</span></p>`;
 
 const NOT_FOUND = 'No stored game has this name or game_id';
-const NO_NAME = html`<p>If it is a name, check its spelling.</p>`;
+const describeSearch = (typed: string): SafeHtml =>
+  typed.trim().length < BEGINNING_MIN
+    ? html`<p>Type more of it: a name is found by its whole words, and by their first ${BEGINNING_MIN} letters or more.</p>`
+    : html`<p>If it is a name, check its spelling.</p>`;
 const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 
 const IF_CHANGED = 'If you have changed it, pull it: the platform then reads it at once.';
@@ -166,14 +170,15 @@ export const answerBanner = (
   const isUnknown = isUnknownGame(answer);
   // The card of the game has its package URL.
   const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');
-  const [title, rest] = isUnknown ? [NOT_FOUND, known] : splitAnswer(known);
+  // The banner of a paused application says why its list is not read.
+  const [title, rest] = isUnknown ? [NOT_FOUND, isPaused ? '' : known] : splitAnswer(known);
   const since =
     answer.at === null || game === null
       ? null
       : html`<p class="soft">${BEGAN[answer.code]} ${ago(answer.at)}</p>`;
   const said = [
     changedFields(changes),
-    isUnknown ? NO_NAME : null,
+    isUnknown ? describeSearch(id) : null,
     rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
     nextStep(answer, rest, isPaused),

@@ -41,6 +41,13 @@ const describeNextRun = (application_id: string, application: Application): stri
 const describeEnd = (outcome: string | null): string =>
   outcome === 'failed' ? 'The last run failed' : `Its last run ended as ${outcome}`;
 
+/** What is said of the last run: why it failed, or what one that read the list noted. */
+const describeLast = (outcome: string | null, why: string): string[] => {
+  if (outcome !== 'succeeded' && outcome !== 'partial')
+    return [endSentence(`${describeEnd(outcome)}${why && `: ${why}`}`)];
+  return why === '' ? [] : [endSentence(`The last run noted: ${why}`)];
+};
+
 const explainRuns = (
   application_id: string,
   application: Application,
@@ -50,8 +57,7 @@ const explainRuns = (
   const facts = describePause(application);
   if (status === 'removed') facts.push('The application was removed.');
   const why = spellKinds(withoutAdvice(last_run?.reason ?? last_run?.note ?? ''));
-  if (last_run !== null && (last_run.outcome !== 'succeeded' || why !== ''))
-    facts.push(endSentence(`${describeEnd(last_run.outcome)}${why && `: ${why}`}`));
+  if (last_run !== null) facts.push(...describeLast(last_run.outcome, why));
   if (open_run !== null)
     facts.push(`A run is open now${open_run.note === null ? '' : `: ${open_run.note}`}.`);
   else if (status === 'active') facts.push(describeNextRun(application_id, application));
@@ -79,7 +85,7 @@ const explainMissing = ({ application_id, name, application, failures }: AbsentF
     };
   const missing = runs.last_run?.missing ?? 0;
   const orNull = missing === 0 ? '' : `, or its detail was null (${missing} in the last run)`;
-  const unnamed = `query_game_list of ${name} did not name this game_id in the last complete run`;
+  const unnamed = `query_game_list of ${name} did not name this game_id in the last run that read the whole list`;
   const ago = describeRest(application.now.getTime() - runs.last_complete_at.getTime());
   return {
     code: 'not_listed',

@@ -85,7 +85,7 @@ export const gameLexemes = (
 const quote = (lexeme: string): string => `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 
 /** The beginning of a word is looked up from this many letters on, because fewer begin too many words. */
-const BEGINNING_MIN = 3;
+export const BEGINNING_MIN = 3;
 
 const beginsWith = (piece: string): string => {
   if (piece.length < BEGINNING_MIN && !IS_UNSPACED.test(piece)) return quote(`+${piece}`);

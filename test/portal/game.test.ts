@@ -231,6 +231,11 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(none).toContain('for “<span dir="auto">none</span>”');
   expect(none).toMatch(/class="button ">.*>none<\/span> as a game_id/);
   expect(none, 'who looked for a name').toContain('If it is a name, check its spelling.');
-  await sql`update applications set failing_since = now() where application_id = 'ivy'`;
+  expect(await page('/portal/game?id=a'), 'too short for a beginning').toContain('Type more of it');
+  await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'ivy'`;
+  const unread = await page('/portal/game?id=none');
+  expect(unread).toContain('check its spelling');
+  expect(unread, 'the banner leads to why').not.toContain('ten runs failed');
+  await sql`update applications set status = 'active', failing_since = now() where application_id = 'ivy'`;
   expect((await head('none'))[0]).toBe('warn: No stored game has this name or game_id');
 });

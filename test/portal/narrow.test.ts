@@ -160,6 +160,14 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     const tops = await Promise.all(parts.map(async (part) => (await part.boundingBox())?.y ?? 0));
     expect(tops).toEqual(tops.toSorted((a, b) => a - b));
     expect(tops[0]).toBeGreaterThan(0);
+    await page.goto(new URL('/portal/game?id=kits', served.url).href);
+    const none = [
+      page.getByRole('heading', { name: 'No game found' }),
+      page.getByRole('searchbox'),
+      page.getByRole('heading', { name: 'No stored game has this name' }),
+    ];
+    const places = await Promise.all(none.map(async (part) => (await part.boundingBox())?.y ?? 0));
+    expect(places, 'what is to be corrected is first').toEqual(places.toSorted((a, b) => a - b));
   });
 
   test.for([390, 768])(

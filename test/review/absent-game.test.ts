@@ -48,7 +48,7 @@ it('A game that was never stored: its invalid fields, the list that does not nam
     code: 'not_listed',
     at: expect.any(Date),
     text: expect.stringMatching(
-      /^query_game_list of fresh did not name this game_id in the last complete run, which ended \d+ seconds? ago\. The next run is due in /,
+      /^query_game_list of fresh did not name this game_id in the last run that read the whole list, which ended \d+ seconds? ago\. The next run is due in /,
     ),
   });
   await fail('g-1', 'fresh');
@@ -96,7 +96,9 @@ it('The list as of a run whose pages do not name what it counts, and of one that
   await endRun('odd', 'succeeded');
   await database.sql`update sync_runs set ${database.sql({ note })} where application_id = 'odd'`;
   const answer = async () => (await read('g-1', 'odd')).answer.text;
-  expect(await answer()).toContain(` ago. Its last run ended as succeeded: ${note}. The next run is due in `);
+  expect(await answer()).toContain(` ago. The last run noted: ${note}. The next run is due in `);
+  await database.sql`update sync_runs set outcome = 'partial' where application_id = 'odd'`;
+  expect(await answer(), 'the run read the list, whatever became of its games').not.toContain('partial');
   const run = await anOpenRun(database.sql, 'odd');
   expect(await answer()).toMatch(/ A run is open now\.$/);
   const delay = 'page 1: http_status HTTP 429; by Retry-After, the application is called again at noon';
@@ -115,7 +117,7 @@ it('The list as of the last complete run: when the next one follows is said, or 
   const everyMs = 30 * 86_400_000;
   await set({ every_ms: everyMs });
   const named =
-    'query_game_list of rare did not name this game_id in the last complete run, which ended 5 minutes ago.';
+    'query_game_list of rare did not name this game_id in the last run that read the whole list, which ended 5 minutes ago.';
   const inWords = (ms: number) => spellDuration(roundDuration(ms));
   // The tick that BullMQ makes of the offset.
   const nextMs = tickOffset('games.rare', everyMs) + Math.floor(Date.now() / everyMs) * everyMs;
