@@ -66,6 +66,13 @@ export const firstBrokenRules = ({ cases }: CheckRow): SafeHtml[] =>
 Expected: ${each.rule}<br>Received: <strong>${each.problem}</strong></li>`;
     });
 
+/** Folds rules that need nothing from the reader. @param said of their number, from two on and of one */
+const foldRules = (cases: readonly CaseResult[], [many, one]: readonly [string, string]): SafeHtml | null =>
+  cases.length === 0
+    ? null
+    : html`<details class="unchanged"><summary>${cases.length === 1 ? one : `${cases.length} ${many}`}</summary>
+${table(cases, COLUMNS, { empty: '', label: many })}</details>`;
+
 const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   if (check.error !== null)
     return nothing(html`The check of ${ago(check.requested_at)} has no report: ${check.error}`);
@@ -74,13 +81,13 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
   const of = (outcome: CaseResult['outcome']) =>
     (check.cases as CaseResult[]).filter((each) => each.outcome === outcome);
   const counts = `${passed} passed, ${failed} failed, ${skipped} skipped`;
-  const others = table([...of('failed'), ...of('skipped')], COLUMNS, {
+  const broken = table(of('failed'), COLUMNS, {
     empty: 'Nothing to correct.',
     label: 'Results of the checks',
   });
-  const held = table(of('passed'), COLUMNS, { empty: 'There is no case.', label: 'Rules that hold' });
-  return html`<p class="body soft">Checked ${ago(finished_at)}${by}: ${counts}</p>${others}
-<details class="unchanged"><summary>${passed === 1 ? '1 rule holds' : `${passed} rules hold`}</summary>${held}</details>`;
+  return html`<p class="body soft">Checked ${ago(finished_at)}${by}: ${counts}</p>${broken}
+${foldRules(of('skipped'), ['rules were skipped', '1 rule was skipped'])}
+${foldRules(of('passed'), ['rules hold', '1 rule holds'])}`;
 };
 
 const COLUMNS: TableColumn<CaseResult>[] = [
