@@ -56,6 +56,8 @@ type Around = {
   isPaused: boolean;
   /** No game is passed before its developer is verified. */
   needsVerdict: boolean;
+  /** The game is pulled on request. */
+  isPulling: boolean;
   /** The last runs failed. */
   isFailing: boolean;
   pictures: PictureCount | null;
@@ -114,7 +116,7 @@ const rejectionBanner = (
   id: string,
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   appeals: Appeals,
-  { isPaused, pictures }: Pick<Around, 'isPaused' | 'pictures'>,
+  { isPaused, isPulling, pictures }: Pick<Around, 'isPaused' | 'isPulling' | 'pictures'>,
 ): SafeHtml => {
   const said = text?.trim()
     ? html`<blockquote dir="auto">${text}</blockquote>`
@@ -123,7 +125,7 @@ const rejectionBanner = (
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div>
 <div class="ways"><div><h3>Fix it</h3><p>${isPaused ? TO_FIX_PAUSED : TO_FIX}</p>
-${isPaused ? null : pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary')}</div>${appealWay(appeals)}</div>`,
+${isPaused || isPulling ? null : pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary')}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };
@@ -147,10 +149,10 @@ const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 const IF_CHANGED = 'If you have changed it, pull it: the platform then reads it at once.';
 
 /** Says what a developer may expect. The command line does not have this sentence. */
-const nextStep = ({ code }: Answer, rest: string, isPaused: boolean): SafeHtml | null => {
+const nextStep = ({ code }: Answer, rest: string, mayPull: boolean): SafeHtml | null => {
   if (code === 'live' && rest === '')
-    return html`<p>You need not do anything. ${isPaused ? null : IF_CHANGED}</p>`;
-  return code === 'withdrawn' && !isPaused
+    return html`<p>You need not do anything. ${mayPull ? IF_CHANGED : null}</p>`;
+  return code === 'withdrawn' && mayPull
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;
 };
@@ -163,11 +165,12 @@ export const isUnknownGame = ({ code }: Answer): boolean => code === 'not_pulled
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, rejection }: Timeline,
-  { appeals, changes, isPaused, isFailing, needsVerdict, pictures }: Around,
+  { appeals, changes, isPaused, isPulling, isFailing, needsVerdict, pictures }: Around,
 ): SafeHtml => {
   if (rejection !== null && appeals !== null)
-    return rejectionBanner(id, rejection, appeals, { isPaused, pictures });
+    return rejectionBanner(id, rejection, appeals, { isPaused, isPulling, pictures });
   const isUnknown = isUnknownGame(answer);
+  const mayPull = !isPaused && !isPulling;
   // The card of the game has its package URL.
   const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');
   // The banner of a paused application says why its list is not read.
@@ -181,10 +184,10 @@ export const answerBanner = (
     isUnknown ? describeSearch(id) : null,
     rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
-    nextStep(answer, rest, isPaused),
+    nextStep(answer, rest, mayPull),
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
   ];
   const pull = isUnknown ? pullUnknown(id) : pullButton(id, game === null ? 'primary' : '');
-  return banner(title, html`${said}`, answerTone(answer, isFailing), isPaused ? null : pull);
+  return banner(title, html`${said}`, answerTone(answer, isFailing), mayPull ? pull : null);
 };

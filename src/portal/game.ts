@@ -172,6 +172,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
+      isPulling,
       isFailing,
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       pictures: pictures?.count ?? null,

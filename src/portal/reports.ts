@@ -87,7 +87,8 @@ stored.</p>${facts([
 /** What a report says, first of all. */
 const titleOf = (check: CheckRow | undefined): { title: string; tone?: Tone } => {
   if (check === undefined) return { title: 'Your webhooks have not been checked yet' };
-  if (check.finished_at === null || check.error !== null) return { title: 'Last report' };
+  if (check.finished_at === null) return { title: 'Running the checks', tone: 'info' };
+  if (check.error !== null) return { title: 'The last check has no report', tone: 'warn' };
   if (check.failed === 0) return { title: 'Every rule that was checked holds', tone: 'good' };
   return { title: countBroken(check.failed), tone: 'bad' };
 };

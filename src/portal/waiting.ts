@@ -30,11 +30,11 @@ export const isPullWaiting = (
 const PULLING = ['Pulling the game', 'It takes some seconds.'] as const;
 const READING = ['Reading your list', 'It takes a minute, or longer if your server is slow.'] as const;
 
-/** Says that the request waits. The page polls `here`, and reloads at the end. Without scripts, its button does. */
+/** Says that the request waits. The page polls `here`, and reloads at the end. Without scripts, it has a button. */
 export const waitingBanner = (what: 'game' | 'list', here: string): SafeHtml => {
   const [title, said] = what === 'game' ? PULLING : READING;
   const poll = html`<p hx-get="${here}" hx-trigger="every 3s" hx-swap="none" data-reloads>${said}</p>`;
-  return banner(title, poll, 'info', linkButton({ url: here, act: 'Reload' }));
+  return banner(title, poll, 'info', html`<noscript>${linkButton({ url: here, act: 'Reload' })}</noscript>`);
 };
 
 /** Answers a page that polls: nothing while it waits, then a reload, which updates all of it. */

@@ -26,7 +26,10 @@ test('a page that polls is not answered while its request waits, and is told to 
     await said('/portal/game', request);
     const waits = await page(path);
     expect(waits, path).toContain(`<h2>${title}</h2>`);
-    expect(waits, 'without scripts').toContain(`<a class="button" href="${path}">Reload</a>`);
+    expect(waits, 'without scripts').toContain(
+      `<noscript><a class="button" href="${path}">Reload</a></noscript>`,
+    );
+    expect(waits, 'it is requested already').not.toMatch(/Pull this game now<\/button>|as a game_id/);
     expect(await poll(path), path).toEqual(WAITS);
     await done();
     expect(await poll(path), path).toEqual(RELOADS);
@@ -38,8 +41,11 @@ test('a page that polls is not answered while its request waits, and is told to 
   expect(await poll('/portal/runs')).toEqual(RELOADS);
   await said('/portal/checks', {});
   expect(await poll('/portal/checks')).toEqual(WAITS);
+  expect(await page('/portal/checks')).toMatch(/class="card info" id="checks">\s+.*<h2>Running the checks</);
   await sql`update application_checks set finished_at = now() where application_id = 'ash'`;
   expect(await poll('/portal/checks')).toEqual(RELOADS);
+  await sql`update application_checks set error = 'no key' where application_id = 'ash'`;
+  expect(await page('/portal/checks')).toContain('<h2>The last check has no report</h2>');
 });
 
 describe.runIf(hasBrowser())('in Chromium', () => {
