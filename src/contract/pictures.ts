@@ -72,3 +72,6 @@ export const describePicture = (outcome: PictureOutcome, http_status: number | n
     ? `${REASONS[outcome]} (${http_status})`
     : REASONS[outcome];
 };
+
+/** The last part of an address: what tells one picture from another. */
+export const endOf = (url: string): string => url.split(/[?#]/)[0]?.split('/').at(-1) || url;

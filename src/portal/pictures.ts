@@ -12,6 +12,7 @@ import {
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import {
   describePicture,
+  endOf,
   type PictureOutcome,
   THUMBNAIL_WIDTHS,
   type ThumbnailWidth,
@@ -60,8 +61,7 @@ export const breakable = (url: string): SafeHtml[] =>
 const describeBytes = ({ width, height, bytes }: PictureView): SafeHtml =>
   html`<span>${width} × ${height}, ${number(Math.ceil((bytes ?? 0) / KIB))} KiB</span>`;
 
-const addressLine = (url: string): SafeHtml =>
-  html`<span class="url" title="${url}">${breakable(url)}</span>`;
+const addressLine = (url: string): SafeHtml => html`<span class="url" title="${url}">…/${endOf(url)}</span>`;
 
 /** A picture in the answers of the application: `field` as failures name it, such as `game_store_pic.0`. */
 type Place = { field: string; alt: string; url: string };

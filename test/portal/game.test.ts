@@ -86,6 +86,7 @@ test('a developer sees the pictures of own games alone, as the platform has them
   expect(unseen.split('<div class="frame">not fetched yet<'), 'each has its place').toHaveLength(3);
   for (const field of ['game_icon.0', 'game_store_pic.0'])
     expect(unseen).toContain(`<figcaption><span class="mono">${field}</span>`);
+  expect(unseen, 'the name of the file is seen').toContain(`title="${url}">…/shared.png</span>`);
   const failing = openPictures(sql, ['cypress']);
   await failing.fail(other);
   failing.close();

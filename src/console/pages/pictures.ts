@@ -1,7 +1,7 @@
 /** How pages show pictures: our thumbnails, or the reason why there is none. A page never links to an application's picture. */
 import type { ContentView, PictureSet, PictureView } from '#db/queries/pictures.ts';
 import { seenField } from '#src/console/pages/seen-pictures.ts';
-import { describePicture, type ThumbnailWidth } from '#src/contract/pictures.ts';
+import { describePicture, endOf, type ThumbnailWidth } from '#src/contract/pictures.ts';
 import { firstLetter } from '#src/lib/printable.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
 
@@ -118,9 +118,6 @@ export const PICTURE_VIEWER = html`<picture-viewer><dialog class="viewer" aria-l
 <button class="button" data-step="1">Next <kbd aria-hidden="true">→</kbd></button>
 <form method="dialog"><button class="button">Close <kbd aria-hidden="true">Esc</kbd></button></form></div>
 </dialog></picture-viewer>`;
-
-/** The last part of an address: what tells one picture from another. */
-export const endOf = (url: string): string => url.split(/[?#]/)[0]?.split('/').at(-1) || url;
 
 const CHANGE_TONES: Partial<Record<string, string>> = { added: 'good', removed: 'bad', changed: 'info' };
 
