@@ -221,6 +221,21 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     expect(gap).toBeGreaterThanOrEqual(10);
   });
 
+  test.for([390, 1_280])(
+    'at %i pixels a long name and a long note have a few lines of a list',
+    async (width) => {
+      const { sql } = database;
+      const game = fetchedGame({ game_id: 'long', game_name: 'W'.repeat(512) });
+      await upsertGames(sql, 'studio-mizu', [game]);
+      const rejected = { audit_status: 'rejected', reason: 'other', text: 'm'.repeat(2_000) } as const;
+      await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], rejected, KIM);
+      await page.setViewportSize({ width, height: 844 });
+      await page.goto(new URL('/portal/games?status=rejected', served.url).href);
+      const row = page.getByRole('row').filter({ hasText: 'WWW' });
+      expect((await row.boundingBox())?.height).toBeLessThan(200);
+    },
+  );
+
   test('fingers have room on a phone, and Safari zooms into no field', async () => {
     const storageState = await page.context().storageState();
     const viewport = { width: 390, height: 844 };
