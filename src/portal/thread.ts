@@ -85,6 +85,7 @@ export const addPortalThread = (portal: FastifyInstance, options: ConsoleOptions
     const { application_id } = holderOf(request);
     const game = await findApplicationGame(options.sql, application_id, id);
     if (game === undefined) return redirectWith(reply, gameUrl(id), 'The game is not stored.', 'bad');
+    if (text.trim() === '') return redirectWith(reply, threadUrl(id), 'Write a message first.', 'bad');
     return redirectAfter(reply, threadUrl(id), async () => {
       const given = { game_id: game.game_id, text };
       const [caller, platform] = [callerOfHolder(request), platformOf(options)];

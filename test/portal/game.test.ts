@@ -122,7 +122,9 @@ test('a developer sees the pictures of own games alone, as the platform has them
 });
 
 test('a message of an operator whose login is the id of the application is not said to be the developer’s', async () => {
-  const { page } = await arrive(database.sql, portal.url, 'elm', [{ game_id: 'e-1' }]);
+  const { page, said } = await arrive(database.sql, portal.url, 'elm', [{ game_id: 'e-1' }]);
+  const blank = { id: 'e-1', act: 'message', text: ' \n ' };
+  expect(await said('/portal/game/thread', blank)).toBe('bad Write a message first.');
   const [game] = await database.sql<
     { game_id: string }[]
   >`select game_id from games where application_id = 'elm'`;

@@ -61,6 +61,9 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
     await page.goto(new URL('/portal/game?id=one', portal.url).href);
+    await page.getByRole('textbox', { name: 'Write to the reviewers' }).fill(' ');
+    await page.getByRole('button', { name: 'Send' }).click();
+    expect(await page.locator('textarea:invalid:focus').count(), 'the browser says it at the field').toBe(1);
     await page.getByRole('button', { name: 'Pull this game now' }).click();
     const waits = page.getByRole('heading', { name: 'Pulling the game' });
     await waits.waitFor();

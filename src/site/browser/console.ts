@@ -25,6 +25,12 @@ document.addEventListener('change', ({ target }) => {
   text.dataset.brought = text.value;
 });
 
+/** A required text of spaces alone is empty, so that the browser says it at the field. */
+document.addEventListener('change', ({ target }) => {
+  if (target instanceof HTMLTextAreaElement && target.required && target.value.trim() === '')
+    target.value = '';
+});
+
 const gameBoxes = (form: HTMLFormElement): HTMLInputElement[] => [
   ...form.querySelectorAll<HTMLInputElement>('input[type="checkbox"][name="game"]'),
 ];
