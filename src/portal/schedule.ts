@@ -39,13 +39,14 @@ export const whyCell = (run: RunRow): string | null => {
   return why === null ? null : spellKinds(withoutAdvice(why));
 };
 
-/** The time of a call after a requested delay (src/ingest/note-requested-delay.ts). */
-const CALLED_AT = /(?<=called again )at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/;
+/** The end of the note about a requested delay (src/ingest/note-requested-delay.ts). The application's own text is before it. */
+const CALLED_AT = /^(.* called again) at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC(\.?)$/s;
 
 /** Shows why a run ended or waits, with the time of its next call relative to now. */
 export const showWhy = (why: string): SafeHtml => {
-  const [before, day, time, after] = why.split(CALLED_AT);
-  return html`${before}${day && due(new Date(`${day}T${time}Z`))}${after}`;
+  const [, before, day, time, end] = CALLED_AT.exec(why) ?? [];
+  const at = new Date(`${day}T${time}Z`);
+  return Number.isNaN(at.getTime()) ? html`${why}` : html`${before} ${due(at)}${end}`;
 };
 
 /** @param last why the last run failed, which the reason of the pause then does not repeat */

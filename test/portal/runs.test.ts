@@ -49,6 +49,15 @@ test('a first run that is open is no success yet: it says what it waits for, and
     );
     expect(shown).not.toContain(`again at ${at.slice(0, 10)}`);
   }
+  // What the application answers may imitate the note, with a time that is none.
+  for (const own of [
+    'called again at 2026-99-99 99:99:99 UTC"',
+    'x called again at 2026-99-99 99:99:99 UTC',
+  ]) {
+    await noteOpenRun(sql, run, `page 1: ret_code 500 "${own}`);
+    for (const path of ['/portal', '/portal/runs'])
+      expect(await page(path)).toContain('2026-99-99 99:99:99 UTC');
+  }
   await closeRun(sql, run, { outcome: 'abandoned', reason: null });
   for (const path of ['/portal', '/portal/runs']) {
     const ended = await page(path);
