@@ -27,7 +27,7 @@ export type PictureEvent = { at: Date; urls: string[] };
 /** An event that was sent to the application, or could not be. */
 export type NoticeEvent = Pick<
   EventItem,
-  'type' | 'state' | 'delivered_at' | 'last_attempt_at' | 'last_error'
+  'type' | 'state' | 'delivered_at' | 'last_attempt_at' | 'last_status' | 'last_error'
 >;
 
 export type GameEvents = {
@@ -63,7 +63,7 @@ export const readGameEvents = async (sql: Queryable, game_id: string): Promise<G
       ) as c join pictures p using (picture_id)
       group by 1 order by 1 desc`,
     sql<NoticeEvent[]>`
-      select e.type, d.state, d.delivered_at, d.last_attempt_at, d.last_error
+      select e.type, d.state, d.delivered_at, d.last_attempt_at, d.last_status, d.last_error
       from events e join event_deliveries d using (event_id)
       where e.game_id = ${game_id} and d.state in ('delivered', 'failed') order by event_id desc limit ${ROWS_MAX}`,
     listGameAppeals(sql, game_id, ROWS_MAX),

@@ -126,6 +126,19 @@ export const spellKinds = (reason: string): string =>
     return more.length === 0 ? said : `${said} (${more.join(', ')})`;
   });
 
+/** Why deliveries end without an attempt. */
+const ENDED: Readonly<Record<string, string>> = {
+  address_removed: 'The address was removed.',
+  switched_off: 'The address was switched off.',
+};
+
+/** Says in a sentence how the last attempt of a delivery ended, or why there was none; empty while nothing is known. */
+export const describeAttempt = (event: { last_status: number | null; last_error: string | null }): string => {
+  const { last_status, last_error } = event;
+  if (last_status !== null) return `HTTP ${last_status}.`;
+  return last_error === null ? '' : (wordsOf(ENDED, last_error) ?? describeError(last_error));
+};
+
 /** Explains in a sentence why a delivery failed: the words of a known kind, or the response of the receiver. */
 export const describeError = (error: string): string => wordsOfKind(error) ?? `${error}.`;
 

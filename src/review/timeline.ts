@@ -12,7 +12,7 @@ import {
   readApplicationRuns,
   readGameEvents,
 } from '#db/queries/timeline.ts';
-import { describeError, describeFailure } from '#src/contract/failure-words.ts';
+import { describeAttempt, describeFailure } from '#src/contract/failure-words.ts';
 import { NotFoundError } from '#src/errors.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -126,14 +126,15 @@ const listEntries = (
     const text = `Back to review: the server sends other bytes than were decided on for ${urls.join(', ')}.`;
     add(at, { kind: 'picture', text });
   }
-  for (const { type, state, delivered_at, last_attempt_at, last_error } of events?.notices ?? []) {
+  for (const notice of events?.notices ?? []) {
+    const { type, state, delivered_at, last_attempt_at } = notice;
     const at = delivered_at ?? last_attempt_at;
     if (state === 'delivered')
       add(at, { kind: 'event_delivered', text: `The application received the event ${type}.` });
     else
       add(at, {
         kind: 'event_failed',
-        text: `The event ${type} did not reach the application. ${describeError(last_error ?? '')}`,
+        text: `The event ${type} did not reach the application. ${describeAttempt(notice)}`,
       });
   }
   for (const failure of failures) {

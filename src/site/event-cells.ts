@@ -2,27 +2,18 @@
 import type { EventItem } from '#db/queries/event-list.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { WHYS } from '#src/contract/events.ts';
-import { describeError, isOwnKind } from '#src/contract/failure-words.ts';
+import { describeAttempt, describeError, isOwnKind } from '#src/contract/failure-words.ts';
 import { ago, badge, copyableId, due, facts, html, mono, type SafeHtml } from '#src/site/html.ts';
 
-/** Why deliveries end without an answer. */
-const ENDED: Readonly<Record<string, string>> = {
-  address_removed: 'The address was removed.',
-  switched_off: 'The address was switched off.',
-};
-
-const describeResult = (error: string | null): string =>
-  error === null ? '' : ` ${ENDED[error] ?? describeError(error)}`;
-
 const delivery = (event: EventItem): SafeHtml => {
-  const { state, attempts, delivered_at, next_attempt_at, last_status, last_error } = event;
+  const { state, attempts, delivered_at, next_attempt_at } = event;
   if (state === null) return html`${badge('not sent', 'plain')} <br><small>No active address.</small>`;
   if (state === 'delivered')
     return html`${badge('delivered', 'good')} <br><small>${ago(delivered_at)}</small>`;
   // Without an attempt, the result is why the delivery ended.
-  const result = last_status === null ? describeResult(last_error) : ` HTTP ${last_status}.`;
-  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}.${result}`;
-  const end = attempts === 0 ? result.trimStart() : `Given up after ${made}`;
+  const result = describeAttempt(event);
+  const made = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}. ${result}`.trimEnd();
+  const end = attempts === 0 ? result : `Given up after ${made}`;
   if (state === 'failed') return html`${badge('failed')} <br><small>${end}</small>`;
   if (attempts === 0) return html`${badge('waits', 'plain')} <br><small>No attempt yet.</small>`;
   return html`${badge('retrying', 'warn')} <br><small>${made}<br>Next attempt ${due(next_attempt_at)}</small>`;

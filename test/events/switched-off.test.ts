@@ -3,6 +3,7 @@ import { listAudit } from '#db/queries/audit.ts';
 import { requestDeliveries } from '#db/queries/event-deliveries.ts';
 import { deleteEventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { retryEvents } from '#src/operations/events.ts';
+import { readTimeline } from '#src/review/timeline.ts';
 import { readDeliveries } from '#test/events/deliveries.ts';
 import { runCli } from '#test/support/cli.ts';
 import { aReceiver, aSender, passTime, withEvents } from '#test/support/events.ts';
@@ -38,6 +39,11 @@ it('an address that fails for three days is switched off and says so; a retry sw
   expect(await listAudit(sql, { subject: `application:${application_id}`, limit: 1 })).toMatchObject([
     { action: 'event_webhook.off', actor_kind: 'system', reason: 'The address has failed for three days.' },
   ]);
+  const { entries } = await readTimeline(sql, application_id, games[0]?.application_game_id ?? '');
+  const said = entries.filter(({ kind }) => kind === 'event_failed').map(({ text }) => text);
+  expect(said.length).toBeGreaterThan(1);
+  for (const text of said)
+    expect(text).toMatch(/did not reach the application\. (HTTP 500|The address was switched off)\.$/);
   // Events go on; none is sent.
   await decideGame(sql, { game_id, audit_status: 'passed' });
   expect(await deliveries(application_id)).toHaveLength(8);
