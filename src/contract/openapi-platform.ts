@@ -147,12 +147,15 @@ const refresh = describeOperation({
 const ADDITION = 'An addition to the interface document.';
 const APPEAL =
   'Another reviewer decides: the event is game.passed with why appeal, or game.appeal_upheld. A rejection is appealed once.';
+const MESSAGE =
+  'The text is in the thread of the game, which its reviewers read. Their messages are events, game.message. ' +
+  'A request that is repeated is stored twice.';
 const written = { game_id: GAME.game_id, written_at: '2026-03-31T09:05:00.123Z' };
 
 const message = describeOperation({
   operationId: 'writeMessage',
   summary: 'Write to the reviewers of a game',
-  description: `${ADDITION} The text is in the thread of the game, which its reviewers read. Their messages are events, game.message. A request that is repeated is stored twice.`,
+  description: `${ADDITION} ${MESSAGE}`,
   tag: 'Additions',
   request: writeRequestSchema,
   requestExamples: {

@@ -82,8 +82,8 @@ export const READ_BUTTON = action('/portal/game', 'Read my list now');
 
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
-const TO_FIX_PAUSED =
-  'Correct the game on your server. It is read when the platform resumes your application, and returns to review if its content has changed.';
+const TO_FIX_PAUSED = html`Correct the game on your server. It is read when the platform resumes your application, and
+returns to review if its content has changed.`;
 const TO_APPEAL =
   'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
 

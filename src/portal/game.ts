@@ -16,12 +16,11 @@ import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone, isUnknownGame } from '#src/portal/answer.ts';
-import { appealBadge, messageBadge } from '#src/portal/game-badges.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
-import { portalThread } from '#src/portal/thread.ts';
+import { portalThread, threadBadges } from '#src/portal/thread.ts';
 import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
@@ -187,7 +186,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: isUnknown
         ? html`for “<span dir="auto">${id}</span>”`
-        : html`${statusBadge(timeline, isFailing)}${appealBadge(thread?.appeal ? (thread.appeal.outcome ?? 'open') : null)}${messageBadge(thread?.isUnanswered === true)} ${title === id ? null : mono(id)}`,
+        : html`${statusBadge(timeline, isFailing)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
       body: html`${paused}${pulling}${answerBanner(timeline, around)}${body}`,
     });
   });

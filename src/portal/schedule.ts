@@ -54,7 +54,8 @@ const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null):
   const reason = pause_reason ?? 'The platform has paused it';
   const shown = last === null ? spellKinds(reason) : (reason.split(LAST_WITH)[0] ?? reason);
   return html`<p dir="auto">${endSentence(shown)}</p>
-${last}<p>Only the platform's operators resume it. Correct what failed, <a href="/portal/checks">run the checks</a>, then write to the operators.</p>`;
+${last}<p>Only the platform's operators resume it.
+Correct what failed, <a href="/portal/checks">run the checks</a>, then write to the operators.</p>`;
 };
 
 /** The next step of a developer whose application is paused. @param contact where the operators are reached */

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type AppealRow, findLastAppeal, mayAppeal } from '#db/queries/appeals.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { findUnanswered } from '#db/queries/threads.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { PROSE_MAX } from '#src/contract/text.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
@@ -10,6 +11,7 @@ import { threadList } from '#src/lists/threads.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
 import { operate } from '#src/operations/operate.ts';
 import { messageGame } from '#src/operations/threads.ts';
+import { appealBadge, messageBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, threadUrl } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf } from '#src/portal/session.ts';
 import { redirectAfter, redirectWith } from '#src/site/answers.ts';
@@ -49,14 +51,19 @@ type Thread = {
   appeal: AppealRow | undefined;
 };
 
+/** What of a thread stands beside the name of its game. */
+export const threadBadges = ({ appeal, isUnanswered }: Thread): SafeHtml =>
+  html`${appealBadge(appeal ? (appeal.outcome ?? 'open') : null)}${messageBadge(isUnanswered)}`;
+
 /** Shows what reviewers and the developer wrote about a game. */
 export const portalThread = async (sources: Sources, game: GameRow): Promise<Thread> => {
   const { sql } = sources;
   const { game_id } = game;
-  const [entries, appeal, mayBeAppealed] = await Promise.all([
+  const [entries, appeal, mayBeAppealed, unanswered] = await Promise.all([
     readFirst(threadList, sources, { game_id, is_public: true }, ENTRIES_MAX),
     findLastAppeal(sql, game_id),
     mayAppeal(sql, game_id),
+    findUnanswered(sql, [game]),
   ]);
   const shown = threadEntries(entries, ({ kind }) =>
     kind === 'answer' || kind === 'appeal' ? 'You' : 'The platform',
@@ -70,7 +77,7 @@ export const portalThread = async (sources: Sources, game: GameRow): Promise<Thr
   return {
     shown: section('Messages', html`${shown}${write}`, { id: 'messages' }),
     isAppealable,
-    isUnanswered: isListed && entries.at(-1)?.kind === 'message',
+    isUnanswered: unanswered.has(game_id),
     appeal: appeal?.outcome === null || isRefused ? appeal : undefined,
   };
 };

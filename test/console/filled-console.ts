@@ -35,6 +35,8 @@ You keep the lamp of a small harbour alight. Every evening more boats need a ber
 • Co-op for two on one screen
 • No timers, no ads`;
 
+const REASONS = [{ path: 'list.3.game_id', code: 'too_small' }];
+const UNNAMED_ROW = { application_game_id: '', kind: 'invalid_item', reasons: REASONS };
 const iconUrl = (n: number): string => `https://cdn.example/icon${n}.png`;
 
 /** What an attacker or a careless application may send. */
@@ -169,13 +171,7 @@ export const fillConsole = async (sql: Database): Promise<Examples> => {
     })),
     { application_game_id: 'mizu-77', kind: 'timeout', reasons: [] },
   ]);
-  await recordFailures(sql, 'lantern-works', 'query_game_list', [
-    {
-      application_game_id: '',
-      kind: 'invalid_item',
-      reasons: [{ path: 'list.3.game_id', code: 'too_small' }],
-    },
-  ]);
+  await recordFailures(sql, 'lantern-works', 'query_game_list', [UNNAMED_ROW]);
   await fillEvents(sql);
   const rejected = others.slice(5, 8).map(({ game_id }) => game_id);
   await fillThreads(sql, second.game_id, rejected);

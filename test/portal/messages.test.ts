@@ -50,7 +50,7 @@ test('a message waits on the overview, in the list and at its game until its dev
   await write('answer', 'l-1', 'Ours.');
   expect(await page('/portal')).toContain('<h2>A reviewer wrote to you</h2>');
   await database.sql`update games set withdrawn_at = now() where application_game_id = 'l-2'`;
-  expect(await page('/portal'), 'nobody writes about a withdrawn game').not.toContain('wrote to you');
+  expect(await page('/portal'), 'a withdrawn game takes no answer').not.toContain('wrote to you');
 });
 
 test('an appeal is an answer, and so is what another reviewer decided on it', async () => {

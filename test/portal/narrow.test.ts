@@ -1,35 +1,17 @@
 // The portal in narrow windows.
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { insertAppeal } from '#db/queries/appeals.ts';
 import { recordFailures } from '#db/queries/failures.ts';
-import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { useTestConsole } from '#test/support/console.ts';
-import { addApplication, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
-import { decideGames } from '#test/support/operate.ts';
-import { useTestDatabase } from '#test/support/test-sql.ts';
+import { useNarrowPortal } from '#test/portal/narrow-portal.ts';
+import { hasBrowser } from '#test/support/browser.ts';
+import { anOpenRun } from '#test/support/factories.ts';
 
 describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => {
-  const database = useTestDatabase();
-  const browser = useBrowser();
-  const served = useTestConsole(database);
+  const { database, browser, served, page: currentPage } = useNarrowPortal();
   let page: Page;
-
-  beforeAll(async () => {
-    const { sql } = database;
-    await addApplication(sql, 'studio-mizu', { name: 'スタジオ水 Mizu' });
-    const game = fetchedGame({ game_id: 'kite', game_name: 'Kite' });
-    await upsertGames(sql, 'studio-mizu', [game]);
-    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], { audit_status: 'passed' }, KIM);
-    const { token } = await addToken(sql, 'studio-mizu');
-    await sql`update api_tokens set name = 'the nightly export of the data warehouse'`;
-    page = await browser.newPage({ viewport: { width: 768, height: 900 } });
-    await page.goto(new URL('/portal', served.url).href);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  beforeAll(() => {
+    page = currentPage();
   });
 
   test.for([390, 768])('at %i pixels the name of an application is whole', async (width) => {
@@ -100,18 +82,6 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
       );
     expect(Math.max(...rights)).toBeLessThan(20);
     expect(Math.max(...rights) - Math.min(...rights)).toBeLessThan(2);
-  });
-
-  test.for([390, 768])('at %i pixels a rejected game says once when it was decided', async (width) => {
-    const { sql } = database;
-    const game = fetchedGame({ game_id: 'owl', game_name: 'Owl' });
-    await upsertGames(sql, 'studio-mizu', [game]);
-    const rejection = { audit_status: 'rejected', reason: 'rights' } as const;
-    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], rejection, KIM);
-    await page.setViewportSize({ width, height: 844 });
-    await page.goto(new URL('/portal/games?status=rejected', served.url).href);
-    const row = page.getByRole('row').filter({ hasText: 'owl' });
-    expect(await row.locator('time:visible').count()).toBe(1);
   });
 
   test('on a phone the time of a passed game has a head, and a game that was found has its state alone', async () => {
@@ -200,42 +170,6 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     },
   );
 
-  test.for([390, 1_280])('at %i pixels a quote is nearer its own game than the next one', async (width) => {
-    const { sql } = database;
-    const games = ['bat', 'cat'].map((game_id) => fetchedGame({ game_id, game_name: game_id }));
-    await upsertGames(sql, 'studio-mizu', games);
-    for (const { game_id } of games) {
-      const rejection = { audit_status: 'rejected', reason: 'rights', text: `Whose is ${game_id}?` } as const;
-      await decideGames(sql, [{ game_id, revision: 1 }], rejection, KIM);
-    }
-    await page.setViewportSize({ width, height: 844 });
-    await page.goto(new URL('/portal', served.url).href);
-    const gap = await page
-      .locator('.reasons-of blockquote + span')
-      .first()
-      .evaluate(
-        (name) =>
-          name.getBoundingClientRect().top -
-          (name.previousElementSibling?.getBoundingClientRect().bottom ?? 0),
-      );
-    expect(gap).toBeGreaterThanOrEqual(10);
-  });
-
-  test.for([390, 1_280])(
-    'at %i pixels a long name and a long note have a few lines of a list',
-    async (width) => {
-      const { sql } = database;
-      const game = fetchedGame({ game_id: 'long', game_name: 'W'.repeat(512) });
-      await upsertGames(sql, 'studio-mizu', [game]);
-      const rejected = { audit_status: 'rejected', reason: 'other', text: 'm'.repeat(2_000) } as const;
-      await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], rejected, KIM);
-      await page.setViewportSize({ width, height: 844 });
-      await page.goto(new URL('/portal/games?status=rejected', served.url).href);
-      const row = page.getByRole('row').filter({ hasText: 'WWW' });
-      expect((await row.boundingBox())?.height).toBeLessThan(200);
-    },
-  );
-
   test('fingers have room on a phone, and Safari zooms into no field', async () => {
     const storageState = await page.context().storageState();
     const viewport = { width: 390, height: 844 };
@@ -251,28 +185,5 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
       .getByRole('searchbox')
       .evaluate((field) => field.ownerDocument.defaultView?.getComputedStyle(field).fontSize);
     expect(size).toBe('16px');
-  });
-
-  test('the state of an appeal is as wide as its words', async () => {
-    const { sql } = database;
-    const game = fetchedGame({ game_id: 'ox', game_name: 'Velvet Ox' });
-    await upsertGames(sql, 'studio-mizu', [game]);
-    const rejected = { audit_status: 'rejected', reason: 'incomplete' } as const;
-    await decideGames(sql, [{ game_id: game.game_id, revision: 1 }], rejected, KIM);
-    await insertAppeal(sql, { game_id: game.game_id, text: 'It is whole.' });
-    for (const [path, width] of [
-      ['/portal', 390],
-      ['/portal/games?status=rejected', 390],
-      ['/portal/games?status=rejected', 1_280],
-    ] as const) {
-      await page.setViewportSize({ width, height: 844 });
-      await page.goto(new URL(path, served.url).href);
-      const [badge, words] = await page.getByText('appeal waits').evaluate((each) => {
-        const range = each.ownerDocument.createRange();
-        range.selectNodeContents(each);
-        return [each, range].map((one) => one.getBoundingClientRect().width);
-      });
-      expect((badge ?? 0) - (words ?? 0), `${path} at ${width}`).toBeLessThan(24);
-    }
   });
 });

@@ -56,10 +56,17 @@ export const addApplications = (app: FastifyInstance, options: ConsoleOptions): 
   app.get('/applications', { config: { right: applicationList.right } }, async (request, reply) => {
     const view = { path: '/applications', query: request.query, limit: PAGE };
     const { filters, body } = await showList(sources, applicationList, view);
+    const applications = body({
+      linkTo,
+      cells: { reason: conditionCell },
+      empty: 'There is no application yet.',
+      hint: HOW_TO_ADD,
+      stacked: 'lines',
+    });
     return sendPage(reply, {
       title: 'Applications',
       at: '/applications',
-      body: html`${filters}${body({ linkTo, cells: { reason: conditionCell }, empty: 'There is no application yet.', hint: HOW_TO_ADD, stacked: 'lines' })}`,
+      body: html`${filters}${applications}`,
     });
   });
 
