@@ -41,10 +41,19 @@ const findExcess = (run: FinishedListing): string | null => {
   return isTooMany(run.unlisted, run.present) ? `${run.unlisted} of ${run.present}` : null;
 };
 
+const rowsWithoutGame = (rows: number): string => `${rows === 1 ? '1 row' : `${rows} rows`} named no game`;
+
+/** Why a listing is suspect that its application did not end. */
+const endReason = ({ end, unnamed }: FinishedListing): string => {
+  if (end !== 'repeated') return 'the listing did not end within the budget of pages and ids of one run';
+  if (unnamed > 0) return `a page named no new game, and ${rowsWithoutGame(unnamed)}${FAILURE_ADVICE}`;
+  return 'a page named only games that earlier pages had named: does the application read page_num?';
+};
+
 /** Explains why an ended listing does not show which games are gone; null if it does. */
 const doubt = (run: FinishedListing): string | null => {
   if (run.unread.length > 0) return 'a page could not be read';
-  if (run.unnamed > 0) return `${run.unnamed === 1 ? '1 row' : `${run.unnamed} rows`} named no game`;
+  if (run.unnamed > 0) return rowsWithoutGame(run.unnamed);
   return run.emptyPages > 0 ? 'a page before the last was empty' : null;
 };
 
@@ -76,11 +85,6 @@ const unreadReason = (unread: readonly string[]): string => {
 
 /** Unlisted games after their verification: still there; withdrawn because two complete listings did not name them. */
 export type VerifiedGames = { kept: number; unconfirmed: number };
-
-const endReason = (end: ListingEnd): string =>
-  end === 'repeated'
-    ? 'a page named only games that earlier pages had named: does the application read page_num?'
-    : 'the listing did not end within the budget of pages and ids of one run';
 
 const count = (games: number): string => (games === 1 ? '1 game' : `${games} games`);
 
@@ -121,7 +125,7 @@ const partialReasons = (run: FinishedListing, { kept, unconfirmed }: VerifiedGam
 
 /** The outcome of a finished run: a run that missed anything has not succeeded. */
 export const judgeRun = (run: FinishedListing, verified: VerifiedGames): RunEnd => {
-  if (run.end !== 'complete') return { outcome: 'suspect', reason: endReason(run.end), note: null };
+  if (run.end !== 'complete') return { outcome: 'suspect', reason: endReason(run), note: null };
   const why = run.unlisted > 0 ? doubt(run) : null;
   const notes: string[] = [];
   if (run.total !== run.listed + run.unnamed)

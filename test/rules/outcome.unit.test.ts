@@ -36,6 +36,12 @@ describe('The outcome of a run', () => {
     },
   );
 
+  it('is suspect, and names the rows without a usable id, when these ended the listing', () => {
+    const { outcome, reason } = judgeRun(run({ end: 'repeated', unnamed: 200, invalid: 200 }), NONE);
+    expect(outcome).toBe('suspect');
+    expect(reason).toBe('a page named no new game, and 200 rows named no game: see failure list');
+  });
+
   it('is succeeded when an application without games lists none', () => {
     const empty = run({ listed: 0, total: 0, established: 0, present: 0 });
     expect(judgeRun(empty, NONE)).toEqual({ outcome: 'succeeded', reason: null, note: null });
