@@ -24,7 +24,7 @@ const CODES = {
   connection_lost: { transport: true, retryable: true },
   /** The response is a redirect, which is not followed, because the token would travel. */
   redirect: { transport: true, retryable: false },
-  /** No envelope, and a status of 400 or more. */
+  /** No envelope, and a status of 300 or more. */
   http_status: { transport: true, retryable: false },
   /** More bytes than the operation's cap, before or after decompression. */
   body_too_large: { transport: false, retryable: false },

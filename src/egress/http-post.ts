@@ -93,7 +93,8 @@ const hasEnd = (status: number, headers: Received['headers']): boolean =>
   headers['content-length'] !== undefined ||
   /\bchunked\s*$/i.test(String(headers['transfer-encoding']));
 
-const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+/** 304 is none: a cache answers so, and it names no other address. */
+const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
 /**
  * Collects the pieces of a body. One buffer that doubles receives them, because a list of pieces would keep a Buffer object

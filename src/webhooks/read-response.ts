@@ -31,6 +31,7 @@ export type EnvelopeOptions = {
 export const readEnvelope = async (response: PostResponse, options: EnvelopeOptions): Promise<unknown> => {
   const { maxBytes, accessToken, keepRetMsg, meter } = options;
   const { status } = response;
+  const isError = status >= 300;
   const statusError = () =>
     new CallError('http_status', `HTTP status ${status}, without an envelope`, {
       status,
@@ -42,11 +43,11 @@ export const readEnvelope = async (response: PostResponse, options: EnvelopeOpti
     json = await readJson(response, maxBytes, meter);
   } catch (error) {
     const isUnread = isCallError(error) && (error.code === 'aborted' || error.code === 'timeout');
-    throw status >= 400 && !isUnread ? statusError() : error;
+    throw isError && !isUnread ? statusError() : error;
   }
   const envelope = envelopeSchema.safeParse(json);
   if (!envelope.success) {
-    if (status >= 400) throw statusError();
+    if (isError) throw statusError();
     const reasons = reasonsOf(envelope.error);
     throw new CallError('not_envelope', 'the response is not the envelope of section 2.1', {
       status,

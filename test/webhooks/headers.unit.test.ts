@@ -15,12 +15,17 @@ import {
   targetAt,
 } from '#test/support/webhooks.ts';
 
-test.each([301, 302, 303, 304, 307, 308])('status %i is never followed', async (status) => {
+test.each([301, 302, 303, 307, 308])('status %i is never followed', async (status) => {
   const elsewhere = await aServer((_, response) => response.end(envelope(null)));
   const server = await respondWith('', { status, headers: { location: elsewhere.url } });
   const error = await errorOf(askDetail(aClient(), server.url));
   expect(error).toMatchObject({ code: 'redirect', status, retryable: false });
   expect(elsewhere.connections()).toBe(0);
+});
+
+test('304 is an HTTP error, and no redirect: it leads nowhere, so no address can be registered', async () => {
+  const server = await respondWith('', { status: 304 });
+  expect(await errorOf(askDetail(aClient(), server.url))).toMatchObject({ code: 'http_status', status: 304 });
 });
 
 test('the body of a redirect is not read', async () => {
