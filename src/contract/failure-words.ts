@@ -150,9 +150,15 @@ export const describeFailure = (failed: Failed): string => {
   return what.replace(/[.?]$/, (end) => ` (${details})${end}`);
 };
 
-/** Advises the developer about wrong fields, in a sentence; empty if none is named. */
-export const adviseOn = ({ kind, reasons }: Failed): string => {
+/** Describes an open failure: `query_game_detail failed once. The answer does not match …`. */
+export const describeOpenFailure = (failed: Failed & { count: number }): string => {
+  const times = failed.count === 1 ? 'once' : `${failed.count} times`;
+  return `${failed.operation} failed ${times}. ${describeFailure(failed)}`;
+};
+
+/** Advises the developer about wrong fields, in a sentence; empty if none is named. @param then what follows the correction */
+export const adviseOn = ({ kind, reasons }: Failed, then = 'pull the game'): string => {
   if (kind !== 'invalid_data' && kind !== 'invalid_item') return '';
   const fields = new Set(reasons.slice(0, REASONS_SHOWN).flatMap(({ path }) => (path === '' ? [] : [path])));
-  return fields.size === 0 ? '' : `Correct ${[...fields].join(', ')}, then pull the game.`;
+  return fields.size === 0 ? '' : `Correct ${[...fields].join(', ')}, then ${then}.`;
 };

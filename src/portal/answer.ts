@@ -60,6 +60,8 @@ type Around = {
   isPulling: boolean;
   /** The last runs failed. */
   isFailing: boolean;
+  /** How its latest read ended. */
+  read: SafeHtml | null;
   pictures: PictureCount | null;
 };
 export type PictureCount = { broken: number; all: number };
@@ -67,7 +69,7 @@ type Appeals = NonNullable<Around['appeals']>;
 
 const ID_SHOWN = 24;
 
-const pullButton = (id: string, kind = ''): SafeHtml =>
+export const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
 
 /** Names the id, because what was searched for may be a name. */
@@ -116,16 +118,21 @@ const rejectionBanner = (
   id: string,
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   appeals: Appeals,
-  { isPaused, isPulling, pictures }: Pick<Around, 'isPaused' | 'isPulling' | 'pictures'>,
+  {
+    isPaused,
+    mayPull,
+    read,
+    pictures,
+  }: Pick<Around, 'isPaused' | 'read' | 'pictures'> & { mayPull: boolean },
 ): SafeHtml => {
   const said = text?.trim()
     ? html`<blockquote dir="auto">${text}</blockquote>`
     : html`<p>The reviewer left no note.</p>`;
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
-    html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p></div>
+    html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p>${read}</div>
 <div class="ways"><div><h3>Fix it</h3><p>${isPaused ? TO_FIX_PAUSED : TO_FIX}</p>
-${isPaused || isPulling ? null : pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary')}</div>${appealWay(appeals)}</div>`,
+${mayPull ? pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary') : null}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
 };
@@ -164,13 +171,14 @@ export const isUnknownGame = ({ code }: Answer): boolean => code === 'not_pulled
 
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
-  { application_game_id: id, game, answer, rejection }: Timeline,
-  { appeals, changes, isPaused, isPulling, isFailing, needsVerdict, pictures }: Around,
+  { application_game_id: id, game, answer, failure, rejection }: Timeline,
+  { appeals, changes, isPaused, isPulling, isFailing, needsVerdict, pictures, read }: Around,
 ): SafeHtml => {
+  // The card of what failed has the button.
+  const mayPull = !isPaused && !isPulling && failure === null;
   if (rejection !== null && appeals !== null)
-    return rejectionBanner(id, rejection, appeals, { isPaused, isPulling, pictures });
+    return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
   const isUnknown = isUnknownGame(answer);
-  const mayPull = !isPaused && !isPulling;
   // The card of the game has its package URL.
   const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');
   // The banner of a paused application says why its list is not read.
@@ -184,9 +192,10 @@ export const answerBanner = (
     isUnknown ? describeSearch(id) : null,
     rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
-    nextStep(answer, rest, mayPull),
+    failure === null ? nextStep(answer, rest, mayPull) : null,
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
+    read,
   ];
   const pull = isUnknown ? pullUnknown(id) : pullButton(id, game === null ? 'primary' : '');
   return banner(title, html`${said}`, answerTone(answer, isFailing), mayPull ? pull : null);

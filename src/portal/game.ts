@@ -16,6 +16,7 @@ import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { answerBanner, answerTone, isUnknownGame } from '#src/portal/answer.ts';
+import { latestRead, refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
@@ -173,9 +174,11 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       isPaused,
       isPulling,
       isFailing,
+      read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       pictures: pictures?.count ?? null,
     };
+    const refused = refusedBanner(timeline, around);
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
@@ -187,7 +190,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       lead: isUnknown
         ? html`for “<span dir="auto">${id}</span>”`
         : html`${statusBadge(timeline, isFailing)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
-      body: html`${paused}${pulling}${answerBanner(timeline, around)}${body}`,
+      body: html`${paused}${pulling}${refused}${answerBanner(timeline, around)}${body}`,
     });
   });
 

@@ -22,6 +22,7 @@ import {
   type Answer,
   describeRejection,
   explainStored,
+  failedChange,
   HELD_BACK,
   spellPlace,
   type WaitingPlace,
@@ -61,6 +62,8 @@ export type Timeline = {
   /** Null when the game was never stored. */
   game: GameRow | null;
   answer: Answer;
+  /** The latest open failure of a game that is stored: its latest data is not. */
+  failure: FailureRow | null;
   /** The rejection that stands; null if the game is not rejected, or is withdrawn. */
   rejection: Pick<DecisionEvent, 'reason_label' | 'text' | 'decided_at'> | null;
   /** Where the game waits; null if it does not. */
@@ -196,6 +199,7 @@ export const readTimeline = async (
     application_game_id,
     game: game ?? null,
     answer,
+    failure: (game && failures[0]) ?? null,
     rejection: answer.code === 'rejected' && decision !== undefined ? decision : null,
     waiting: waiting ?? null,
     entries: listEntries(application, game, events, failures, waiting),
@@ -204,13 +208,15 @@ export const readTimeline = async (
 
 /**
  * The timeline as the application's developer reads it: without names of operators and their notes. The reason of a
- * rejection that stands is in the answer and in `rejection`, not among the entries.
+ * rejection that stands is in the answer and in `rejection`, not among the entries. What failed is in `failure`, not in the
+ * answer.
  */
 export const forApplication = (timeline: Timeline): Timeline => {
-  const { answer, entries, rejection } = timeline;
+  const { answer, entries, failure, rejection } = timeline;
   const last = answer.code === 'rejected' ? entries.findLast(({ kind }) => kind === 'rejected') : undefined;
   return {
     ...timeline,
+    answer: { ...answer, text: answer.text.replace(failedChange(failure ? [failure] : []), '') },
     rejection: rejection && {
       reason_label: rejection.reason_label,
       text: rejection.text,

@@ -1,5 +1,5 @@
 /** Why a game is not stored. */
-import { adviseOn, describeFailure, spellKinds } from '#src/contract/failure-words.ts';
+import { adviseOn, describeOpenFailure, spellKinds } from '#src/contract/failure-words.ts';
 import { type AuditStatus, withoutAdvice } from '#src/contract/words.ts';
 import { formatDuration, roundDuration, spellDuration } from '#src/lib/duration.ts';
 import { formatUtc } from '#src/lib/utc.ts';
@@ -72,8 +72,7 @@ const describeImport = ({ audit_status, audit_time }: Imported): string =>
 const explainMissing = ({ application_id, name, application, failures }: AbsentFacts, runs: Runs): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
-    const times = failure.count === 1 ? 'once' : `${failure.count} times`;
-    const text = `The game is not stored: ${failure.operation} failed ${times}. ${describeFailure(failure)} ${adviseOn(failure)}`;
+    const text = `The game is not stored: ${describeOpenFailure(failure)} ${adviseOn(failure)}`;
     return { code: 'failed', at: failure.last_at, text: text.trimEnd() };
   }
   const ran = explainRuns(application_id, application, runs);

@@ -109,7 +109,7 @@ export const describeRejection = ({
     .join(' ');
 
 /** Describes a change that the application sent and that could not be stored. */
-const failedChange = (failures: readonly Failure[]): string => {
+export const failedChange = (failures: readonly Failure[]): string => {
   const [latest] = failures;
   return latest === undefined ? '' : ` Its latest data could not be stored. ${describeFailure(latest)}`;
 };

@@ -1,0 +1,51 @@
+/** How the latest read of a stored game ended, at the head of its page. */
+import { adviseOn, describeOpenFailure } from '#src/contract/failure-words.ts';
+import { banner, pullButton, READ_BUTTON } from '#src/portal/answer.ts';
+import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
+import { ago, html, type SafeHtml } from '#src/site/html.ts';
+
+/** What a read of a game causes. It is recorded later than the game was requested. */
+const CAUSED: readonly TimelineEntry['kind'][] = [
+  'received',
+  'waiting',
+  'returned',
+  'event_delivered',
+  'event_failed',
+];
+
+/**
+ * Says how the latest read of a game ended, until something else happens to the game.
+ * @param received_at when its revision was requested
+ */
+export const latestRead = ({ game, entries }: Timeline, received_at: Date | undefined): SafeHtml | null => {
+  if (game === null || received_at === undefined) return null;
+  const { fetched_at, revision } = game;
+  if (entries.some(({ at, kind }) => at > fetched_at && !CAUSED.includes(kind))) return null;
+  const written = revision === 1 ? 'the game is stored' : 'the game is updated';
+  return html`<p class="soft">Read ${ago(fetched_at)}: ${received_at < fetched_at ? 'nothing changed' : written}.</p>`;
+};
+
+/** What a developer does after the correction. A pull does not read the list. */
+const nextStep = (isOfList: boolean, isPaused: boolean): string => {
+  if (isPaused) return 'write to the operators';
+  return isOfList ? 'have your list read' : 'pull the game';
+};
+
+/** Says that the latest data of a stored game is not stored, and what to correct. */
+export const refusedBanner = (
+  { application_game_id, failure }: Timeline,
+  { isPaused, isPulling }: { isPaused: boolean; isPulling: boolean },
+): SafeHtml | null => {
+  if (failure === null) return null;
+  const isOfList = failure.operation === 'query_game_list';
+  const advice = adviseOn(failure, nextStep(isOfList, isPaused)).replace(/\.$/, '');
+  const problem = isOfList ? 'Its row in your list is not valid' : 'Your latest change is not stored';
+  const title =
+    advice === ''
+      ? 'The latest read of this game failed'
+      : `${problem}: ${advice[0]?.toLowerCase()}${advice.slice(1)}`;
+  const said = html`<p dir="auto">${describeOpenFailure(failure)}</p>
+<p class="soft">Read ${ago(failure.last_at)}: it failed.</p>`;
+  const button = isOfList ? READ_BUTTON : pullButton(application_game_id, 'primary');
+  return banner(title, said, 'warn', isPaused || isPulling ? null : button);
+};
