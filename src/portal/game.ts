@@ -21,7 +21,7 @@ import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
-import { portalThread, threadBadges } from '#src/portal/thread.ts';
+import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
 import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
@@ -179,6 +179,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       pictures: pictures?.count ?? null,
     };
     const refused = refusedBanner(timeline, around);
+    const asked = thread && messageBanner(thread, refused === null && timeline.rejection === null);
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
@@ -190,7 +191,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       lead: isUnknown
         ? html`for “<span dir="auto">${id}</span>”`
         : html`${statusBadge(timeline, isFailing)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
-      body: html`${paused}${pulling}${refused}${answerBanner(timeline, around)}${body}`,
+      body: html`${paused}${pulling}${refused}${asked}${answerBanner(timeline, around)}${body}`,
     });
   });
 

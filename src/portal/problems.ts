@@ -97,6 +97,8 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
   ];
 };
 
+export const MESSAGE_TITLE = 'A reviewer wrote to you';
+
 /** Of the messages that wait. */
 export const MESSAGES_SHOWN = 3;
 
@@ -111,7 +113,7 @@ export const messageProblem = (messages: readonly UnansweredMessage[]): Problem[
   const others = latest.messages - messages.length;
   return [
     {
-      title: isOne ? 'A reviewer wrote to you' : `${number(latest.messages)} messages wait for your answer`,
+      title: isOne ? MESSAGE_TITLE : `${number(latest.messages)} messages wait for your answer`,
       body: html`<ul class="reasons-of">${messages.map(message)}</ul>${
         others === 0
           ? null

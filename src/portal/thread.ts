@@ -11,8 +11,10 @@ import { threadList } from '#src/lists/threads.ts';
 import { appealRejection } from '#src/operations/appeals.ts';
 import { operate } from '#src/operations/operate.ts';
 import { messageGame } from '#src/operations/threads.ts';
+import { banner, linkButton } from '#src/portal/answer.ts';
 import { appealBadge, messageBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, threadUrl } from '#src/portal/links.ts';
+import { MESSAGE_TITLE } from '#src/portal/problems.ts';
 import { callerOfHolder, holderOf } from '#src/portal/session.ts';
 import { redirectAfter, redirectWith } from '#src/site/answers.ts';
 import { formMaxBytes } from '#src/site/form-size.ts';
@@ -46,14 +48,26 @@ ${isAppealable ? ONCE : note}<div class="actions">${buttons}</div></form>`;
 type Thread = {
   shown: SafeHtml;
   isAppealable: boolean;
-  isUnanswered: boolean;
+  /** A reviewer's message that waits for an answer. */
+  unanswered: string | null;
   /** The appeal that is open, or that was refused while the rejection stands. */
   appeal: AppealRow | undefined;
 };
 
 /** What of a thread stands beside the name of its game. */
-export const threadBadges = ({ appeal, isUnanswered }: Thread): SafeHtml =>
-  html`${appealBadge(appeal ? (appeal.outcome ?? 'open') : null)}${messageBadge(isUnanswered)}`;
+export const threadBadges = ({ appeal, unanswered }: Thread): SafeHtml =>
+  html`${appealBadge(appeal ? (appeal.outcome ?? 'open') : null)}${messageBadge(unanswered !== null)}`;
+
+/** Says at the head of a game that a reviewer waits for an answer. @param leads is its button the next step? */
+export const messageBanner = ({ unanswered }: Thread, leads: boolean): SafeHtml | null =>
+  unanswered === null
+    ? null
+    : banner(
+        MESSAGE_TITLE,
+        html`<blockquote dir="auto">${unanswered}</blockquote>`,
+        'warn',
+        linkButton({ url: '#messages', act: 'Answer' }, leads ? ' primary' : ''),
+      );
 
 /** Shows what reviewers and the developer wrote about a game. */
 export const portalThread = async (sources: Sources, game: GameRow): Promise<Thread> => {
@@ -77,7 +91,9 @@ export const portalThread = async (sources: Sources, game: GameRow): Promise<Thr
   return {
     shown: section('Messages', html`${shown}${write}`, { id: 'messages' }),
     isAppealable,
-    isUnanswered: unanswered.has(game_id),
+    unanswered: unanswered.has(game_id)
+      ? (entries.findLast(({ kind }) => kind === 'message')?.text ?? null)
+      : null,
     appeal: appeal?.outcome === null || isRefused ? appeal : undefined,
   };
 };

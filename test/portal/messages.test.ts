@@ -39,7 +39,11 @@ test('a message waits on the overview, in the list and at its game until its dev
   expect(asked).toContain('<a class="button primary" href="/portal/game?id=l-1#messages">Answer</a>');
   expect(asked).not.toMatch(/kim|I asked/);
   expect((await page(LIST)).split(BADGE), 'one of two games').toHaveLength(2);
-  expect(await page('/portal/game?id=l-1')).toMatch(new RegExp(`<p class="lead">[^\\n]*${BADGE}`));
+  const game = await page('/portal/game?id=l-1');
+  expect(game).toMatch(new RegExp(`<p class="lead">[^\\n]*${BADGE}`));
+  expect(game, 'at its head, before its state').toMatch(
+    /<h2>A reviewer wrote to you<.{1,80}Whose font is it\?<.*href="#messages">Answer<.*<h2>The game is not live/s,
+  );
   expect(await page('/portal/game?id=l-2')).not.toContain(BADGE);
 
   await write('message', 'l-2', 'Which lantern?');
