@@ -49,9 +49,10 @@ export const retireReason = (sql: Queryable, code: string) =>
 /** At most this many rejected games are read, because a developer with more has the same few reasons. */
 const REJECTED_MAX = 5_000;
 
-/** A reason names its games if it has at most this many. */
+/** Of the games of a reason. */
 const NAMED_MAX = 3;
 
+/** `text`: what the reviewers wrote, if it is the same for all games of the reason. */
 export type RejectionCount = {
   label: string | null;
   games: number;
@@ -60,9 +61,9 @@ export type RejectionCount = {
 };
 
 /**
- * Counts the rejected games of an application by reason, with a text that all of them share, and names up to three. The
- * labels are joined to the counts, because a join for each game takes as long as its decision. `= any (array[…])` as in
- * db/queries/game-list.ts.
+ * Counts the rejected games of an application by reason, and names up to three: the latest first, those whose appeal waits
+ * last. The labels are joined to the counts, because a join for each game takes as long as its decision. `= any (array[…])`
+ * as in db/queries/game-list.ts.
  */
 export const countRejections = (sql: Queryable, application_id: string) =>
   sql<RejectionCount[]>`
@@ -71,11 +72,14 @@ export const countRejections = (sql: Queryable, application_id: string) =>
       where application_id = any (array[${application_id}]) and audit_status = 'rejected' and withdrawn_at is null
       order by application_id desc, game_id desc limit ${REJECTED_MAX}
     ), decided as (
-      select g.*, d.text, d.reason, count(*) over (partition by d.reason) as games
+      select g.*, d.text, d.reason, row_number() over (
+        partition by d.reason
+        order by exists (select from game_appeals p where p.game_id = g.game_id and p.outcome is null), d.audit_id desc
+      ) as place
       from rejected g cross join lateral standing_decision(g.game_id) d
     )
     select r.label, count(*)::int as games, case when count(g.text) = count(*) and min(g.text) = max(g.text) then max(g.text) end as text,
-           coalesce(jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name, 'text', g.text,
-             'appeal', ${appealState(sql)})) filter (where g.games <= ${NAMED_MAX}), '[]') as named
+           jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name, 'text', g.text,
+             'appeal', ${appealState(sql)}) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
     from decided g left join reasons r on r.code = g.reason
     group by g.reason, r.label order by games desc, g.reason`;

@@ -39,6 +39,10 @@ export const banner = (
 export const linkButton = ({ url, act }: { url: string; act: string }, kind = ''): SafeHtml =>
   html`<a class="button${kind}" href="${url}">${act}</a>`;
 
+/** A button, with one beside it that does not lead. */
+export const withSecond = (button: SafeHtml, second: SafeHtml | undefined): SafeHtml =>
+  second === undefined ? button : html`<div class="acts">${button}${second}</div>`;
+
 /** A page without rows yet. @param acts buttons below what it says */
 export const emptyCard = (title: string, said: SafeHtml | null, acts: SafeHtml | null): SafeHtml =>
   section(

@@ -3,7 +3,13 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { READ_BUTTON } from '#src/portal/answer.ts';
-import { describeFirstRun, describeNextRead, FIRST_RUN, isListRead } from '#src/portal/schedule.ts';
+import {
+  describeFirstRun,
+  describeNextRead,
+  FIRST_RUN,
+  isAllRight,
+  isListRead,
+} from '#src/portal/schedule.ts';
 import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
 type Step = { title: string; said: SafeHtml | string | null; isDone: boolean; act?: SafeHtml };
@@ -24,7 +30,7 @@ const checkStep = (check: CheckRow | undefined): Step => {
       isDone: false,
       act: action('/portal/checks', 'Run the checks', { fields: { act: 'check' }, kind: 'primary' }),
     };
-  const isDone = check.finished_at !== null && check.error === null && check.failed === 0;
+  const isDone = isAllRight(check);
   const kind = isDone ? '' : ' primary';
   const act = html`<a class="button${kind}" href="/portal/checks">Read the report</a>`;
   return { title, said: describeCheck(check, isDone), isDone, act };

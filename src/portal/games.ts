@@ -34,7 +34,9 @@ export const WITHDRAWN_COUNTED = 1_000;
 
 const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;
 type Tab = (typeof TABS)[number];
-/** Absent: the tab that its developer should look at first. A search is in all statuses. */
+/** The first of these that has a game is open at first. */
+const BY_NEED: readonly Tab[] = ['rejected', 'pending', 'passed', 'withdrawn'];
+/** A search is in all statuses. */
 const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
 /** The cell that names a game, with its icon. @param note what a phone shows there, without room for its column */
@@ -170,7 +172,8 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
     ]);
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
-    const tab = status ?? (counts.rejected > 0 ? 'rejected' : 'pending');
+    const numbers: Record<Tab, number> = { ...counts, withdrawn };
+    const tab = status ?? BY_NEED.find((each) => numbers[each] > 0) ?? 'pending';
     const shownTab = async () =>
       isEmpty
         ? showNone(sources, application_id, application)

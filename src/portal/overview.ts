@@ -1,6 +1,7 @@
 /** `/portal`. */
 
 import type { FastifyInstance } from 'fastify';
+import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
@@ -13,6 +14,7 @@ import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
+import { banner } from '#src/portal/answer.ts';
 import { firstSteps } from '#src/portal/first-steps.ts';
 import { WITHDRAWN_COUNTED } from '#src/portal/games.ts';
 import {
@@ -26,9 +28,9 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { describePace, describeUnread, pauseWay, showWhy, whyCell } from '#src/portal/schedule.ts';
+import { describePace, describeUnread, resumeStep, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
-import { standingSection } from '#src/portal/standing.ts';
+import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
@@ -58,17 +60,27 @@ const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: str
 const runsProblem = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
+  check: CheckRow | undefined,
   contact: string | undefined,
 ): Problem[] => {
   const unread = describeUnread(application, run);
   if (unread === null) return [];
   const next =
-    application?.status === 'paused' ? pauseWay(contact) : { url: '/portal/runs', act: 'See the runs' };
-  return [{ title: unread.title, body: unread.said, tone: 'bad', ...next }];
+    application?.status === 'paused'
+      ? resumeStep(check, run, contact)
+      : { url: '/portal/runs', act: 'See the runs' };
+  return [{ title: unread.title, body: unread.said, tone: 'bad', also: unread.also, ...next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
   html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
+
+/** What stands in place of problems. */
+const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml => {
+  const live = passed === 1 ? '1 game is live' : `${number(passed)} games are live`;
+  const waiting = pending === 1 ? '1 waits for review' : `${number(pending)} wait for review`;
+  return banner('Nothing to mend', pending === 0 ? `${live}.` : `${live}, ${waiting}.`, 'good', null);
+};
 
 /** How the last run ended, and when the next one begins, where nothing above says it. */
 const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
@@ -117,24 +129,37 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
   const sources = sourcesOf(options);
   portal.get('/portal', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, games, withdrawn, rejections, messages, groups, runs, [check], webhook, median_ms] =
-      await Promise.all([
-        findApplication(sql, application_id),
-        countGamesOf(sql, application_id),
-        countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
-        countRejections(sql, application_id),
-        listUnanswered(sql, application_id, MESSAGES_SHOWN),
-        readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
-        readFirst(runList, sources, { application_id }, 1),
-        readFirst(checkList, sources, { application_id }, 1),
-        findEventWebhook(sql, application_id),
-        readMedianWaitMs(sql),
-      ]);
+    const [
+      application,
+      games,
+      withdrawn,
+      rejections,
+      messages,
+      groups,
+      runs,
+      [check],
+      webhook,
+      identity,
+      median_ms,
+    ] = await Promise.all([
+      findApplication(sql, application_id),
+      countGamesOf(sql, application_id),
+      countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
+      countRejections(sql, application_id),
+      listUnanswered(sql, application_id, MESSAGES_SHOWN),
+      readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
+      readFirst(runList, sources, { application_id }, 1),
+      readFirst(checkList, sources, { application_id }, 1),
+      findEventWebhook(sql, application_id),
+      readIdentity(sql, application_id),
+      readMedianWaitMs(sql),
+    ]);
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
     const [run] = runs;
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
-      ...runsProblem(application, run, options.contact),
+      ...runsProblem(application, run, check, options.contact),
+      ...standingProblem(identity, options.contact),
       ...rejectedProblem(rejections, application?.status === 'paused'),
       ...messageProblem(messages),
       ...failureProblem(groups),
@@ -145,10 +170,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       statusCard(status, number(games[status]), status === 'pending' && !isEmpty ? wait : undefined),
     );
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
-    const standing = await standingSection(sql, application_id, games.pending);
+    const standing = standingSection(identity, games.pending);
     const body = isNew
       ? html`${firstSteps(application, check, run, webhook !== undefined)}${standing}`
-      : html`${problemCards([...problems, ...checkProblem(check)])}
+      : html`${problemCards([...problems, ...checkProblem(check)]) ?? calmBanner(games)}
 ${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
 <div class="columns tables">${stateSection(application, run, webhook)}${standing}</div>`;
     return sendPortal(reply, {

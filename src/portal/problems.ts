@@ -5,7 +5,7 @@ import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
 import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { NO_GAME } from '#src/contract/words.ts';
-import { banner, linkButton } from '#src/portal/answer.ts';
+import { banner, linkButton, withSecond } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
@@ -23,7 +23,10 @@ import {
   type Tone,
 } from '#src/site/html.ts';
 
-/** A problem, with a link to the page on which the developer can solve it. `isSaid`: that page says no more. */
+/**
+ * A problem, with a link to the page on which the developer can solve it. `isSaid`: that page says no more. `also`: a button
+ * of a problem that leads.
+ */
 export type Problem = {
   title: string;
   body: SafeHtml;
@@ -31,12 +34,13 @@ export type Problem = {
   url: string;
   act: string;
   isSaid?: boolean;
+  also?: SafeHtml | undefined;
 };
 
 const quote = (text: string | null): SafeHtml | null =>
   text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
 
-/** @param isShared its note stands above */
+/** @param isShared its note is that of all games of the reason */
 const namedGame = (
   { application_game_id, game_name, appeal, text }: RejectionCount['named'][number],
   isShared: boolean,
@@ -45,26 +49,24 @@ const namedGame = (
   return html`<span>${name}${appealBadge(appeal)}</span>${isShared ? null : quote(text)}`;
 };
 
+/** Does each game of a reason wait for its appeal? Those that do are named last. */
+const isAppealed = ({ named }: RejectionCount): boolean => named.every(({ appeal }) => appeal === 'open');
+
 /** A game whose appeal waits needs nothing from its developer. */
-const waits = ({ appeal }: RejectionCount['named'][number]): number => Number(appeal === 'open');
-
-/** Sorts what a developer has to do before what waits. */
 const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
-  rejections
-    .map((each) => ({ ...each, named: each.named.toSorted((one, other) => waits(one) - waits(other)) }))
-    .toSorted((one, other) => Number(isAnswered(one)) - Number(isAnswered(other)));
-
-const isAnswered = ({ named }: RejectionCount): boolean => named.length > 0 && named.every(waits);
+  rejections.toSorted((one, other) => Number(isAppealed(one)) - Number(isAppealed(other)));
 
 const reasonOf = ({ label }: RejectionCount): SafeHtml =>
   html`<strong dir="auto">${label ?? 'no reason given'}</strong>`;
 
 const rejection = (count: RejectionCount): SafeHtml => {
   const { games, text, named } = count;
+  const isShared = games > 1 && text !== null;
+  const more = games - named.length;
   return html`<li>
-${reasonOf(count)}: ${quote(text)}${
-    named.length > 0 ? named.map((each) => namedGame(each, text !== null)) : `${number(games)} games`
-  }</li>`;
+${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${named.map((each) => namedGame(each, isShared))}
+${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
+${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : null}</li>`;
 };
 
 /** The rejection of the one game that the title names. */
@@ -92,7 +94,7 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
       tone: 'bad',
       url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
       act: only === undefined ? 'All rejected games' : 'Open the game',
-      isSaid: only === undefined && rejections.every(({ named }) => named.length > 0),
+      isSaid: only === undefined && rejections.every(({ games, named }) => games === named.length),
     },
   ];
 };
@@ -212,11 +214,12 @@ export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
   if (first === undefined) return null;
-  const { title, body, tone, isSaid } = first;
+  const { title, body, tone, isSaid, also } = first;
+  const step = withSecond(linkButton(first, isSaid ? '' : ' primary'), also);
   const rows = others.map(
     (each) => html`<li><div><h3><span class="dot ${each.tone}"></span>${each.title}</h3>${each.body}</div>
 ${linkButton(each)}</li>`,
   );
   const more = rows.length === 0 ? null : section(undefined, html`<ul class="problems">${rows}</ul>`);
-  return html`${banner(title, body, tone, linkButton(first, isSaid ? '' : ' primary'))}${more}`;
+  return html`${banner(title, body, tone, step)}${more}`;
 };

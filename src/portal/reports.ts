@@ -12,7 +12,7 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
-import { banner, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
+import { banner, emptyCard, linkButton, READ_BUTTON, withSecond } from '#src/portal/answer.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { countBroken } from '#src/portal/problems.ts';
 import {
@@ -22,7 +22,7 @@ import {
   FIRST_RUN,
   isListRead,
   pausedBanner,
-  pauseWay,
+  resumeStep,
   showWhy,
   whyCell,
 } from '#src/portal/schedule.ts';
@@ -42,6 +42,7 @@ import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
 import { isPolling } from '#src/site/site.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
+const HERE = '/portal/runs';
 const RUNS_SHOWN = 20;
 const FAILURES_SHOWN = 100;
 /** Of the games that failed for one cause. */
@@ -125,14 +126,15 @@ const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
 /** Adds `/portal/runs` and `/portal/checks`. */
 export const addPortalReports = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const sources = sourcesOf(options);
-  portal.get('/portal/runs', SIGNED_IN, async (request, reply) => {
+  portal.get(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, failures, [last], runs] = await Promise.all([
+    const [application, failures, [last], [lastCheck], runs] = await Promise.all([
       findApplication(options.sql, application_id),
       readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
       readFirst(runList, sources, { application_id }, 1),
+      readFirst(checkList, sources, { application_id }, 1),
       showList(sources, runList, {
-        path: '/portal/runs',
+        path: HERE,
         query: request.query,
         limit: RUNS_SHOWN,
         fixed: { application_id },
@@ -160,10 +162,10 @@ last ${ago(failure.last_at)}</small>`;
     const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
     const unread = describeUnread(application, last);
     const check = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
-    const { contact } = options;
     const aside = unread === null ? check : undefined;
-    const write = contact === undefined ? null : linkButton(pauseWay(contact), ' primary');
-    const act = application?.status === 'paused' ? write : check;
+    const resume = resumeStep(lastCheck, last, options.contact);
+    const pausedAct = resume.url === HERE ? null : linkButton(resume, ' primary');
+    const act = application?.status === 'paused' ? pausedAct : withSecond(check, unread?.also);
     const failed =
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
@@ -171,7 +173,7 @@ last ${ago(failure.last_at)}</small>`;
     const isReading =
       application?.status === 'active' && (await isListWaiting(options.sql, application_id, last));
     if (isPolling(request)) return answerPoll(reply, isReading);
-    const reading = isReading ? waitingBanner('list', '/portal/runs') : null;
+    const reading = isReading ? waitingBanner('list', HERE) : null;
     const nextRead = describeNextRead(application);
     const steps = nextRead && html`${failures.length === 0 ? check : null}${READ_BUTTON}`;
     const next = unread === null && last !== undefined ? nextRunAt(application) : null;
@@ -192,9 +194,9 @@ last ${ago(failure.last_at)}</small>`;
     const isSaid = (isNew || unread !== null) && failures.length === 0;
     return sendPortal(reply, {
       title: 'Failures and runs',
-      at: '/portal/runs',
+      at: HERE,
       body: html`${reading}${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
-${isNew ? emptyCard('There has been no run yet', nextRead, steps) : html`<h2 class="sub">Runs</h2>${runs.filters}${runTable}`}`,
+${isNew ? (reading === null ? emptyCard('There has been no run yet', nextRead, steps) : null) : html`<h2 class="sub">Runs</h2>${runs.filters}${runTable}`}`,
       lead: html`A run reads your list and the details that changed. A failure is closed when its game is stored, or when
 your list no longer has the row.
 ${next && html`<br>Next run ${due(next)}`}`,

@@ -1,4 +1,5 @@
 /** When the platform reads the games of an application, and why it does not. */
+import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { spellKinds } from '#src/contract/failure-words.ts';
@@ -33,10 +34,13 @@ export const describeNextRead = (application: ApplicationRow | undefined): SafeH
   return at && html`The next read of your list is due ${due(at)}.`;
 };
 
+/** The beginning of a reason: a page of the list was not read. The details of a page have a number before them. */
+const LIST_PAGE = /^page (?=\d+: (?!\d+ of \d+ details))/;
+
 /** Explains why a run ended as it did, without codes and the advice for operators. */
 export const whyCell = (run: RunRow): string | null => {
   const why = whyOf(run);
-  return why === null ? null : spellKinds(withoutAdvice(why));
+  return why === null ? null : spellKinds(withoutAdvice(why)).replace(LIST_PAGE, 'query_game_list, page ');
 };
 
 /** The end of the note about a requested delay (src/ingest/note-requested-delay.ts). The application's own text is before it. */
@@ -64,7 +68,21 @@ export const pauseWay = (contact: string | undefined): { url: string; act: strin
     ? { url: '/portal/runs', act: 'See the runs' }
     : { url: contact, act: 'Write to the operators' };
 
-const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p><div class="acts">${READ_BUTTON}</div>`;
+/** Does the last check say that each rule holds? */
+export const isAllRight = (check: CheckRow | undefined): check is CheckRow & { finished_at: Date } =>
+  check !== undefined && check.finished_at !== null && check.error === null && check.failed === 0;
+
+/** The next step of a developer whose application is paused: the checks, and the operators when nothing fails. @param run the last one */
+export const resumeStep = (
+  check: CheckRow | undefined,
+  run: RunRow | undefined,
+  contact: string | undefined,
+): { url: string; act: string } =>
+  isAllRight(check) && (run === undefined || check.finished_at > run.started_at)
+    ? pauseWay(contact)
+    : { url: '/portal/checks', act: 'Run the checks' };
+
+const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 
@@ -89,12 +107,12 @@ export const describeFirstRun = (
 
 /**
  * Describes why the platform does not read the games of an application: it is paused, its runs fail, or the last one did.
- * @param run the last one @returns null if the platform reads them
+ * @param run the last one @returns null if the platform reads them. `also`: the button that has them read at once
  */
 export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
-): { title: string; said: SafeHtml } | null => {
+): { title: string; said: SafeHtml; also?: SafeHtml } | null => {
   if (application === undefined) return null;
   const why = run === undefined ? null : whyCell(run);
   const next = nextRunAt(application);
@@ -107,6 +125,7 @@ export const describeUnread = (
       title: 'Your runs do not succeed',
       said: html`${last}<p class="soft">First failure ${ago(application.failing_since)}<br>
 Next run ${due(next)}</p>${READ_AGAIN}`,
+      also: READ_BUTTON,
     };
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   if (run?.outcome !== 'failed') return null;
@@ -115,6 +134,7 @@ Next run ${due(next)}</p>${READ_AGAIN}`,
     said: html`${said && html`<p>${said}</p>`}<p class="soft">Ended ${ago(run.finished_at)}${
       next && html`<br>Next run ${due(next)}`
     }</p>${READ_AGAIN}`,
+    also: READ_BUTTON,
   };
 };
 

@@ -3,6 +3,7 @@ import type { Database } from '#db/client.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import type { KycState } from '#src/contract/words.ts';
+import type { Problem } from '#src/portal/problems.ts';
 import { readStanding, type Standing } from '#src/review/standing.ts';
 import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
@@ -22,38 +23,86 @@ const describeKyc = (state: KycState): SafeHtml => html`${badge(state)} ${KYC_SE
 const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string => {
   if (verdict === undefined) return 'None yet.';
   const { state, text, decided_at, expires_at, ended_at } = verdict;
-  const said = text === null ? null : html`<p dir="auto">${text}</p>`;
+  // Of a record that is not accepted, the head of the page has the text.
+  const said = text === null || verdict.verdict !== 'verified' ? null : html`<p dir="auto">${text}</p>`;
   if (state === 'standing')
     return html`${badge(verdict.verdict)} since ${ago(decided_at)}, ends ${due(expires_at)}${said}`;
   return html`${badge('none')} "${verdict.verdict}" has ended: ${describeVerdictState(state)},
 ${ago(ended_at ?? expires_at)}`;
 };
 
-const describeObstacle = ({ hold, obstacle }: Standing, pending: number): SafeHtml | string | null => {
-  if (hold !== undefined)
-    return html`Your games are held since ${ago(hold.held_at)}: none of them is live. <span dir="auto">${hold.reason}</span>`;
-  if (obstacle === 'needs_verdict')
-    return `Pending games: ${number(pending)}. They can be passed when the verdict is "verified".`;
-  return null;
-};
+const describeObstacle = (obstacle: Standing['obstacle'], pending: number): string | null =>
+  obstacle === 'needs_verdict'
+    ? `Pending games: ${number(pending)}. They can be passed when the verdict is "verified".`
+    : null;
 
-/** @param pending how many games wait for review */
-export const standingSection = async (
-  sql: Database,
-  application_id: string,
-  pending: number,
-): Promise<SafeHtml> => {
+/** The application's record of `query_cp_kyc`, and what was decided on it. */
+export type Identity = { kyc: KycState; standing: Standing };
+
+export const readIdentity = async (sql: Database, application_id: string): Promise<Identity> => {
   const [kyc, standing] = await Promise.all([
     findKycState(sql, application_id),
     readStanding(sql, application_id),
   ]);
-  const obstacle = describeObstacle(standing, pending);
+  return { kyc: kyc?.state ?? 'pending', standing };
+};
+
+/** @param pending how many games wait for review */
+export const standingSection = ({ kyc, standing }: Identity, pending: number): SafeHtml => {
+  const obstacle = describeObstacle(standing.obstacle, pending);
   return section(
     'Identity check (KYC)',
     facts([
-      ['Record', describeKyc(kyc?.state ?? 'pending')],
+      ['Record', describeKyc(kyc)],
       ['Verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),
+    { id: 'identity' },
   );
 };
+
+const holdProblem = ({ hold }: Standing, contact: string | undefined): Problem[] =>
+  hold === undefined
+    ? []
+    : [
+        {
+          title: 'Your games are held: none of them is live',
+          body: html`<blockquote dir="auto">${hold.reason}</blockquote><p class="soft">Held ${ago(hold.held_at)}</p>`,
+          tone: 'bad',
+          ...(contact === undefined
+            ? { url: '/portal/games', act: 'See your games' }
+            : { url: contact, act: 'Write to the operators' }),
+        },
+      ];
+
+const SEE_RECORD = { url: '#identity', act: 'See the record' } as const;
+
+/** A record that is missing while games need it, or that an officer did not accept and its developer has not changed since. */
+const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Problem[] => {
+  if (verdict?.state === 'standing' && verdict.verdict !== 'verified')
+    return [
+      {
+        title: `Your identity check: ${verdict.verdict}`,
+        body: html`${verdict.text === null ? null : html`<blockquote dir="auto">${verdict.text}</blockquote>`}
+<p class="soft">Correct the record that <code>query_cp_kyc</code> answers with: it is checked again when it has changed.</p>`,
+        tone: 'bad',
+        ...SEE_RECORD,
+      },
+    ];
+  return obstacle === 'needs_verdict' && kyc === 'not_provided'
+    ? [
+        {
+          title: 'Your games cannot be passed without a KYC record',
+          body: html`<p>${KYC_SENTENCES.not_provided}</p>`,
+          tone: 'bad',
+          ...SEE_RECORD,
+        },
+      ]
+    : [];
+};
+
+/** What keeps all games of an application from being live. @param contact where the operators are reached */
+export const standingProblem = (identity: Identity, contact: string | undefined): Problem[] => [
+  ...holdProblem(identity.standing, contact),
+  ...recordProblem(identity),
+];

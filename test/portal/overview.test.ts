@@ -74,9 +74,17 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
   );
 });
 
-test('the note of a rejection stands below its game, or above all games that share it', async () => {
+test('games of a rejection are named before its note; three of many, the latest first, and those that were appealed last', async () => {
   const { sql } = database;
-  const ids = ['r-1', 'r-2', 'r-3'];
+  const reasons = {
+    'r-1': 'incomplete',
+    'r-2': 'incomplete',
+    'r-3': 'rights',
+    's-1': 'duplicate',
+    's-2': 'duplicate',
+  } as const;
+  const many = ['m-1', 'm-2', 'm-3', 'm-4', 'm-5'];
+  const ids = [...Object.keys(reasons), ...many];
   const { page } = await arrive(
     sql,
     portal.url,
@@ -84,18 +92,22 @@ test('the note of a rejection stands below its game, or above all games that sha
     ids.map((game_id) => ({ game_id })),
   );
   const games = await sql<{ game_id: string; application_game_id: string }[]>`
-    select game_id, application_game_id from games where application_id = 'rowan'`;
+    select game_id, application_game_id from games where application_id = 'rowan' order by application_game_id`;
   for (const { game_id, application_game_id: id } of games) {
-    const [reason, text] =
-      id === 'r-3' ? (['rights', 'Whose is it?'] as const) : (['incomplete', id] as const);
-    await decideGame(sql, { game_id, audit_status: 'rejected', reason, text: `Note: ${text}` });
+    const reason = reasons[id as keyof typeof reasons] ?? 'other';
+    const text = `Note: ${reason === 'duplicate' ? 'of both' : id}`;
+    await decideGame(sql, { game_id, audit_status: 'rejected', reason, text });
+    if (id === 'm-5') await insertAppeal(sql, { game_id, text: 'It is whole.' });
   }
   const shown = await page('/portal');
-  for (const id of ['r-1', 'r-2'])
+  for (const id of ['r-1', 'r-2', 'r-3', 'm-4', 'm-3', 'm-2'])
     expect(shown).toMatch(new RegExp(`id=${id}".{1,80}</span><blockquote dir="auto">Note: ${id}<`, 's'));
+  expect(shown).toMatch(/id=m-4.*id=m-3.*id=m-2.{1,120}and 2 more/s);
+  expect(shown).not.toMatch(/id=m-[15]"/);
   expect(shown).toMatch(
-    /in doubt<\/strong>: <blockquote dir="auto">Note: Whose is it\?<\/blockquote>.{1,60}id=r-3/s,
+    /id=s-\d".*id=s-\d".{1,80}The note of all of them:<\/p><blockquote dir="auto">Note: of both</s,
   );
+  expect(shown.split('Note: of both')).toHaveLength(2);
 });
 
 test('the overview of an application whose runs fail begins with that and with why', async () => {

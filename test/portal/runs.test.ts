@@ -119,17 +119,24 @@ test('rows of the list without an id are counted, and named by their index in th
   expect(await page('/portal'), 'of a run, twenty are kept').toContain('At least 20 rows could not');
 });
 
-test('a developer whose application is paused reads where to write, if the platform says it', async () => {
+test('a developer whose application is paused is led to the checks, then to the operators if the platform says where', async () => {
   const { sql } = database;
   const reached = await startTestConsole(database, { contact: 'mailto:games@platform.example' });
   const pages = ['/portal', '/portal/runs', '/portal/game?id=one'];
   try {
     const { page } = await arrive(sql, reached.url, 'oak', [{ game_id: 'one' }]);
     await sql`update applications set status = 'paused' where application_id = 'oak'`;
-    for (const path of pages)
-      expect(await page(path), path).toMatch(
-        /<a class="button[^"]*" href="mailto:games@platform\.example">Write to the operators</,
-      );
+    const leads = (way: string) => new RegExp(`<a class="button primary" href="${way}<`);
+    const mail = 'mailto:games@platform\\.example">Write to the operators';
+    const checks = '/portal/checks">Run the checks';
+    for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toMatch(leads(checks));
+    await sql`
+      insert into application_checks (check_id, application_id, requested_by, requested_at, finished_at, passed, failed)
+      values (gen_random_uuid(), 'oak', 'portal', now(), now(), 30, 0)`;
+    for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toMatch(leads(mail));
+    expect(await page('/portal/game?id=one')).toMatch(new RegExp(`href="${mail}<`));
+    await closeRun(sql, await anOpenRun(sql, 'oak'), { outcome: 'failed', reason: 'page 1: timeout' });
+    expect(await page('/portal'), 'a run failed after the checks').toMatch(leads(checks));
   } finally {
     await reached.stop();
   }

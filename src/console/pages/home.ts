@@ -208,10 +208,12 @@ ${listSection('Events that do not arrive', eventAddressList, addresses, {
   linkTo,
   only: ['application_id', 'status', 'why'],
   cells: { application_id: toEvents, why: describeAddress },
+  stacked: 'lines',
 })}
 ${listSection('Subscriptions of the stream that do not arrive', subscriptionList, streams, {
   linkTo,
   only: ['url', 'status', 'why', 'waiting'],
+  stacked: 'lines',
 })}
 ${queueSummary(queues, workers)}
 </div>

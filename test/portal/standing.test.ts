@@ -1,0 +1,76 @@
+// What keeps all games of an application from being live, and the overview of one that has nothing to mend.
+import { expect, test } from 'vitest';
+import { setDecisionRules } from '#db/queries/decision-rules.ts';
+import { insertVerdict } from '#db/queries/verdicts.ts';
+import { arrive } from '#test/portal/developer.ts';
+import { useTestConsole } from '#test/support/console.ts';
+import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
+import { decideGame } from '#test/support/operate.ts';
+import { useTestDatabase } from '#test/support/test-sql.ts';
+
+const database = useTestDatabase();
+const portal = useTestConsole(database);
+const keys = ringOf(['k1']);
+
+test('without a problem the overview says so; a hold and a record that was not accepted are problems', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'calm', [{ game_id: 'one' }, { game_id: 'two' }]);
+  const [one] = await sql<{ game_id: string }[]>`
+    select game_id from games where application_id = 'calm' and application_game_id = 'one'`;
+  await decideGame(sql, { game_id: one?.game_id ?? '', audit_status: 'passed' });
+  const calm = await page('/portal');
+  expect(calm).toMatch(/card good">.*<h2>Nothing to mend<\/h2>.*1 game is live, 1 waits for review\./s);
+
+  await store(sql, keys, 'calm', PLANTED);
+  const [record] = await sql<
+    { record_id: string }[]
+  >`select record_id from kyc_records where application_id = 'calm'`;
+  const expires_ms = 86_400_000;
+  const verdict = {
+    application_id: 'calm',
+    record_id: record?.record_id ?? '',
+    decided_by: 'mara',
+    expires_ms,
+  };
+  await insertVerdict(sql, {
+    ...verdict,
+    verdict: 'incomplete',
+    reason: 'incomplete',
+    text: 'A digit is missing.',
+  });
+  const refused = await page('/portal');
+  expect(refused).toMatch(
+    /card bad">.*<h2>Your identity check: incomplete<\/h2>.*<blockquote dir="auto">A digit is missing\.</s,
+  );
+  expect(refused.split('A digit is missing.'), 'said once').toHaveLength(2);
+  expect(refused).not.toContain('Nothing to mend');
+
+  await sql`insert into application_holds (application_id, reason, held_by) values ('calm', 'A dispute of rights.', 'kim')`;
+  const held = await page('/portal');
+  expect(held).toMatch(
+    /<h2>Your games are held: none of them is live<\/h2>.*A dispute of rights\..*A digit is missing\./s,
+  );
+});
+
+test('a missing KYC record is a problem while games need it', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'bare', [{ game_id: 'one' }]);
+  await store(sql, keys, 'bare', null);
+  expect(await page('/portal')).toContain('Nothing to mend');
+  await setDecisionRules(sql, { games_need_verdict: true });
+  expect(await page('/portal')).toContain('<h2>Your games cannot be passed without a KYC record</h2>');
+  await setDecisionRules(sql, { games_need_verdict: false });
+});
+
+test('the first tab of the games is one that has a game, what needs their developer first', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'tabs', [{ game_id: 'one' }, { game_id: 'two' }]);
+  const games = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'tabs'`;
+  const open = async () =>
+    /aria-current="page">\s*<span>(\w+)/.exec((await page('/portal/games')).split('"Status"')[1] ?? '')?.[1];
+  expect(await open()).toBe('pending');
+  for (const { game_id } of games) await decideGame(sql, { game_id, audit_status: 'passed' });
+  expect(await open()).toBe('passed');
+  await sql`update games set withdrawn_at = now() where application_id = 'tabs'`;
+  expect(await open()).toBe('withdrawn');
+});
