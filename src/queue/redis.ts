@@ -129,8 +129,9 @@ export const openRedis = (
   });
   let queueId = randomBytes(4).toString('hex');
   let wasReady = false;
-  client.once('ready', () => {
+  client.on('ready', () => {
     wasReady = true;
+    lastError = undefined;
   });
   /** Throws at once if the connection is lost, instead of waiting for the next one. */
   const requireConnection = (): void => {

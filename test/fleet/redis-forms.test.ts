@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openRedis } from '#src/queue/redis.ts';
 import { sharedGround, withoutRedis } from '#test/fleet/ground.ts';
@@ -80,6 +81,21 @@ describe.skipIf(withoutRedis('what is said about Redis'))('a process says', () =
     await expect(redis.ping()).rejects.toThrow(
       'Redis is a replica and accepts no writes (READONLY). Point REDIS_URL to the master.',
     );
+  });
+
+  test('nothing of a fault that has ended, when its connection is lost later', async () => {
+    await using server = await startRedisServer({ args: ['--requirepass', 'secret-word'] });
+    const redis = openRedis(server.url, { prefix: 'fleet', use: 'producer', onError: () => {} });
+    onTestFinished(() => redis.close());
+    await expect(redis.ping()).rejects.toThrow('Redis requires a password (NOAUTH)');
+    const admin = new Redis(server.url, { password: 'secret-word' });
+    onTestFinished(() => admin.disconnect());
+    await admin.config('SET', 'requirepass', '');
+    await once(redis.client, 'ready');
+    const reconnecting = once(redis.client, 'reconnecting');
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    await reconnecting;
+    await expect(redis.ping()).rejects.toThrow('does not answer');
   });
 
   test('nothing of listeners, if a replica refuses many commands at once', async () => {
