@@ -4,7 +4,6 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { z } from 'zod';
-import { openDatabase } from '#db/client.ts';
 import { findData, initializeData, openCluster } from '#src/embedded/cluster.ts';
 import { isListening, type StartOptions, startPostmaster } from '#src/embedded/postmaster.ts';
 import { CatalogueError, coerceError, EXIT } from '#src/errors.ts';
@@ -114,14 +113,11 @@ const writeInstance = async (home: string, databaseUrl: string): Promise<void> =
   await rename(draft, instanceFile(home));
 };
 
-/** Finds the instance of this home, in any process. @returns its database URL; null if no instance accepts a query */
+/** Finds the instance of this home, in any process. @returns its database URL; null if its Postgres is not ready */
 export const findRunningInstance = async (home: string): Promise<string | null> => {
   try {
     const { databaseUrl } = instanceSchema.parse(JSON.parse(await readFile(instanceFile(home), 'utf8')));
-    if (!(await isListening(await findData(home), Number(new URL(databaseUrl).port)))) return null;
-    const sql = openDatabase(databaseUrl, { max: 1 });
-    await sql`select 1`.finally(() => sql.end());
-    return databaseUrl;
+    return (await isListening(await findData(home), Number(new URL(databaseUrl).port))) ? databaseUrl : null;
   } catch {
     return null;
   }

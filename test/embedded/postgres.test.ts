@@ -103,6 +103,14 @@ describe('findRunningInstance', () => {
     expect(await findRunningInstance(home)).toBeNull();
   });
 
+  test('finds an instance that refuses queries: the command that connects says why', async () => {
+    const home = await makeHome();
+    const { databaseUrl } = await start(home);
+    const server = databaseUrl.replace(/\w+$/, 'postgres');
+    await query(server, 'alter database catalogue allow_connections false');
+    expect(await findRunningInstance(home)).toBe(databaseUrl);
+  });
+
   test('is null when the recorded instance no longer answers', async () => {
     const home = await makeHome();
     const { databaseUrl, stop } = await start(home);
