@@ -103,6 +103,7 @@ export const exchangeError = (
     });
   }
   const code = error instanceof errors.HTTPParserError ? 'HTTP_PARSER' : codeOf(error);
+  if (LOCAL_LIMIT.test(code)) return noSocket(code);
   const reasons = reasonsOf(code);
   if (isResponding && error instanceof errors.SocketError)
     return new CallError(
