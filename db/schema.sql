@@ -2974,6 +2974,7 @@ CREATE INDEX game_messages_to_developers ON game_messages USING btree (applicati
 CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_rejected ON games USING btree (application_id, audit_time, game_id) WHERE audit_status = 'rejected'::text AND withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
 CREATE INDEX held_games_application ON held_games USING btree (application_id);

@@ -941,6 +941,7 @@ CREATE INDEX "game_audits_decided" ON "game_audits" USING btree ("decided_at","d
 CREATE INDEX "game_audits_batch" ON "game_audits" USING btree ("batch_id") WHERE "game_audits"."batch_id" is not null;--> statement-breakpoint
 CREATE INDEX "games_pages" ON "games" USING btree ("audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE INDEX "games_pages_application" ON "games" USING btree ("application_id","audit_status","game_id","game_name","audit_time") WHERE "games"."withdrawn_at" is null;--> statement-breakpoint
+CREATE INDEX "games_rejected" ON "games" USING btree ("application_id","audit_time","game_id") WHERE "games"."audit_status" = 'rejected' and "games"."withdrawn_at" is null;--> statement-breakpoint
 CREATE INDEX "games_withdrawn" ON "games" USING btree ("application_id","withdrawn_at","game_id") WHERE "games"."withdrawn_at" is not null;--> statement-breakpoint
 CREATE INDEX "games_search" ON "games" USING gin ("search") WITH (gin_pending_list_limit=512);--> statement-breakpoint
 CREATE INDEX "search_words_word" ON "search_words" USING btree ("word");--> statement-breakpoint

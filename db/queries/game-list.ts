@@ -8,7 +8,7 @@ import { COUNT_MAX, type Listed, type ListPage, readListPage } from '#db/queries
 import { where } from '#db/where.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 
-/** A game of a list. `reason_label` and `text` are of its rejection; null if it is not rejected. */
+/** A game of a list. */
 export type GameItem = Pick<
   GameRow,
   | 'game_id'
@@ -22,7 +22,7 @@ export type GameItem = Pick<
   | 'withdrawn_at'
   | 'created_at'
   | 'updated_at'
-> & { application_name: string; reason_label: string | null; text: string | null; appeal: AppealState };
+> & { application_name: string };
 
 /** A `game_id` begins with the time at which the game was first seen. */
 export const GAME_SORTS = ['first_seen'] as const;
@@ -32,19 +32,7 @@ export type GameFilter = Partial<GameSearch>;
 
 const columns = (sql: Queryable) => sql`
   g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_status, g.audit_time,
-  g.revision, g.withdrawn_at, g.created_at, g.updated_at, a.name as application_name, rejection.reason_label, rejection.text,
-  ${appealState(sql)} as appeal`;
-
-/** The application and the rejection of each game `g`. */
-const joins = (sql: Queryable) => sql`
-  join applications a using (application_id)
-  left join lateral (
-    select r.label as reason_label, case when r.code is not null then d.text end as text
-    from game_audits d left join reasons r on r.code = d.reason
-    where g.audit_status = 'rejected' and d.game_id = g.game_id and d.undone_at is null
-      and d.audit_status = 'rejected'
-    order by d.audit_id desc limit 1
-  ) rejection on true`;
+  g.revision, g.withdrawn_at, g.created_at, g.updated_at, a.name as application_name`;
 
 /** Reads games by one index scan for each status. `= any (array[…])` makes Postgres use that index (db/queries/api-games.ts). */
 const scanGames = async (
@@ -72,7 +60,7 @@ const scanGames = async (
   const games = await sql<GameItem[]>`
     select ${columns(sql)}
     from (select * from (${union}) as every_status order by game_id ${direction} limit ${limit + 1}) as scanned
-    join games g using (game_id) ${joins(sql)}
+    join games g using (game_id) join applications a using (application_id)
     order by g.game_id ${direction}`;
   const rows = games.slice(0, limit);
   const last = games.length > limit ? rows.at(-1)?.game_id : undefined;
@@ -99,7 +87,8 @@ const listFound = async (
   const ids = part.map(({ game_id }) => game_id);
   const rows = await sql<GameItem[]>`
     select ${columns(sql)}
-    from unnest(${ids}::uuid[]) with ordinality as found (game_id, place) join games g using (game_id) ${joins(sql)}
+    from unnest(${ids}::uuid[]) with ordinality as found (game_id, place) join games g using (game_id)
+    join applications a using (application_id)
     order by place`;
   const last = found.length > limit ? part.at(-1) : undefined;
   return { rows, total: null, next: last && [String(last.score), last.game_id] };
@@ -115,6 +104,32 @@ export const listGamePage = (
   search !== undefined && (search.trim() !== '' || filter.application_id !== undefined)
     ? listFound(sql, { ...filter, search }, page)
     : scanGames(sql, filter, page);
+
+/** A rejected game, with the reason and the text of its reviewer. */
+export type RejectedGame = Pick<
+  GameItem,
+  'game_id' | 'application_id' | 'application_game_id' | 'game_name' | 'game_icon' | 'revision' | 'created_at'
+> & { audit_time: Date; reason_label: string | null; text: string | null; appeal: AppealState };
+
+/** Reads one page of the rejected games of an application. */
+export const listRejectedGamePage = (
+  sql: Queryable,
+  { application_id }: { application_id: string },
+  page: ListPage<'audit_time'>,
+) => {
+  const rejected = sql`g.application_id = ${application_id} and g.audit_status = 'rejected' and g.withdrawn_at is null`;
+  return readListPage<RejectedGame>(sql, page, {
+    columns: sql`
+      g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_time, g.revision, g.created_at,
+      r.label as reason_label, case when r.code is not null then d.text end as text, ${appealState(sql)} as appeal`,
+    from: sql`
+      games g left join lateral standing_decision(g.game_id) d on true left join reasons r on r.code = d.reason
+      where ${rejected}`,
+    counted: sql`games g where ${rejected}`,
+    sort_by: sql`g.audit_time`,
+    id: sql`g.game_id`,
+  });
+};
 
 /** A game that the list of its application no longer names. */
 export type WithdrawnGame = Pick<

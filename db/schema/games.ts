@@ -90,7 +90,10 @@ export const games = pgTable(
     index('games_pages_application')
       .on(table.application_id, table.audit_status, table.game_id, table.game_name, table.audit_time)
       .where(sql`${table.withdrawn_at} is null`),
-    // Withdrawn games of an application, for its developer.
+    // Rejected and withdrawn games of an application, the latest first, for its developer.
+    index('games_rejected')
+      .on(table.application_id, table.audit_time, table.game_id)
+      .where(sql`${table.audit_status} = 'rejected' and ${table.withdrawn_at} is null`),
     index('games_withdrawn')
       .on(table.application_id, table.withdrawn_at, table.game_id)
       .where(sql`${table.withdrawn_at} is not null`),

@@ -1,20 +1,35 @@
 import { z } from 'zod';
-import { GAME_SORTS, listGamePage, listWithdrawnGamePage } from '#db/queries/game-list.ts';
+import {
+  GAME_SORTS,
+  listGamePage,
+  listRejectedGamePage,
+  listWithdrawnGamePage,
+} from '#db/queries/game-list.ts';
 import { FOUND_MAX } from '#db/queries/game-search.ts';
 import { gameNames, time } from '#src/contract/documents.ts';
-import { AUDIT_STATUSES } from '#src/contract/words.ts';
+import { APPEAL_OUTCOMES, AUDIT_STATUSES } from '#src/contract/words.ts';
 import { APPLICATION, APPLICATION_GAME, DECIDABLE, GAME_NAME } from '#src/lists/columns.ts';
 import { choice, ofApplication, searchAsTyped, theApplication } from '#src/lists/filters.ts';
-import { defineList } from '#src/lists/list.ts';
+import { column, defineList } from '#src/lists/list.ts';
 
 const SEARCHED = 'words of the name in any order, their parts and slips, or the beginning of an id';
+
+const DECIDED_AS = z.string().describe('As decisions on the command line name it.');
+const REVISION = column<{ revision: number }>({ key: 'revision', kind: 'number', width: 'wider' });
+const FIRST_SEEN = column<{ created_at: Date }>({
+  key: 'first_seen',
+  kind: 'age',
+  value: (row) => row.created_at,
+  width: 'wide',
+  on: 'none',
+});
 
 export const gameList = defineList({
   name: 'game.list',
   nouns: ['game', 'games'],
   right: 'view',
   row: gameNames.extend({
-    game: z.string().describe('As decisions on the command line name it.'),
+    game: DECIDED_AS,
     audit_status: z.enum(AUDIT_STATUSES),
     audit_time: time.nullable(),
     revision: z.int(),
@@ -39,13 +54,6 @@ export const gameList = defineList({
     { ...APPLICATION, key: 'application', on: 'terminal' },
     GAME_NAME,
     {
-      key: 'why',
-      value: ({ audit_status, reason_label }) =>
-        audit_status === 'rejected' ? (reason_label ?? 'No reason given.') : null,
-      note: ({ text }) => text,
-      on: 'none',
-    },
-    {
       key: 'audit_status',
       title: 'Status',
       kind: 'status',
@@ -60,16 +68,9 @@ export const gameList = defineList({
     },
     APPLICATION_GAME,
     { key: 'withdrawn', value: ({ withdrawn_at }) => (withdrawn_at === null ? '' : 'yes'), on: 'terminal' },
-    { key: 'revision', kind: 'number', width: 'wider', on: 'page' },
+    { ...REVISION, on: 'page' },
     { key: 'decided', kind: 'age', value: (row) => row.audit_time, width: 'wide', on: 'page' },
-    {
-      key: 'first_seen',
-      kind: 'age',
-      value: (row) => row.created_at,
-      sort: 'first_seen',
-      width: 'wide',
-      on: 'none',
-    },
+    { ...FIRST_SEEN, sort: 'first_seen' },
     { key: 'changed', kind: 'age', value: (row) => row.updated_at, width: 'medium', on: 'none' },
   ],
   empty: 'No game is stored yet: they come with the first run of an application.',
@@ -77,6 +78,36 @@ export const gameList = defineList({
   found: FOUND_MAX,
   document: (row) => ({ ...row, game: DECIDABLE.value(row) }),
   read: listGamePage,
+});
+
+export const rejectedGameList = defineList({
+  name: 'game.rejected',
+  nouns: ['game', 'games'],
+  right: 'view',
+  row: gameNames.extend({
+    game: DECIDED_AS,
+    revision: z.int(),
+    audit_time: time,
+    reason_label: z.string().nullable(),
+    text: z.string().nullable().describe('The note of the reviewer.'),
+    appeal: z.enum(['open', ...APPEAL_OUTCOMES]).nullable(),
+  }),
+  filter: z.object({ application_id: theApplication() }),
+  sorts: ['audit_time'],
+  order: '-audit_time',
+  columns: [
+    DECIDABLE,
+    GAME_NAME,
+    APPLICATION_GAME,
+    { key: 'why', value: ({ reason_label }) => reason_label ?? 'No reason given.', note: ({ text }) => text },
+    { key: 'appeal', on: 'terminal' },
+    REVISION,
+    { key: 'decided', kind: 'age', value: (row) => row.audit_time, sort: 'audit_time' },
+    FIRST_SEEN,
+  ],
+  empty: 'No game is rejected.',
+  document: (row) => ({ ...row, game: DECIDABLE.value(row) }),
+  read: listRejectedGamePage,
 });
 
 export const withdrawnGameList = defineList({

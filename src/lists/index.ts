@@ -6,7 +6,7 @@ import { checkList } from '#src/lists/checks.ts';
 import { deliveryList, eventAddressList, subscriptionList } from '#src/lists/events.ts';
 import { failureGroupList, failureList } from '#src/lists/failures.ts';
 import { figuresList } from '#src/lists/figures.ts';
-import { gameList, withdrawnGameList } from '#src/lists/games.ts';
+import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.ts';
 import { developerList, kycVersionList, unverifiedList, verdictList } from '#src/lists/kyc.ts';
 import type { AnyList } from '#src/lists/list.ts';
 import { operatorList } from '#src/lists/operators.ts';
@@ -38,6 +38,7 @@ export const LISTS: readonly AnyList[] = [
   overturnedList,
   queueList,
   reasonList,
+  rejectedGameList,
   revealList,
   runDayList,
   runList,

@@ -4,14 +4,14 @@ import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
-import type { WithdrawnGame } from '#db/queries/game-list.ts';
+import type { RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { findUnanswered } from '#db/queries/threads.ts';
 import { identifier } from '#src/contract/text.ts';
-import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
-import { gameList, withdrawnGameList } from '#src/lists/games.ts';
+import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
@@ -56,14 +56,6 @@ const WIDTHS = { revision: 'medium', decided: undefined, changed: undefined } as
 /** Beside a reason or a status, a phone has room for the game alone. */
 const WIDTHS_BESIDE_WORDS = { ...WIDTHS, decided: 'medium', first_seen: 'wider' } as const;
 
-const columnsOf = (status: AuditStatus): string[] => [
-  'game_name',
-  ...(status === 'rejected' ? ['why'] : []),
-  'revision',
-  status === 'pending' ? 'changed' : 'decided',
-  'first_seen',
-];
-
 const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
   unlisted_at === null
     ? 'Your list no longer names it.'
@@ -102,45 +94,58 @@ const showNone = async (
   return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
 };
 
+/** What the tabs of `/portal/games` share. */
+type TabView = { application_id: string; status: Tab; query: unknown };
+const viewOf = ({ application_id, status, query }: TabView) => ({
+  path: '/portal/games',
+  query,
+  limit: PAGE,
+  kept: { status },
+  fixed: { application_id },
+});
+const shownOf = ({ status }: TabView) => ({
+  linkTo,
+  label: 'Games',
+  empty: `None of your games is ${status}.`,
+  widths: WIDTHS,
+});
+
+const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
+  const { rows, body } = await showList(sources, withdrawnGameList, viewOf(tab));
+  const shown = body({
+    ...shownOf(tab),
+    only: ['game_name', 'withdrawn', 'audit_status'],
+    cells: { game_name: await nameCell(sources.sql, rows) },
+    more: [{ head: 'Why', cell: whyWithdrawn }],
+    stacked: true,
+  });
+  return html`${shown}${rows.length === 0 ? null : COMES_BACK}`;
+};
+
+const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
+  const { rows, body } = await showList(sources, rejectedGameList, viewOf(tab));
+  const note = ({ audit_time, appeal }: RejectedGame): SafeHtml =>
+    html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>${appealBadge(appeal)}`;
+  return body({
+    ...shownOf(tab),
+    widths: WIDTHS_BESIDE_WORDS,
+    only: ['game_name', 'why', 'revision', 'decided', 'first_seen'],
+    cells: { game_name: await nameCell(sources.sql, rows, note) },
+  });
+};
+
 /** The games of one tab. */
-const showTab = async (
-  sources: Sources,
-  application_id: string,
-  status: Tab,
-  query: unknown,
-): Promise<SafeHtml> => {
-  const view = { path: '/portal/games', query, limit: PAGE };
-  const empty = `None of your games is ${status}.`;
-  const widths = status === 'rejected' ? WIDTHS_BESIDE_WORDS : WIDTHS;
-  const shared = {
-    linkTo,
-    label: 'Games',
-    empty,
-    widths,
-  };
-  if (status === 'withdrawn') {
-    const fixed = { application_id };
-    const { rows, body } = await showList(sources, withdrawnGameList, { ...view, fixed, kept: { status } });
-    const shown = body({
-      ...shared,
-      only: ['game_name', 'withdrawn', 'audit_status'],
-      cells: { game_name: await nameCell(sources.sql, rows) },
-      more: [{ head: 'Why', cell: whyWithdrawn }],
-      stacked: true,
-    });
-    return html`${shown}${rows.length === 0 ? null : COMES_BACK}`;
-  }
+const showTab = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
+  const { application_id, status } = tab;
+  if (status === 'withdrawn') return showWithdrawn(sources, tab);
+  if (status === 'rejected') return showRejected(sources, tab);
   const fixed = { application_id, audit_status: status };
-  const order = '-first_seen';
-  const games = await showList(sources, gameList, { ...view, order, fixed, kept: { status } });
-  const cells = {
-    game_name: await nameCell(sources.sql, games.rows, ({ audit_time, appeal }) =>
-      status === 'rejected'
-        ? html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>${appealBadge(appeal)}`
-        : null,
-    ),
-  };
-  return games.body({ ...shared, only: columnsOf(status), cells });
+  const { rows, body } = await showList(sources, gameList, { ...viewOf(tab), order: '-first_seen', fixed });
+  return body({
+    ...shownOf(tab),
+    only: ['game_name', 'revision', status === 'pending' ? 'changed' : 'decided', 'first_seen'],
+    cells: { game_name: await nameCell(sources.sql, rows) },
+  });
 };
 
 /** Games of every status with this name or id. @returns undefined if there is none, so the page of a game says why */
@@ -177,7 +182,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     const shownTab = async () =>
       isEmpty
         ? showNone(sources, application_id, application)
-        : showTab(sources, application_id, tab, request.query);
+        : showTab(sources, { application_id, status: tab, query: request.query });
     const games =
       q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);

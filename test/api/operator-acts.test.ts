@@ -227,6 +227,7 @@ test('the matrix: each role may what its definition says, and nothing else', asy
     'run.withdrawals': { run_id: ID },
     'review.batch': { batch_id: ID },
     'game.thread': { game_id: ID },
+    'game.rejected': { application_id: 'acme' },
     'game.withdrawn': { application_id: 'acme' },
     'kyc.versions': { application_id: 'acme' },
     'application.checks': { application_id: 'acme' },

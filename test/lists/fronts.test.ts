@@ -49,6 +49,7 @@ const COMMANDS: Record<string, string | null> = {
   'failure.groups': 'failure groups',
   'failure.list': 'failure list',
   'game.list': 'game list',
+  'game.rejected': 'game rejected',
   'game.thread': 'game thread',
   'game.withdrawn': 'game withdrawn',
   'kyc.list': 'kyc list',

@@ -1,5 +1,6 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { Database } from '#db/client.ts';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { finishCheck, insertCheck } from '#db/queries/application-checks.ts';
 import { recordAudit } from '#db/queries/audit.ts';
 import { setDecisionRules } from '#db/queries/decision-rules.ts';
@@ -15,7 +16,7 @@ import { answerBy, askBy } from '#test/support/approvals.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
-import { operateAs } from '#test/support/operate.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 
 const KEYS = ringOf(['k1']);
 
@@ -119,6 +120,11 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     update games set withdrawn_at = now(), unlisted_at = now() - interval '1 hour'
     where game_id in (select game_id from games where application_id = 'lantern-works' and audit_status = 'pending'
                       order by application_game_id desc limit 5)`;
+  const [appealed = { game_id: '' }] = await sql<{ game_id: string }[]>`
+    select game_id from games where application_id = 'lantern-works' and audit_status = 'pending' and withdrawn_at is null
+    order by game_id desc limit 1`;
+  await decideGame(sql, { ...appealed, audit_status: 'rejected', reason: 'rights', text: 'Whose is it?' });
+  await insertAppeal(sql, { ...appealed, text: 'It is ours.' });
   const reveal = {
     action: 'kyc.reveal',
     subject: 'application:lantern-works',
@@ -147,6 +153,7 @@ export const fillLists = async (sql: Database): Promise<Filters> => {
     'review.batch': [{ batch_id: batch_id ?? '' }],
     'review.list': [{}, { lane: 'changed' }],
     'game.thread': [{ game_id }],
+    'game.rejected': [{ application_id: 'lantern-works' }],
     'game.withdrawn': [{ application_id: 'lantern-works' }],
     'game.list': [{}, { search: withdrawn?.application_game_id ?? '' }],
     'kyc.versions': [{ application_id: 'lantern-works' }],

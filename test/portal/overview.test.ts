@@ -108,6 +108,12 @@ test('games of a rejection are named before its note; three of many, the latest 
     /id=s-\d".*id=s-\d".{1,80}The note of all of them:<\/p><blockquote dir="auto">Note: of both</s,
   );
   expect(shown.split('Note: of both')).toHaveLength(2);
+  const listed = await page('/portal/games?status=rejected');
+  const decided = games.map(({ application_game_id: id }) => id).toReversed();
+  expect(
+    [...listed.matchAll(/<small class="mono">([rsm]-\d)</g)].map(([, id]) => id),
+    'the latest first',
+  ).toEqual(decided);
 });
 
 test('the overview of an application whose runs fail begins with that and with why', async () => {

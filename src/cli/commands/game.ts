@@ -14,7 +14,7 @@ import { defineListCommand } from '#src/cli/kit/list-command.ts';
 import { GAME } from '#src/cli/kit/named-game.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
 import { EXIT } from '#src/errors.ts';
-import { gameList, withdrawnGameList } from '#src/lists/games.ts';
+import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.ts';
 
 /** The commands that decide on a game as it is shown, ready to be copied. */
 const decisionCommands = (game: GameRow, isAppealed: boolean): string[] => {
@@ -48,6 +48,12 @@ export const register = (program: Command): void => {
       'game list --status pending | npx catalogue game pass --by kim',
     ],
     newest: '-first_seen',
+    limit: { max: 100_000, byDefault: 50 },
+  });
+
+  defineListCommand(game, 'rejected', rejectedGameList, {
+    summary: 'list the rejected games of an application with reasons, last decided first',
+    examples: ['game rejected acme'],
     limit: { max: 100_000, byDefault: 50 },
   });
 

@@ -921,7 +921,7 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"55cb5e6a498ffecd9097bfff5d9dcdc7e4ba75fd7bbe62e2439a272b6b8907d2","created_at":1795509821388}'),
+  ('{"id":1,"hash":"1ecadd2e890430c56617a3c654fcf6f9d9d7f1cf563fc0155eb179b65f8009df","created_at":1795509821388}'),
   ('{"id":2,"hash":"e66e791e56ba1f14bb0fadbabebc0be3fac5fa6221836487cb90012750402864","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
@@ -3354,6 +3354,7 @@ CREATE INDEX game_messages_to_developers ON game_messages USING btree (applicati
 CREATE INDEX game_viewers_seen ON game_viewers USING btree (seen_at);
 CREATE INDEX games_pages ON games USING btree (audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
 CREATE INDEX games_pages_application ON games USING btree (application_id, audit_status, game_id, game_name, audit_time) WHERE withdrawn_at IS NULL;
+CREATE INDEX games_rejected ON games USING btree (application_id, audit_time, game_id) WHERE audit_status = 'rejected'::text AND withdrawn_at IS NULL;
 CREATE INDEX games_search ON games USING gin (search) WITH (gin_pending_list_limit='512');
 CREATE INDEX games_withdrawn ON games USING btree (application_id, withdrawn_at, game_id) WHERE withdrawn_at IS NOT NULL;
 CREATE INDEX held_games_application ON held_games USING btree (application_id);
