@@ -2,6 +2,7 @@ import type { Queryable } from '#db/client.ts';
 import { openWithdrawalRequests } from '#db/queries/approvals.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { pendingHeld } from '#db/queries/lane-counts.ts';
+import { suspectEnd } from '#db/queries/vanishing-games.ts';
 import { onlyRow } from '#db/rows.ts';
 
 /** The count of failures stops above this. */
@@ -21,11 +22,12 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
 
 /**
  * What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at the
- * last check. `is_unread`: the application is paused, or its runs fail. Without an address, its state is null.
+ * last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an address, its state is null.
  */
-export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> & { is_unread: boolean } & {
-  [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
-};
+export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
+  Record<'is_unread' | 'is_suspect', boolean> & {
+    [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
+  };
 
 /** Reads the counts that every page of a developer shows, from counters and primary keys. */
 export const readPortalCounts = (sql: Queryable, application_id: string): Promise<PortalCounts> =>
@@ -42,6 +44,7 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
              select outcome = 'failed' from sync_runs
              where application_id = any (array[a.application_id])
              order by application_id desc, run_number desc limit 1), false) as is_unread,
+           exists (select from ${suspectEnd(sql)} as suspect) as is_suspect,
            w.status, w.failing_since, w.last_error
     from applications a left join event_webhooks w using (application_id)
     where a.application_id = ${application_id}`);

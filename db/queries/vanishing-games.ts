@@ -31,6 +31,28 @@ export const listVanishingGamePage = (
     id: sql`v.game_id`,
   });
 
+/**
+ * The last run of application `a` that was not abandoned, if it is suspect and an operator has not yet withdrawn the games that
+ * it did not name.
+ */
+export const suspectEnd = (sql: Queryable) => sql`lateral (
+  select run_id, reason, finished_at from (
+    -- db/queries/api-games.ts explains the array and the leading column.
+    select * from sync_runs
+    where application_id = any (array[a.application_id]) and finished_at is not null and outcome <> 'abandoned'
+    order by application_id desc, run_number desc limit 1
+  ) as last
+  where outcome = 'suspect' and (listing_end is distinct from 'complete'
+    or exists (select from vanishing_games v where v.run_id = last.run_id)))`;
+
+export type SuspectEnd = { reason: string | null; finished_at: Date };
+
+/** Finds the end of the last run of an application, if its list is in doubt. */
+export const findSuspectEnd = (sql: Queryable, application_id: string) =>
+  firstRow(sql<SuspectEnd[]>`
+    select suspect.reason, suspect.finished_at
+    from applications a cross join ${suspectEnd(sql)} as suspect where a.application_id = ${application_id}`);
+
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
 export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };
 

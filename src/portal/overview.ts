@@ -9,6 +9,7 @@ import { readMedianWaitMs } from '#db/queries/lane-counts.ts';
 import { countRejections } from '#db/queries/reasons.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { listUnanswered } from '#db/queries/threads.ts';
+import { findSuspectEnd } from '#db/queries/vanishing-games.ts';
 import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
@@ -31,6 +32,7 @@ import {
 import { describePace, describeUnread, resumeStep, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
+import { suspectProblem } from '#src/portal/suspect.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
@@ -140,6 +142,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       [check],
       webhook,
       identity,
+      suspect,
       median_ms,
     ] = await Promise.all([
       findApplication(sql, application_id),
@@ -152,6 +155,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       readFirst(checkList, sources, { application_id }, 1),
       findEventWebhook(sql, application_id),
       readIdentity(sql, application_id),
+      findSuspectEnd(sql, application_id),
       readMedianWaitMs(sql),
     ]);
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
@@ -160,6 +164,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const problems = [
       ...runsProblem(application, run, check, options.contact),
       ...standingProblem(identity, options.contact),
+      ...suspectProblem(suspect, application?.status === 'paused', options.contact),
       ...rejectedProblem(rejections, application?.status === 'paused'),
       ...messageProblem(messages),
       ...failureProblem(groups),

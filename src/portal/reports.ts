@@ -5,6 +5,7 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import type { FailureItem } from '#db/queries/failure-list.ts';
 import type { RunRow } from '#db/queries/runs.ts';
+import { findSuspectEnd } from '#db/queries/vanishing-games.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureList } from '#src/lists/failures.ts';
@@ -27,6 +28,7 @@ import {
   whyCell,
 } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
+import { suspectProblem } from '#src/portal/suspect.ts';
 import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
@@ -128,8 +130,9 @@ export const addPortalReports = (portal: FastifyInstance, options: ConsoleOption
   const sources = sourcesOf(options);
   portal.get(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, failures, [last], [lastCheck], runs] = await Promise.all([
+    const [application, suspect, failures, [last], [lastCheck], runs] = await Promise.all([
       findApplication(options.sql, application_id),
+      findSuspectEnd(options.sql, application_id),
       readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
       readFirst(runList, sources, { application_id }, 1),
       readFirst(checkList, sources, { application_id }, 1),
@@ -166,6 +169,10 @@ last ${ago(failure.last_at)}</small>`;
     const resume = resumeStep(lastCheck, last, options.contact);
     const pausedAct = resume.url === HERE ? null : linkButton(resume, ' primary');
     const act = application?.status === 'paused' ? pausedAct : withSecond(check, unread?.also);
+    const doubt = suspectProblem(suspect, application?.status === 'paused', options.contact).map(
+      ({ title, body, tone, also, ...way }) =>
+        banner(title, body, tone, way.url === HERE ? (also ?? null) : withSecond(linkButton(way), also)),
+    );
     const failed =
       failures.length > 0
         ? section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside })
@@ -191,11 +198,11 @@ last ${ago(failure.last_at)}</small>`;
       stacked: 'lines',
     });
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
-    const isSaid = (isNew || unread !== null) && failures.length === 0;
+    const isSaid = (isNew || unread !== null || suspect !== undefined) && failures.length === 0;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: HERE,
-      body: html`${reading}${unread && banner(unread.title, unread.said, 'bad', act)}${isSaid ? null : failed}
+      body: html`${reading}${unread && banner(unread.title, unread.said, 'bad', act)}${doubt}${isSaid ? null : failed}
 ${isNew ? (reading === null ? emptyCard('There has been no run yet', nextRead, steps) : null) : html`<h2 class="sub">Runs</h2>${runs.filters}${runTable}`}`,
       lead: html`A run reads your list and the details that changed. A failure is closed when its game is stored, or when
 your list no longer has the row.

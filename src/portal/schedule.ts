@@ -82,7 +82,7 @@ export const resumeStep = (
     ? pauseWay(contact)
     : { url: '/portal/checks', act: 'Run the checks' };
 
-const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
+export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 

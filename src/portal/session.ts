@@ -87,8 +87,9 @@ const mark = (tone: Tone, said: string): SafeHtml =>
 
 const count = (tone: Tone, shown: string): SafeHtml => html`<span class="${tone}">${shown}</span>`;
 
-const failuresMark = ({ is_unread, failures }: PortalCounts): SafeHtml | undefined => {
+const failuresMark = ({ is_unread, is_suspect, failures }: PortalCounts): SafeHtml | undefined => {
   if (is_unread) return mark('bad', 'games are not read');
+  if (is_suspect) return mark('warn', 'your list is in doubt');
   return failures > 0 ? count('warn', numberUpTo(FAILURES_COUNTED, failures)) : undefined;
 };
 

@@ -1,9 +1,9 @@
-// An application whose games are not stored, because its runs fail, its games do, or it is paused.
+// An application whose games are not stored, because its runs fail, its games do, or it is paused, or whose list is in doubt.
 import { expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { closeRun } from '#db/queries/runs.ts';
-import { NO_GAME } from '#src/contract/words.ts';
+import { ACCEPT_ADVICE, NO_GAME } from '#src/contract/words.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
@@ -44,6 +44,42 @@ test('without a stored game, a developer reads first that the runs or the games 
   const ofRuns = await page('/portal/games');
   expect(ofRuns).toContain('<strong>Your runs do not succeed.</strong>');
   expect(ofRuns).toContain(seeFailures);
+});
+
+test('a list that lost most of its games is no success: both pages say what to do, until the next run or until it is accepted', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'sorrel', [{ game_id: 's-1' }]);
+  const end = async (outcome: 'suspect' | 'abandoned' | 'succeeded', reason: string | null) => {
+    const run = await anOpenRun(sql, 'sorrel');
+    await closeRun(sql, run, { outcome, reason });
+    return run.run_id;
+  };
+  const MARK = '<span class="warn" aria-hidden="true">!</span>';
+  const lost = 'Your list lost 1,380 of 1,400 games, so none was withdrawn';
+  const run_id = await end('suspect', `would withdraw 1380 of 1400 games, so withdrew none${ACCEPT_ADVICE}`);
+  await sql`update sync_runs set listing_end = 'complete' where run_id = ${run_id}`;
+  await sql`insert into vanishing_games (run_id, game_id) select ${run_id}, game_id from games where application_id = 'sorrel'`;
+  await end('abandoned', null);
+  await anOpenRun(sql, 'sorrel');
+  for (const path of ['/portal', '/portal/runs']) {
+    const shown = await page(path);
+    expect(shown, path).toMatch(
+      new RegExp(`card warn">.{1,40}<h2>${lost}<.*ask the operators to accept it.*Read my list now<`, 's'),
+    );
+    expect(shown, path).toContain(MARK);
+    expect(shown, path).not.toContain('No open failures');
+  }
+  await sql`delete from vanishing_games where run_id = ${run_id}`;
+  expect(await page('/portal/runs'), 'it was accepted').not.toContain(lost);
+  await sql`delete from sync_runs where finished_at is null`;
+  await end('suspect', 'a page named only <b> games');
+  const other = await page('/portal/runs');
+  expect(other).toContain('<h2>The last run could not read your list to its end</h2>');
+  expect(other).toContain('a page named only &lt;b&gt; games.');
+  await end('succeeded', null);
+  const ended = await page('/portal/runs');
+  expect(ended).not.toContain(MARK);
+  expect(ended).toContain('No open failures');
 });
 
 test('a paused application is not read by any button, but its webhooks are checked before its developer asks to resume it', async () => {

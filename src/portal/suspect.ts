@@ -1,0 +1,39 @@
+/** A list that lost most of its games, or that shows in another way that it cannot be trusted. */
+import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
+import { withoutAdvice } from '#src/contract/words.ts';
+import { READ_BUTTON } from '#src/portal/answer.ts';
+import type { Problem } from '#src/portal/problems.ts';
+import { pauseWay, READ_AGAIN } from '#src/portal/schedule.ts';
+import { endSentence } from '#src/rules/answer.ts';
+import { ago, html, number } from '#src/site/html.ts';
+
+/** How the reason of a run begins that would withdraw too many games (src/rules/outcome.ts). */
+const LOST = /^would withdraw (\d+) of (\d+) games, /;
+
+/** What a suspect run leaves to its developer. @param suspect undefined if the list is trusted @param contact of the operators */
+export const suspectProblem = (
+  suspect: SuspectEnd | undefined,
+  isPaused: boolean,
+  contact: string | undefined,
+): Problem[] => {
+  if (suspect === undefined) return [];
+  const { reason, finished_at } = suspect;
+  const why = withoutAdvice(reason ?? '');
+  const [, lost, all] = LOST.exec(why) ?? [];
+  const [title, said] =
+    lost === undefined
+      ? ['The last run could not read your list to its end', html`<p dir="auto">${endSentence(why)}</p>`]
+      : [
+          `Your list lost ${number(Number(lost))} of ${number(Number(all))} games, so none was withdrawn`,
+          html`<p>Restore the list, or ask the operators to accept it.</p>`,
+        ];
+  return [
+    {
+      title,
+      body: html`${said}<p class="soft">The run ended ${ago(finished_at)}</p>${isPaused ? null : READ_AGAIN}`,
+      tone: 'warn',
+      ...pauseWay(contact),
+      also: isPaused ? undefined : READ_BUTTON,
+    },
+  ];
+};
