@@ -106,7 +106,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   { path, query, limit, order = list.order, fixed = {}, ...rest }: ListView<z.infer<Filter>>,
 ): Promise<ShownList<Row, z.infer<Filter>>> => {
   const { tabs = [], kept = {} } = rest;
-  const { filter: chosen, typed, sort, cursor } = readQuery(list.filter, query, fixed);
+  const { filter: chosen, typed, flaws, sort, cursor } = readQuery(list.filter, query, fixed);
   const filter = { ...chosen, ...fixed } as z.infer<Filter>;
   const read = await readOrFirst(list, sources, filter, { order, sort, cursor, limit });
   const { rows, page, cursor: next } = read;
@@ -140,7 +140,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     rows,
     filter,
     typed,
-    filters: filterForm(list.filter, { path, typed, without, tabs, kept }),
+    filters: filterForm(list.filter, { path, typed, flaws, without, tabs, kept }),
     count,
     sentence,
     pager: pages,

@@ -1,4 +1,4 @@
-// A filter that means nothing: the command line refuses it by its name, and a page shows its rows without it.
+// A filter that means nothing: the command line refuses it by its name, and a page marks its field and shows all rows.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { controlsOf, isRequired } from '#src/lists/filters.ts';
 import { LISTS } from '#src/lists/index.ts';
@@ -111,23 +111,35 @@ const PAGES: Record<string, [site: 'console' | 'desk' | 'portal', path: string]>
   'run.list': ['console', '/runs'],
 };
 
-test.each(Object.entries(PAGES))('the page of %s ignores a wrong filter', async (name, [site, path]) => {
-  const list = LISTS.find((each) => each.name === name) as AnyList;
-  const { url, cookie } = await openSite(site);
-  const countRows = async (query: string): Promise<number> => {
-    const answer = await fetch(new URL(`${path}?${query}`, url), { headers: { cookie } });
-    expect(answer.status).toBe(200);
-    return (await answer.text()).split(' data-item>').length - 1;
-  };
-  const all = await countRows('');
-  expect(all).toBeGreaterThan(0);
-  for (const { name: option, value } of wrongFilters(list)) {
-    const parameter = option === 'search' ? 'q' : option;
-    expect(await countRows(`${parameter}=${encodeURIComponent(value)}`), parameter).toBe(all);
-  }
-  for (const query of ['sort=nonsense', 'cursor=nonsense', `cursor=${list.order},%2500`])
-    expect(await countRows(query), query).toBe(all);
-});
+test.each(Object.entries(PAGES))(
+  'the page of %s shows all rows at a wrong filter, and marks its field',
+  async (name, [site, path]) => {
+    const list = LISTS.find((each) => each.name === name) as AnyList;
+    const { url, cookie } = await openSite(site);
+    const read = async (query: string): Promise<string> => {
+      const answer = await fetch(new URL(`${path}?${query}`, url), { headers: { cookie } });
+      expect(answer.status).toBe(200);
+      return answer.text();
+    };
+    const countRows = async (query: string): Promise<number> =>
+      (await read(query)).split(' data-item>').length - 1;
+    const all = await countRows('');
+    expect(all).toBeGreaterThan(0);
+    for (const { name: option, value } of wrongFilters(list)) {
+      const parameter = option === 'search' ? 'q' : option;
+      const query = `${parameter}=${encodeURIComponent(value)}`;
+      expect(await countRows(query), parameter).toBe(all);
+      const page = await read(query);
+      const [field] = new RegExp(`<input type="(?:text|search)" name="${parameter}"[^>]*>`).exec(page) ?? [];
+      // A choice has no place for a word that is none of it.
+      if (field === undefined) continue;
+      expect(field, parameter).toContain(`aria-invalid="true" aria-describedby="flaw-${parameter}"`);
+      expect(page).toContain(`<p class="flaw" id="flaw-${parameter}">`);
+    }
+    for (const query of ['sort=nonsense', 'cursor=nonsense', `cursor=${list.order},%2500`])
+      expect(await countRows(query), query).toBe(all);
+  },
+);
 
 /** The heads that sort: the text of each, its direction, and its address. */
 const headsOf = (page: string) =>

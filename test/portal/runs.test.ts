@@ -71,6 +71,22 @@ test('a first run that is open is no success yet: it says what it waits for, and
   expect(await page('/portal/runs')).toContain('No open failures');
 });
 
+test('a filter that cannot be read stays in its field, and the page says what to give', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'hazel');
+  await closeRun(sql, await anOpenRun(sql, 'hazel'), { outcome: 'succeeded', reason: null });
+  const shown = await page('/portal/runs?since=%3Csoon%3E&sort=listed');
+  expect(shown).toMatch(
+    /name="since" value="&lt;soon&gt;"[^>]* aria-invalid="true" aria-describedby="flaw-since">/,
+  );
+  expect(shown).toContain(
+    '<p class="flaw" id="flaw-since">Give a duration as 24h or a date as 2026-03-31.</p>',
+  );
+  expect(shown).toContain('>Clear</a>');
+  expect(shown, 'no link keeps it').not.toContain('since=');
+  expect(await page('/portal/runs?since=24h')).not.toContain('aria-invalid');
+});
+
 test('failures of one cause are one row with its games, and runs without a change are one row', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'gum');
