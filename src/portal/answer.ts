@@ -3,7 +3,6 @@ import type { AppealRow } from '#db/queries/appeals.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
-import { BEGINNING_MIN } from '#src/rules/search-words.ts';
 import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 const ANSWER_TONES: Record<Answer['code'], Tone> = {
@@ -23,9 +22,7 @@ const BEGAN: Partial<Record<Answer['code'], string>> = {
   withdrawn: 'Withdrawn',
 };
 
-/** A game that was not pulled waits, unless the runs fail. */
-export const answerTone = ({ code }: Answer, isFailing: boolean): Tone =>
-  code === 'not_pulled' && isFailing ? 'warn' : ANSWER_TONES[code];
+export const answerTone = ({ code }: Answer): Tone => ANSWER_TONES[code];
 
 /** A state in words, with the button of the next step beside it. */
 export const banner = (
@@ -62,8 +59,6 @@ type Around = {
   needsVerdict: boolean;
   /** The game is pulled on request. */
   isPulling: boolean;
-  /** The last runs failed. */
-  isFailing: boolean;
   /** How its latest read ended. */
   read: SafeHtml | null;
   pictures: PictureCount | null;
@@ -71,17 +66,8 @@ type Around = {
 export type PictureCount = { broken: number; all: number };
 type Appeals = NonNullable<Around['appeals']>;
 
-const ID_SHOWN = 24;
-
 export const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
-
-/** Names the id, because what was searched for may be a name. */
-const pullUnknown = (id: string): SafeHtml => {
-  const shown = id.length > ID_SHOWN ? `${id.slice(0, ID_SHOWN).toWellFormed()}…` : id;
-  const label = html`<span>Pull <span class="mono" dir="auto">${shown}</span> as a game_id</span>`;
-  return action('/portal/game', label, { fields: { id } });
-};
 
 /** Has the whole list read, with every detail. */
 export const READ_BUTTON = action('/portal/game', 'Read my list now');
@@ -150,13 +136,6 @@ const splitAnswer = (text: string): readonly [title: string, rest: string] => {
 const changedFields = (changes: readonly string[]): SafeHtml | null =>
   changes.length === 0 ? null : html`<p>What changed: <span class="mono">${changes.join(', ')}</span></p>`;
 
-const NOT_FOUND = 'No stored game has this name or game_id';
-const describeSearch = (typed: string): SafeHtml =>
-  typed.trim().length < BEGINNING_MIN
-    ? html`<p>Type more of it: a name is found by its whole words, and by their first ${BEGINNING_MIN} letters or more.</p>`
-    : html`<p>If it is a name, check its spelling.</p>`;
-const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
-
 const IF_CHANGED = 'If you have changed it, pull it: the platform then reads it at once.';
 
 /** Says what a developer may expect. The command line does not have this sentence. */
@@ -170,37 +149,30 @@ const nextStep = ({ code }: Answer, rest: string, mayPull: boolean): SafeHtml | 
 
 const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">identity check</a> is verified.</p>`;
 
-/** Has no run seen a game of this id? */
-export const isUnknownGame = ({ code }: Answer): boolean => code === 'not_pulled' || code === 'not_listed';
-
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, failure, rejection }: Timeline,
-  { appeals, changes, isPaused, isPulling, isFailing, needsVerdict, pictures, read }: Around,
+  { appeals, changes, isPaused, isPulling, needsVerdict, pictures, read }: Around,
 ): SafeHtml => {
   // The card of what failed has the button.
   const mayPull = !isPaused && !isPulling && failure === null;
   if (rejection !== null && appeals !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
-  const isUnknown = isUnknownGame(answer);
   // The card of the game has its package URL.
-  const known = answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, '');
-  // The banner of a paused application says why its list is not read.
-  const [title, rest] = isUnknown ? [NOT_FOUND, isPaused ? '' : known] : splitAnswer(known);
+  const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, ''));
   const since =
     answer.at === null || game === null
       ? null
       : html`<p class="soft">${BEGAN[answer.code]} ${ago(answer.at)}</p>`;
   const said = [
     changedFields(changes),
-    isUnknown ? describeSearch(id) : null,
-    rest === '' ? null : html`<p>${rest}${isUnknown && isFailing ? SEE_RUNS : null}</p>`,
+    rest === '' ? null : html`<p>${rest}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
     failure === null ? nextStep(answer, rest, mayPull) : null,
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
     read,
   ];
-  const pull = isUnknown ? pullUnknown(id) : pullButton(id, game === null ? 'primary' : '');
-  return banner(title, html`${said}`, answerTone(answer, isFailing), mayPull ? pull : null);
+  const pull = pullButton(id, game === null ? 'primary' : '');
+  return banner(title, html`${said}`, answerTone(answer), mayPull ? pull : null);
 };

@@ -15,13 +15,14 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
-import { answerBanner, answerTone, isUnknownGame } from '#src/portal/answer.ts';
+import { answerBanner, answerTone } from '#src/portal/answer.ts';
 import { latestRead, refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule, NEW_GAME, pausedBanner } from '#src/portal/schedule.ts';
+import { describeSchedule, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
+import { isUnknownGame, unknownCards } from '#src/portal/unknown-game.ts';
 import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
@@ -100,8 +101,8 @@ const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promi
 };
 
 /** A withdrawn game has no other status for its developer. */
-const statusBadge = ({ game, answer }: Timeline, isFailing: boolean): SafeHtml => {
-  if (game === null) return badge('not stored', answerTone(answer, isFailing));
+const statusBadge = ({ game, answer }: Timeline): SafeHtml => {
+  if (game === null) return badge('not stored', answerTone(answer));
   return game.withdrawn_at === null ? badge(game.audit_status) : badge('withdrawn', 'warn');
 };
 
@@ -158,14 +159,10 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const schedule = application === undefined || isPaused ? null : describeSchedule(application);
     const revision = game && (await findRevision(sql, game.game_id, game.revision));
     const pictures = game && (await picturesSection({ sql }, game));
-    const unknown =
-      application?.status === 'active'
-        ? section('When a new game is seen', html`<p class="body">${NEW_GAME}</p>`)
-        : null;
     const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
     const body =
       game === null
-        ? html`${happened}${unknown}`
+        ? happened
         : html`<div class="split"><div>${happened}${thread?.shown}${pictures?.shown}</div>
 <div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>`;
     const around = {
@@ -173,13 +170,15 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
       isPulling,
-      isFailing,
       read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       pictures: pictures?.count ?? null,
     };
     const refused = refusedBanner(timeline, around);
     const asked = thread && messageBanner(thread, refused === null && timeline.rejection === null);
+    const answer = isUnknown
+      ? unknownCards(id, timeline.answer, { isPaused, isPulling, isFailing })
+      : answerBanner(timeline, around);
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
@@ -190,8 +189,8 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: isUnknown
         ? html`for “<span dir="auto">${id}</span>”`
-        : html`${statusBadge(timeline, isFailing)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
-      body: html`${paused}${pulling}${refused}${asked}${answerBanner(timeline, around)}${body}`,
+        : html`${statusBadge(timeline)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
+      body: html`${paused}${pulling}${refused}${asked}${answer}${body}`,
     });
   });
 

@@ -20,10 +20,6 @@ export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow
 detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
 <code>POST /open-api/game/refresh</code>.`;
 
-/** How soon the platform sees a game that it does not have. */
-export const NEW_GAME = html`The platform sees a new game when it next reads your list, or within a minute after
-you pull it here or call <code>POST /open-api/game/refresh</code>.`;
-
 /** Describes how often it reads, in one line. */
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
   `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;

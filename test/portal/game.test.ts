@@ -227,12 +227,12 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   );
   expect(paused, 'it says nothing of when the list is read').not.toContain('The platform reads your list');
   await sql`update applications set status = 'active' where application_id = 'ivy'`;
-  expect(await head('none')).toEqual(['info: No stored game has this name or game_id']);
+  expect(await head('none'), 'a slip is no alarm').toEqual([undefined]);
   const none = await page('/portal/game?id=none');
   expect(none).not.toContain('<h2>Timeline</h2>');
   expect(none).toContain('<h1>No game found</h1>');
   expect(none).toContain('for “<span dir="auto">none</span>”');
-  expect(none).toMatch(/class="button ">.*>none<\/span> as a game_id/);
+  expect(none).toMatch(/new game<.*class="button ">Pull this game now</s);
   expect(none, 'who looked for a name').toContain('If it is a name, check its spelling.');
   expect(await page('/portal/game?id=a'), 'too short for a beginning').toContain('Type more of it');
   await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'ivy'`;
@@ -240,5 +240,5 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   expect(unread).toContain('check its spelling');
   expect(unread, 'the banner leads to why').not.toContain('ten runs failed');
   await sql`update applications set status = 'active', failing_since = now() where application_id = 'ivy'`;
-  expect((await head('none'))[0]).toBe('warn: No stored game has this name or game_id');
+  expect(await head('none')).toEqual(['warn: If it is the game_id of a new game']);
 });
