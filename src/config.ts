@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { DatabaseRole } from '#db/roles.ts';
 import { findConflicts } from '#src/config-conflicts.ts';
-import { readSecretFiles } from '#src/config-secrets.ts';
+import { readEnvFile, readSecretFiles } from '#src/config-secrets.ts';
 import {
   commaSeparated,
   contact,
@@ -239,7 +239,7 @@ export const embeddedConfig = (config: Config): Config => {
 /** Returns the environment with `.env` of the working directory. Variables of the environment take precedence. */
 export const loadEnvironment = (): NodeJS.ProcessEnv => {
   try {
-    process.loadEnvFile();
+    Object.assign(process.env, { ...readEnvFile(), ...process.env });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw new UsageError(`The file .env of this directory cannot be read (${code}).`);

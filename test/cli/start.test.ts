@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, readlink, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,6 +14,24 @@ const BIN = resolve('node_modules/.bin/catalogue');
 it('npm ci links node_modules/.bin/catalogue, which needs no Node in the path and works in any directory', async () => {
   const { stdout } = await run(BIN, ['--version'], { cwd: tmpdir(), env: { PATH: '/usr/bin:/bin' } });
   expect(stdout).toMatch(/^\d+\.\d+\.\d+( \([0-9a-f]{7}\))?\n$/);
+});
+
+it('the first variable of .env counts if a byte order mark precedes it; a file that is not UTF-8 is refused', async () => {
+  const cwd = await mkdtemp(join(tmpdir(), 'catalogue-env-'));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  const stderrWith = async (text: Buffer): Promise<string> => {
+    await writeFile(join(cwd, '.env'), text);
+    const options = { cwd, env: { PATH: '/usr/bin:/bin' } };
+    return run(process.execPath, [resolve('src/cli/catalogue.ts'), 'app', 'list'], options)
+      .catch(({ stderr }: { stderr: string }) => stderr)
+      .then(String);
+  };
+  expect(await stderrWith(Buffer.from('\ufeffDATABASE_URL=nowhere'))).toContain(
+    'DATABASE_URL is not postgres://',
+  );
+  expect(await stderrWith(Buffer.from('\ufeffDATABASE_URL=nowhere', 'utf16le'))).toContain(
+    '.env of this directory',
+  );
 });
 
 it('node_modules/.bin/catalogue becomes the command: no shell stays between, so signals reach it', async () => {
