@@ -50,6 +50,8 @@ const wordsOf = (issue: z.core.$ZodRawIssue): string | undefined => {
       return FORMATS[issue.format] === undefined
         ? `does not match ${issue.pattern ?? issue.format}`
         : `must be ${FORMATS[issue.format]}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message;
     case 'unrecognized_keys':
       return describeUnknown(
         issue.keys,

@@ -15,7 +15,16 @@ const WRONG: [what: string, text: string, ...says: string[]][] = [
   ],
   ['a wrong value', FILE.replace('30m', '30 parsecs'), 'line 8: applications.acme.every must be a duration'],
   ['no name', FILE.replace('    name: mizu Games\n', ''), 'line 9: applications.mizu.name '],
-  ['a wrong id', FILE.replace('  mizu:', '  MIZU!:'), 'line 9: applications.MIZU! '],
+  [
+    'a wrong id',
+    FILE.replace('  mizu:', '  MIZU!:'),
+    'line 9: applications.MIZU! must be lower-case letters',
+  ],
+  [
+    'a part that is none',
+    FILE.replace('applications:', 'application:'),
+    'line 1: the file has no field application',
+  ],
   [
     'a missing file of a token',
     FILE.replace('acme.token', 'none.token'),

@@ -123,7 +123,10 @@ const parseFile = (
   // The line of a field is searched for from the start of its part.
   const problems = wrong
     .slice(0, PROBLEMS_SHOWN)
-    .map(({ fields, what, at }) => `${path}, line ${lineOf(at)}: ${fields.map(String).join('.')} ${what}`);
+    .map(
+      ({ fields, what, at }) =>
+        `${path}, line ${lineOf(at)}: ${fields.map(String).join('.') || 'the file'} ${what}`,
+    );
   const more = wrong.length > problems.length ? [`and ${wrong.length - problems.length} more`] : [];
   throw new UsageError([...problems, ...more, 'Nothing was changed.'].join('\n'));
 };
