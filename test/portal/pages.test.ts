@@ -47,14 +47,14 @@ const fill = async () => {
     return row !== undefined;
   });
   const { token } = await addToken(fleet.sql, 'lantern-works');
-  return { token, rejected, broken, gone, text };
+  return { server, token, rejected, passed, broken, gone, text };
 };
 
 describe.runIf(hasBrowser())('the portal in Chromium', () => {
   const browser = useBrowser();
 
   test('a developer signs in, finds a rejected game and an invalid one, and runs the checks; axe-core finds nothing', async () => {
-    const { token, rejected, broken, gone, text } = await fill();
+    const { server, token, rejected, passed, broken, gone, text } = await fill();
     const context = await browser.newContext({ reducedMotion: 'reduce' });
     const page = await context.newPage();
     const errors = collectErrors(page);
@@ -94,6 +94,19 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText('Correct game_store_video, then pull the game.').first().waitFor();
     await inspect('game-invalid');
+
+    // A change that is refused, and its correction: each pull says how it ended.
+    await page.goto(new URL(`/portal/game?id=${passed.game_id}`, portal.url).href);
+    const pull = async (game_store_video: string, ended: string) => {
+      server.games.update(passed.game_id, { game_store_video });
+      await page.getByRole('button', { name: 'Pull this game now' }).click();
+      await page.getByRole('heading', { name: 'Pulling the game' }).waitFor();
+      await addUrgentJobs(fleet.sql, fleet.producer);
+      await page.getByText(ended).waitFor();
+    };
+    await pull('ftp://cdn.example/film', 'Your latest change is not stored: correct game_store_video');
+    await inspect('game-refused');
+    await pull('https://cdn.example/film', ': the game is updated.');
 
     await page.getByRole('link', { name: /^Failures 1$/ }).click();
     await page.getByRole('cell', { name: broken.game_id }).waitFor();
