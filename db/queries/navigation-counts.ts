@@ -22,7 +22,8 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
 
 /**
  * What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at the
- * last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an address, its state is null.
+ * last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an address,
+ * its state is null.
  */
 export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
   Record<'is_unread' | 'is_suspect', boolean> & {

@@ -46,7 +46,7 @@ test('without a stored game, a developer reads first that the runs or the games 
   expect(ofRuns).toContain(seeFailures);
 });
 
-test('a list that lost most of its games is no success: both pages say what to do, until the next run or until it is accepted', async () => {
+test('of a list that lost most of its games both pages say what to do, until the next run or until it is accepted', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'sorrel', [{ game_id: 's-1' }]);
   const end = async (outcome: 'suspect' | 'abandoned' | 'succeeded', reason: string | null) => {

@@ -1,0 +1,67 @@
+/** What could not be stored, on `/portal/runs`. */
+import type { FailureItem } from '#db/queries/failure-list.ts';
+import { NO_GAME } from '#src/contract/words.ts';
+import { failureList } from '#src/lists/failures.ts';
+import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { rowsOf } from '#src/rules/listing.ts';
+import { explainFailure } from '#src/site/explain-failure.ts';
+import { ago, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { listTable } from '#src/site/list-table.ts';
+
+export const FAILURES_SHOWN = 100;
+/** Of the games that failed for one cause. */
+const GAMES_NAMED = 3;
+
+/** Groups failures of one cause, by the latest of them. */
+const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, FailureItem[]> => {
+  const causes = Map.groupBy(failures, ({ operation, kind, reasons }) =>
+    JSON.stringify([operation, kind, reasons]),
+  );
+  return new Map([...causes.values()].flatMap((each) => (each[0] === undefined ? [] : [[each[0], each]])));
+};
+
+const gameLink = ({ application_game_id: id }: FailureItem): SafeHtml =>
+  html`<a class="mono" href="${gameUrl(id)}">${id}</a>`;
+
+const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
+  names.map((name, n) => html`${n === 0 ? null : ', '}${name}`);
+
+/** Shows some names, and folds the others. */
+const nameSome = (names: readonly SafeHtml[]): SafeHtml => {
+  const [named, others] = [names.slice(0, GAMES_NAMED), names.slice(GAMES_NAMED)];
+  const more = html`<details><summary>and ${number(others.length)} more</summary><span>${withCommas(others)}</span></details>`;
+  return html`<span>${withCommas(named)}</span>${others.length === 0 ? null : more}`;
+};
+
+/** Names the games of one cause, or the rows of the list that name none. */
+const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
+  const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
+  if (games.length > 0) return nameSome(games.map(gameLink));
+  const rows = failures.flatMap(({ reasons }) => rowsOf(reasons));
+  return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
+};
+
+/** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first */
+export const failuresCard = (failures: readonly FailureItem[], aside: SafeHtml | undefined): SafeHtml => {
+  const causes = groupByCause(failures);
+  const timesOf = (failure: FailureItem): number =>
+    (causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0);
+  const timesNote = (failure: FailureItem): SafeHtml => {
+    const times = timesOf(failure);
+    return html`<br class="to-640"><small class="to-640">${number(times)} ${times === 1 ? 'time' : 'times'},
+last ${ago(failure.last_at)}</small>`;
+  };
+  const latest = listTable(failureList, [...causes.keys()], {
+    linkTo,
+    only: ['reasons', 'game', 'count', 'last'],
+    cells: {
+      reasons: (failure) => html`${explainFailure(failure)}${timesNote(failure)}`,
+      game: (failure) => gamesCell(causes.get(failure) ?? []),
+      count: (failure) => number(timesOf(failure)),
+    },
+    label: 'Failures',
+  });
+  const isCut = failures.length === FAILURES_SHOWN;
+  const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
+  return section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside });
+};

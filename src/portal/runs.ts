@@ -1,0 +1,135 @@
+/** `/portal/runs`. */
+import type { FastifyInstance } from 'fastify';
+import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { findSuspectEnd } from '#db/queries/vanishing-games.ts';
+import { checkList } from '#src/lists/checks.ts';
+import { failureList } from '#src/lists/failures.ts';
+import { readFirst } from '#src/lists/read.ts';
+import { runList } from '#src/lists/runs.ts';
+import { banner, emptyCard, linkButton, READ_BUTTON, withSecond } from '#src/portal/answer.ts';
+import { FAILURES_SHOWN, failuresCard } from '#src/portal/failures.ts';
+import { linkTo } from '#src/portal/links.ts';
+import type { Problem } from '#src/portal/problems.ts';
+import {
+  describeFirstRun,
+  describeNextRead,
+  describeUnread,
+  FIRST_RUN,
+  isListRead,
+  resumeStep,
+  showWhy,
+  whyCell,
+} from '#src/portal/schedule.ts';
+import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
+import { suspectProblem } from '#src/portal/suspect.ts';
+import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
+import { nextRunAt } from '#src/rules/next-run.ts';
+import { due, html, type SafeHtml } from '#src/site/html.ts';
+import { type ShownList, showList } from '#src/site/list.ts';
+import type { ConsoleOptions } from '#src/site/options.ts';
+import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
+import { isPolling } from '#src/site/site.ts';
+import { sourcesOf } from '#src/site/sources.ts';
+
+const HERE = '/portal/runs';
+const RUNS_SHOWN = 20;
+// biome-ignore format: one line
+const RUN_COLUMNS = ['ago', 'outcome', 'listed', 'inserted', 'updated', 'unchanged', 'invalid', 'failed', 'withdrawn', 'games', 'why'];
+/** Columns that say something only if one of their numbers is not 0. */
+const COUNTED = ['updated', 'unchanged', 'invalid', 'failed', 'withdrawn'] as const;
+const RUN_WIDTHS = { updated: 'wider', withdrawn: 'wider' } as const;
+
+/** The counts stand beside it. */
+const COUNTS_SAID = /^\d+ invalid, \d+ failed$/;
+const whyBesideCounts = (run: RunRow): string | null =>
+  whyCell(run)
+    ?.split('; ')
+    .filter((part) => !COUNTS_SAID.test(part))
+    .join('; ') || null;
+
+const whyShown = (run: RunRow): SafeHtml | null => {
+  const why = whyBesideCounts(run);
+  return why === null ? null : showWhy(why);
+};
+
+/** What stands in place of failures. Null before a run has read the list. @param run the last one */
+const noFailures = (application: ApplicationRow | undefined, run: RunRow | undefined): SafeHtml | null => {
+  if (isListRead(application, run))
+    return banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
+  const firstRun = describeFirstRun(application, run);
+  return firstRun && banner(FIRST_RUN, firstRun, 'info', null);
+};
+
+const CHECK = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
+
+/** A list that is in doubt. The page has no link to itself. */
+const doubtBanner = ({ title, body, tone, also, ...way }: Problem): SafeHtml =>
+  banner(title, body, tone, way.url === HERE ? (also ?? null) : withSecond(linkButton(way), also));
+
+/** Shows runs; those in which nothing happened are folded. */
+const runsTable = ({ rows, filters, body }: ShownList<RunRow, object>): SafeHtml => {
+  const { rows: shown, folded } = foldQuietRuns(rows);
+  const table = body({
+    linkTo,
+    shown,
+    only: RUN_COLUMNS,
+    widths: RUN_WIDTHS,
+    omit: [
+      ...COUNTED.filter((key) => shown.every((run) => run[key] === 0)),
+      ...(shown.every((run) => whyBesideCounts(run) === null) ? ['why'] : []),
+    ],
+    cells: { why: whyShown, outcome: outcomeCell(folded) },
+    stacked: 'lines',
+  });
+  return html`<h2 class="sub">Runs</h2>${filters}${table}`;
+};
+
+/** Adds `/portal/runs`. */
+export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions): void => {
+  const { sql, contact } = options;
+  const sources = sourcesOf(options);
+  portal.get(HERE, SIGNED_IN, async (request, reply) => {
+    const { application_id } = holderOf(request);
+    const [application, suspect, failures, [last], [lastCheck], runs] = await Promise.all([
+      findApplication(sql, application_id),
+      findSuspectEnd(sql, application_id),
+      readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
+      readFirst(runList, sources, { application_id }, 1),
+      readFirst(checkList, sources, { application_id }, 1),
+      showList(sources, runList, {
+        path: HERE,
+        query: request.query,
+        limit: RUNS_SHOWN,
+        fixed: { application_id },
+      }),
+    ]);
+    const isPaused = application?.status === 'paused';
+    const isReading = application?.status === 'active' && (await isListWaiting(sql, application_id, last));
+    if (isPolling(request)) return answerPoll(reply, isReading);
+    const unread = describeUnread(application, last);
+    const resume = resumeStep(lastCheck, last, contact);
+    const pausedAct = resume.url === HERE ? null : linkButton(resume, ' primary');
+    const act = isPaused ? pausedAct : withSecond(CHECK, unread?.also);
+    const trouble = [
+      ...(unread === null ? [] : [banner(unread.title, unread.said, 'bad', act)]),
+      ...suspectProblem(suspect, isPaused, contact).map(doubtBanner),
+    ];
+    const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
+    const nothingFailed = isNew || trouble.length > 0 ? null : noFailures(application, last);
+    const failed =
+      failures.length > 0 ? failuresCard(failures, unread === null ? CHECK : undefined) : nothingFailed;
+    const nextRead = describeNextRead(application);
+    const steps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;
+    const noRun = isReading ? null : emptyCard('There has been no run yet', nextRead, steps);
+    const next = unread === null && last !== undefined ? nextRunAt(application) : null;
+    return sendPortal(reply, {
+      title: 'Failures and runs',
+      at: HERE,
+      body: html`${isReading ? waitingBanner('list', HERE) : null}${trouble}${failed}${isNew ? noRun : runsTable(runs)}`,
+      lead: html`A run reads your list and the details that changed. A failure is closed when its game is stored, or when
+your list no longer has the row.
+${next && html`<br>Next run ${due(next)}`}`,
+    });
+  });
+};
