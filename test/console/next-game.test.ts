@@ -70,6 +70,26 @@ describe.runIf(hasBrowser())('the next game in Chromium', () => {
     await page.close();
   });
 
+  test('is not decided by the second click of a double click, which was meant for the game before', async () => {
+    await land(4);
+    const { page } = await start('olga');
+    await fetchedAhead(page);
+    const first = await name(page);
+    const click = async (clickCount: number) => {
+      await page.getByRole('button', { name: 'Pass' }).hover();
+      await page.mouse.down({ clickCount });
+      await page.mouse.up({ clickCount });
+    };
+    await click(1);
+    await until('the next game', async () => (await name(page)) !== first);
+    const second = await name(page);
+    await click(2);
+    await click(1);
+    await page.getByText(`${second}: passed.`).waitFor();
+    expect(await statuses()).toEqual({ [first]: 'passed', [second]: 'passed' });
+    await page.close();
+  });
+
   test('is shown while a rejection with the longest texts is sent, which a browser does not keep alive', async () => {
     await land(3);
     const { page, errors } = await start('olga');

@@ -58,6 +58,12 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
+/** The second click of a double click sends no form: the first one has brought another page, whose game nobody has seen. */
+document.addEventListener('click', (event) => {
+  const button = (event.target as Element | null)?.closest('button');
+  if (event.detail > 1 && button?.type === 'submit') event.preventDefault();
+});
+
 /** The details of an event of htmx about a request. */
 type HtmxRequest = {
   sourceElement?: Element;
