@@ -100,7 +100,7 @@ describe.runIf(hasBrowser())('without scripts, in Chromium', () => {
     await page.getByText('Which harbour?').waitFor();
 
     const portal = await openPortal('/portal/game?id=Boat');
-    await portal.getByText('Which harbour?').waitFor();
+    await portal.getByText('Which harbour?').first().waitFor();
     await portal.getByRole('textbox').last().fill('The text is whole now.');
     await portal.getByRole('button', { name: 'Appeal the rejection' }).click();
     await portal.getByText('The text is whole now.').first().waitFor();
