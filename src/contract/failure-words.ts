@@ -37,7 +37,7 @@ export const OWN_KINDS: Readonly<Record<string, string>> = {
   key_service: 'The key service refused, or did not answer.',
   proxy_failed: 'The proxy of its calls does not answer, or refuses its password.',
   no_socket: 'Its worker reached a limit of open files, of memory or of local ports.',
-  internal: 'The database or the queue failed.',
+  internal: 'The database, the queue or a key failed.',
 };
 
 /** What is wrong with a field. */
