@@ -17,11 +17,14 @@ import { defineOperation } from '#src/operations/operation.ts';
 import { hashApiToken, isApiToken, proveApiToken } from '#src/rules/api-token.ts';
 import { sealNewEventSecret } from '#src/sealing/event-secret.ts';
 
-/** @throws UsageError unless the token is a valid one of the application */
+/** The address is refused for its API token, or because it has none. */
+export class AddressTokenError extends UsageError {}
+
+/** @throws AddressTokenError unless the token is a valid one of the application */
 const requireTokenOf = async (tx: Queryable, application_id: string, token: string): Promise<void> => {
   const found = isApiToken(token) ? await findPresentedToken(tx, hashApiToken(token)) : undefined;
   if (found === undefined || found.ended || found.application_id !== application_id)
-    throw new UsageError(`This is no valid API token of ${application_id}.`);
+    throw new AddressTokenError(`This is no valid API token of ${application_id}.`);
   await presentTokenProof(tx, proveApiToken(token));
 };
 
@@ -46,7 +49,7 @@ export const setEventAddress = defineOperation({
     await requireActiveApplication(tx, application_id);
     if (api_token !== undefined) await requireTokenOf(tx, application_id, api_token);
     else if (!(await isKnownOrigin(tx, application_id, url)))
-      throw new UsageError(
+      throw new AddressTokenError(
         'The origin of this address is new: give an API token of the application too, so that events go nowhere else.',
       );
     return setEventWebhook(tx, prepared);

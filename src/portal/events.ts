@@ -1,5 +1,5 @@
 /** `/portal/events`: events of the application and their deliveries, and a way to send them again. */
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { EventItem } from '#db/queries/event-list.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
@@ -8,11 +8,19 @@ import { countAttempt } from '#src/identity/sign-in.ts';
 import { deliveryList } from '#src/lists/events.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
+import { ForbiddenError } from '#src/operations/operation.ts';
 import { banner } from '#src/portal/answer.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
-import { addressForms, changeAddress, secretSection, testButton } from '#src/site/event-address.ts';
+import {
+  addressForms,
+  changeAddress,
+  type RefusedAddress,
+  readRefused,
+  secretSection,
+  testButton,
+} from '#src/site/event-address.ts';
 import {
   addressFact,
   describeAddress,
@@ -78,13 +86,18 @@ const failingBanner = (webhook: EventWebhook): SafeHtml => {
 };
 
 /** Where events are sent. An address that fails is described in the banner above. */
-const addressSection = (webhook: EventWebhook | undefined, isFailing: boolean): SafeHtml => {
+const addressSection = (
+  webhook: EventWebhook | undefined,
+  isFailing: boolean,
+  refused: RefusedAddress | undefined,
+): SafeHtml => {
   const shown =
     webhook === undefined
       ? html`<p class="body">${NO_ADDRESS}</p>`
       : facts([addressFact(webhook), ...(isFailing ? [] : [['State', describeAddress(webhook)] as const])]);
   const forms = addressForms(ADDRESS, webhook, {
     kind: 'primary',
+    refused,
     ...(isFailing && { test: null }),
     ...(webhook !== undefined && { more: againForm() }),
   });
@@ -94,7 +107,9 @@ const addressSection = (webhook: EventWebhook | undefined, isFailing: boolean): 
 /** Adds `/portal/events`. */
 export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
-  portal.get(HERE, SIGNED_IN, async (request, reply) => {
+
+  /** @param refused an address, whose form is open again */
+  const sendEvents = async (request: FastifyRequest, reply: FastifyReply, refused?: RefusedAddress) => {
     const { application_id } = holderOf(request);
     const webhook = await findEventWebhook(sql, application_id);
     const events = await showList(sourcesOf(options), deliveryList, {
@@ -120,11 +135,13 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
     return sendPortal(reply, {
       title: 'Events',
       at: HERE,
-      body: html`${isFailing ? failingBanner(webhook) : null}${addressSection(webhook, isFailing)}
+      body: html`${isFailing ? failingBanner(webhook) : null}${addressSection(webhook, isFailing, refused)}
 ${isWhole ? null : events.filters}${shown}`,
       lead: 'Every decision, change and message about your games, kept for 90\u00a0days.',
     });
-  });
+  };
+
+  portal.get(HERE, SIGNED_IN, (request, reply) => sendEvents(request, reply));
 
   /** @throws CatalogueError if there were too many requests */
   const countRequest = async (application_id: string): Promise<void> => {
@@ -132,11 +149,24 @@ ${isWhole ? null : events.filters}${shown}`,
     if (waitSeconds > 0) throw new CatalogueError(tooMany('requests', waitSeconds));
   };
 
+  /** @throws CatalogueError if another form than that of an address was refused */
+  const change = async (request: FastifyRequest, application_id: string) => {
+    try {
+      await countRequest(application_id);
+      return await changeAddress(options, callerOfHolder(request), application_id, request.body);
+    } catch (error) {
+      const isRefusal = error instanceof CatalogueError && !(error instanceof ForbiddenError);
+      const refused = isRefusal ? readRefused(request.body, error) : undefined;
+      if (refused === undefined) throw error;
+      return { refused };
+    }
+  };
+
   portal.post(ADDRESS, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     return redirectOnRefusal(reply, HERE, async () => {
-      await countRequest(application_id);
-      const changed = await changeAddress(options, callerOfHolder(request), application_id, request.body);
+      const changed = await change(request, application_id);
+      if ('refused' in changed) return sendEvents(request, reply.code(422), changed.refused);
       if ('text' in changed) return redirectWith(reply, HERE, changed.text);
       const page = {
         title: 'Secret',

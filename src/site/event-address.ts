@@ -1,12 +1,24 @@
 /** Where an application's events are sent, as a form of the portal and of the console. */
 import { z } from 'zod';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
-import { removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
+import type { CatalogueError } from '#src/errors.ts';
+import { AddressTokenError, removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
 import { rotateEventSecret, sendTestEvent } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import type { Caller } from '#src/operations/operation.ts';
+import { isKeyError } from '#src/sealing/errors.ts';
 import { readSealingRing } from '#src/sealing/event-box.ts';
-import { action, clock, copyable, html, input, number, type SafeHtml, section } from '#src/site/html.ts';
+import {
+  action,
+  clock,
+  copyable,
+  flawOf,
+  html,
+  input,
+  number,
+  type SafeHtml,
+  section,
+} from '#src/site/html.ts';
 import { platformOf } from '#src/site/operate.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 
@@ -28,14 +40,38 @@ const form = z.discriminatedUnion('act', [
   z.object({ act: z.literal('remove') }),
 ]);
 
-const setForm = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
+/** No worker has made the key pair of the installation yet, which is for operators to mend. */
+const NO_ADDRESS_NOW = 'Addresses cannot be set just now. Try again later, or write to the operators.';
+
+/** An address that was typed, why it was refused, and the field that this is about. */
+export type RefusedAddress = { url: string; problem: string; field: 'url' | 'api_token' };
+
+/** Reads what its developer is shown again of a form that `changeAddress` refused. @returns undefined if it sets no address */
+export const readRefused = (body: unknown, error: CatalogueError): RefusedAddress | undefined => {
+  const given = form.parse(body);
+  if (given.act !== 'set') return undefined;
+  const field = error instanceof AddressTokenError ? 'api_token' : 'url';
+  const problem = isKeyError(error) ? NO_ADDRESS_NOW : error.message;
+  return { url: given.url, problem, field };
+};
+
+const setForm = (
+  to: string,
+  webhook: EventWebhook | undefined,
+  refused: RefusedAddress | undefined,
+): SafeHtml => {
+  const problemOf = (field: RefusedAddress['field']) =>
+    refused?.field === field ? refused.problem : undefined;
+  const said = (field: RefusedAddress['field']) =>
+    problemOf(field) && html`<p class="flaw" id="problem" role="alert">${problemOf(field)}</p>`;
   const url = {
     name: 'url',
     type: 'url',
     required: true,
-    value: webhook?.url,
+    value: refused?.url ?? webhook?.url,
     placeholder: 'https://',
     grow: true,
+    ...flawOf(problemOf('url')),
   };
   const token = {
     name: 'api_token',
@@ -43,10 +79,12 @@ const setForm = (to: string, webhook: EventWebhook | undefined): SafeHtml => {
     autocomplete: 'off',
     spellcheck: 'false',
     maxlength: TOKEN_MAX,
+    ...flawOf(problemOf('api_token')),
   };
   return html`<form method="post" action="${to}" class="form" autocomplete="off">
-<input type="hidden" name="act" value="set">${input('Address (https)', url)}
-${input('API token', token)}
+<input type="hidden" name="act" value="set">
+<div>${input('Address (https)', url)}${said('url')}</div>
+<div>${input('API token', token)}${said('api_token')}</div>
 <p class="soft">The token is only for a new origin: those of the webhooks and of the present address need none. The address
 gets a new secret.</p>
 <button class="button primary">Set address</button></form>`;
@@ -62,17 +100,18 @@ type AddressForms = {
   /** Absent if the page offers it elsewhere. */
   test?: SafeHtml | null;
   more?: SafeHtml | null;
+  refused?: RefusedAddress | undefined;
 };
 
 /** The forms that set the address, replace its secret and remove it. @param to where they are sent */
 export const addressForms = (
   to: string,
   webhook: EventWebhook | undefined,
-  { kind = '', test = testButton(to), more = null }: AddressForms = {},
+  { kind = '', test = testButton(to), more = null, refused }: AddressForms = {},
 ): SafeHtml => {
   const label = webhook === undefined ? { text: 'Set an address…', kind } : { text: 'Change…', kind: '' };
-  const change = html`<details name="address">
-<summary class="button ${label.kind}">${label.text}</summary>${setForm(to, webhook)}</details>`;
+  const change = html`<details name="address"${refused && html` open`}>
+<summary class="button ${label.kind}">${label.text}</summary>${setForm(to, webhook, refused)}</details>`;
   if (webhook === undefined) return html`<div class="body acts">${change}</div>`;
   const former_until = webhook.former_until?.toISOString() ?? '';
   const former =
@@ -141,7 +180,7 @@ export const secretSection = (
 ): SafeHtml =>
   section(
     'The secret that signs the events',
-    html`<div class="body" data-instead="${back}"><p>${copyable(secret)}</p>
+    html`<div class="body once" data-instead="${back}"><p>${copyable(secret)}</p>
 <p>Copy it now: it is not shown again. Each event is signed with it, as
 <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a> say. After a replacement, the former secret
 signs too for 24 hours.${sendAgain(undelivered, 'the page before')}</p>

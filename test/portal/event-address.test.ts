@@ -23,14 +23,36 @@ const passOnly = async (application_id: string): Promise<void> => {
   await decideGame(database.sql, { game_id: game?.game_id ?? '', audit_status: 'passed' });
 };
 
+/** How a form that was refused is shown again. */
+const refused = async (
+  call: (path: string, body: Record<string, string>) => Promise<Response>,
+  given: Record<string, string>,
+) => {
+  const answer = await call(ADDRESS, given);
+  const page = await answer.text();
+  const [, form = ''] = /<details name="address" open>(.*?)<\/details>/s.exec(page) ?? [];
+  expect(page, 'a token is on no page').not.toMatch(/name="api_token"[^>]* value=/);
+  return {
+    status: answer.status,
+    url: /name="url"[^>]* value="([^"]*)"/.exec(form)?.[1],
+    field: /name="([a-z_]*)"[^>]* aria-invalid="true" aria-describedby="problem">/.exec(form)?.[1],
+    said: /aria-describedby="problem"><\/label><p class="flaw" id="problem" role="alert">([^<]*)</.exec(
+      form,
+    )?.[1],
+  };
+};
+
 beforeAll(async () => {
   await addTestOperator(database.sql, 'adam', 'admin');
 });
 
 test('before a worker has made the key pair, a developer reads why no address can be set', async () => {
-  const { said } = await arrive(database.sql, site.url, 'early');
+  const { call } = await arrive(database.sql, site.url, 'early');
   const given = { act: 'set', url: 'http://127.0.0.1:9/events', api_token: '' };
-  expect(await said(ADDRESS, given)).toMatch(/^bad No worker that has ENCRYPTION_KEYS/);
+  expect(await refused(call, given)).toMatchObject({
+    field: 'url',
+    said: 'Addresses cannot be set just now. Try again later, or write to the operators.',
+  });
   await createEventBox(database.sql, testKeys);
 });
 
@@ -39,13 +61,21 @@ test('a developer sets an address, replaces its secret and removes it; events ar
   const { url, received } = await aReceiver();
   const { call, page, said, token } = await arrive(sql, site.url, 'elm', [{ game_id: 'e-1' }]);
   const given = { act: 'set', url, api_token: '' };
-  expect(await said(ADDRESS, given)).toMatch(/^bad The origin of this address is new/);
+  const again = { status: 422, url, field: 'api_token' };
+  const asked = expect.stringMatching(/^The origin of this address is new/);
+  expect(await refused(call, given)).toEqual({ ...again, said: asked });
   const wrong = [{ token: 'x' }, await addToken(sql, 'early'), await addToken(sql, 'elm', new Date(0))];
   for (const { token: api_token } of wrong)
-    expect(await said(ADDRESS, { ...given, api_token })).toBe('bad This is no valid API token of elm.');
-  expect(await said(ADDRESS, { ...given, url: 'ftp://elm.example' })).toMatch(
-    /^bad url must be an https URL/,
-  );
+    expect(await refused(call, { ...given, api_token })).toEqual({
+      ...again,
+      said: 'This is no valid API token of elm.',
+    });
+  expect(await refused(call, { ...given, url: 'ftp://elm.example/"><b>' })).toEqual({
+    status: 422,
+    url: 'ftp://elm.example/&quot;&gt;&lt;b&gt;',
+    field: 'url',
+    said: expect.stringMatching(/^url must be an https URL/),
+  });
 
   const secret = secretIn(await (await call(ADDRESS, { ...given, api_token: token })).text());
   const events = await page('/portal/events');
@@ -53,8 +83,8 @@ test('a developer sets an address, replaces its secret and removes it; events ar
   expect(events).toContain('<summary class="button">New secret…</summary>');
   const [, former_until = 'none'] = /name="former_until" value="([^"]*)"/.exec(events) ?? [];
   const rotate = { act: 'rotate', former_until };
-  const [once, again] = await Promise.all([call(ADDRESS, rotate), call(ADDRESS, rotate)]);
-  const secrets = [secretIn(await once.text()), secretIn(await again.text())];
+  const [once, twice] = await Promise.all([call(ADDRESS, rotate), call(ADDRESS, rotate)]);
+  const secrets = [secretIn(await once.text()), secretIn(await twice.text())];
   const next = secrets.find((each) => each !== '') ?? '';
   // A form that is sent twice replaces one secret.
   expect(secrets.toSorted()).toEqual(['', next]);
