@@ -38,11 +38,13 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
   const button = (act: string, label: string, kind = ''): SafeHtml =>
     html`<button class="button ${kind}" name="act" value="${act}">${label}</button>`;
   const buttons = isAppealable
-    ? html`${button('message', 'Send as a message', 'primary')}${button('appeal', 'Appeal the rejection', 'quiet')}`
+    ? html`${button('message', 'Send as a message', 'primary')}<details>
+<summary class="button quiet">Appeal…</summary><div class="form"><p>This is your one appeal of this decision.</p>
+${button('appeal', 'Appeal the rejection')}</div></details>`
     : html`${button('message', 'Send', 'primary')}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
 ${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
-${isAppealable ? ONCE : note}<div class="actions">${buttons}</div></form>`;
+${isAppealable ? ONCE : note}<div class="acts">${buttons}</div></form>`;
 };
 
 type Thread = {

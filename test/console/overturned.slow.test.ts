@@ -41,6 +41,7 @@ describe.runIf(hasBrowser() && !withoutRedis())('in Chromium, beside processes',
       await developer.goto(at(`/portal/game?id=g-${n}`));
       await developer.getByText('Whose icon is this?').first().waitFor();
       await developer.getByLabel('Write to the reviewers').fill(`It is ours: no. ${n}.`);
+      await developer.getByText('Appeal…').click();
       await developer.getByRole('button', { name: 'Appeal the rejection' }).click();
       await developer.getByText('The appeal waits for another reviewer.').waitFor();
     }

@@ -82,6 +82,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
       await write(developer, 'Write to the reviewers', 'سلام <b>no</b> \u202emalicious', 'Send');
       await developer.getByText('Sent to the reviewers.').waitFor();
       await developer.getByText('<b>no</b>').waitFor();
+      await developer.getByText('Appeal…').click();
       await write(developer, 'Write to the reviewers', 'It is ours: no. 4711.', 'Appeal the rejection');
       await developer.getByText('The appeal waits for another reviewer.').waitFor();
       await developer.getByText('waits for another reviewer.').last().waitFor();

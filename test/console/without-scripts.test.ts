@@ -102,6 +102,7 @@ describe.runIf(hasBrowser())('without scripts, in Chromium', () => {
     const portal = await openPortal('/portal/game?id=Boat');
     await portal.getByText('Which harbour?').first().waitFor();
     await portal.getByRole('textbox').last().fill('The text is whole now.');
+    await portal.getByText('Appeal…').click();
     await portal.getByRole('button', { name: 'Appeal the rejection' }).click();
     await portal.getByText('The text is whole now.').first().waitFor();
 
