@@ -57,9 +57,10 @@ const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
   return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);
 };
 
-const FOLDED_LENGTH = 200;
+/** A text of a few paragraphs is read whole. */
+const FOLDED_LENGTH = 1_000;
 /** What is shown of a text that is folded. */
-const BEGUN_LENGTH = 120;
+const BEGUN_LENGTH = 600;
 
 const textCell = (text: string): SafeHtml | null => {
   if (text === '') return null;
@@ -164,7 +165,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       game === null
         ? happened
         : html`<div class="split"><div>${happened}${thread?.shown}${pictures?.shown}</div>
-<div class="stick">${gameSection(game, schedule)}${revision && textsSection(revision)}</div></div>`;
+<div class="stick">${revision && textsSection(revision)}${gameSection(game, schedule)}</div></div>`;
     const around = {
       appeals: thread,
       changes: game !== null && waiting?.lane === 'changed' ? await readChanges(sql, game) : [],

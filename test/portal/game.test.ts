@@ -138,7 +138,7 @@ test('a message of an operator whose login is the id of the application is not s
 
 test('a game begins with the search for another one, why it was rejected and its appeal; its texts are as they are stored', async () => {
   const { sql } = database;
-  const game_info = `One lamp.\n\n${'A boat. '.repeat(40)}The end.`;
+  const game_info = `One lamp.\n\n${'A boat. '.repeat(100)}The end.`;
   const { page } = await arrive(sql, portal.url, 'yew', [{ game_id: 'y-1', game_info }]);
   const found = await sql<{ game_id: string }[]>`select game_id from games where application_id = 'yew'`;
   await decideGame(sql, {
@@ -160,10 +160,14 @@ test('a game begins with the search for another one, why it was rejected and its
     'Rejected at revision 1.',
     'You can appeal once: another reviewer decides. A message does not use up your appeal.',
     'primary" name="act" value="message">Send as a message',
-    '"button quiet" name="act" value="appeal">Appeal the rejection</button>',
+    '<summary class="button quiet">Appeal…</summary>',
+    'This is your one appeal of this decision.',
+    '"button " name="act" value="appeal">Appeal the rejection</button>',
     game_info,
+    '<h2>Game</h2>',
   ].map((part) => shown.indexOf(part));
   expect(shown.split('It stops.'), 'it is said once').toHaveLength(2);
+  expect(shown, 'a text of a few paragraphs is whole').not.toContain('class="begun"');
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   await sql`update applications set status = 'paused' where application_id = 'yew'`;
