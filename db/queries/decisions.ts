@@ -46,6 +46,17 @@ export const readDecidableGames = async (
   return new Map(rows.map((row) => [row.game_id, row]));
 };
 
+/** Finds how the last decision that stands ended for each of some games; absent: none was decided. */
+export const findDecided = async (
+  sql: Queryable,
+  games: readonly Pick<GameRow, 'game_id'>[],
+): Promise<Map<string, Decision>> => {
+  const rows = await sql<{ game_id: string; audit_status: Decision }[]>`
+    select g.game_id, d.audit_status
+    from unnest(${games.map(({ game_id }) => game_id)}::uuid[]) as g (game_id), standing_decision(g.game_id) as d`;
+  return new Map(rows.map(({ game_id, audit_status }) => [game_id, audit_status]));
+};
+
 export type NewDecision = {
   audit_status: Decision;
   decided_by: string;

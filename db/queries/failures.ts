@@ -161,3 +161,17 @@ export const countFailures = (sql: Queryable) =>
       where last_error = any(${Object.keys(OWN_KINDS)})
     ) as open
     group by 1, 2 order by 3 desc limit ${KINDS_MAX}`;
+
+/** Finds which of some games of an application have sent data that is not valid, so that it is not stored. */
+export const findRefused = async (
+  sql: Queryable,
+  application_id: string,
+  games: readonly { application_game_id: string }[],
+): Promise<Set<string>> =>
+  new Set(
+    await readColumn(sql<{ application_game_id: string }[]>`
+      select application_game_id from ingest_failures
+      where application_id = ${application_id} and operation = any (array['query_game_list', 'query_game_detail'])
+        and application_game_id = any (${games.map((game) => game.application_game_id)}::text[])
+        and kind = any (array['invalid_item', 'invalid_data'])`),
+  );

@@ -1,6 +1,7 @@
-/** What stands beside the name of a game: how its appeal fares, and a message that waits. */
+/** What stands beside the name of a game: what was decided before, how its appeal fares, and a message that waits. */
 import type { AppealState } from '#db/queries/appeals.ts';
-import { badge, html, type SafeHtml } from '#src/site/html.ts';
+import type { Decision } from '#src/contract/words.ts';
+import { badge, html, type SafeHtml, toneOf } from '#src/site/html.ts';
 
 /** Nothing if the rejection was not appealed. */
 export const appealBadge = (appeal: AppealState): SafeHtml | null => {
@@ -11,3 +12,11 @@ export const appealBadge = (appeal: AppealState): SafeHtml | null => {
 /** Nothing if no message waits for an answer of the developer. */
 export const messageBadge = (isUnanswered: boolean): SafeHtml | null =>
   isUnanswered ? html` ${badge('message', 'warn')}` : null;
+
+/** What was decided on a pending game before it changed; nothing if it is new. */
+export const decidedBadge = (decided: Decision | undefined): SafeHtml | null =>
+  decided === undefined ? null : html` ${badge(`was ${decided}`, toneOf(decided))}`;
+
+/** Nothing if the latest data of a passed game is stored. */
+export const refusedBadge = (isRefused: boolean): SafeHtml | null =>
+  isRefused ? html` ${badge('change refused', 'warn')}` : null;

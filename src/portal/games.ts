@@ -3,8 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { findDecided } from '#db/queries/decisions.ts';
+import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
-import type { RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
+import type { GameItem, RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { findUnanswered } from '#db/queries/threads.ts';
@@ -15,7 +17,7 @@ import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.
 import { readFirst, type Sources } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import { emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
-import { appealBadge, messageBadge } from '#src/portal/game-badges.ts';
+import { appealBadge, decidedBadge, messageBadge, refusedBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
@@ -134,6 +136,16 @@ const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> =
   });
 };
 
+/** What stands beside the name of a game that is pending or passed. */
+const findNote = async (sql: Database, { application_id, status }: TabView, games: readonly GameItem[]) => {
+  if (status === 'pending') {
+    const decided = await findDecided(sql, games);
+    return (game: GameItem) => decidedBadge(decided.get(game.game_id));
+  }
+  const refused = await findRefused(sql, application_id, games);
+  return (game: GameItem) => refusedBadge(refused.has(game.application_game_id));
+};
+
 /** The games of one tab. */
 const showTab = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { application_id, status } = tab;
@@ -144,7 +156,7 @@ const showTab = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   return body({
     ...shownOf(tab),
     only: ['game_name', 'revision', status === 'pending' ? 'changed' : 'decided', 'first_seen'],
-    cells: { game_name: await nameCell(sources.sql, rows) },
+    cells: { game_name: await nameCell(sources.sql, rows, await findNote(sources.sql, tab, rows)) },
   });
 };
 
