@@ -25,10 +25,10 @@ import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { suspectProblem } from '#src/portal/suspect.ts';
 import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
+import { foldRuns, outcomeCell } from '#src/site/folded-runs.ts';
 import { due, html, type SafeHtml } from '#src/site/html.ts';
 import { type ShownList, showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
-import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
 import { isPolling } from '#src/site/site.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
@@ -67,9 +67,9 @@ const CHECK = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, 
 const doubtBanner = ({ title, body, tone, also, ...way }: Problem): SafeHtml =>
   banner(title, body, tone, way.url === HERE ? (also ?? null) : withSecond(linkButton(way), also));
 
-/** Shows runs; those in which nothing happened are folded. */
+/** Shows runs; those in a row that ended alike are folded. */
 const runsTable = ({ rows, filters, body }: ShownList<RunRow, object>): SafeHtml => {
-  const { rows: shown, folded } = foldQuietRuns(rows);
+  const { rows: shown, folded } = foldRuns(rows);
   const table = body({
     linkTo,
     shown,
@@ -117,11 +117,13 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     ];
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
     const nothingFailed = isNew || trouble.length > 0 ? null : noFailures(application, last);
-    const failed =
-      failures.length > 0 ? failuresCard(failures, unread === null ? CHECK : undefined) : nothingFailed;
+    // What is in trouble or new has the button, too.
+    const read = trouble.length > 0 || isNew || isReading ? undefined : READ_BUTTON;
+    const steps = unread === null ? withSecond(CHECK, read) : undefined;
+    const failed = failures.length > 0 ? failuresCard(failures, steps) : nothingFailed;
     const nextRead = describeNextRead(application);
-    const steps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;
-    const noRun = isReading ? null : emptyCard('There has been no run yet', nextRead, steps);
+    const firstSteps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;
+    const noRun = isReading ? null : emptyCard('There has been no run yet', nextRead, firstSteps);
     const next = unread === null && last !== undefined ? nextRunAt(application) : null;
     return sendPortal(reply, {
       title: 'Failures and runs',

@@ -1,4 +1,4 @@
-/** Runs that found no change, as one line of a table. */
+/** Runs in a row that found no change, or that failed alike, as one line of a table. */
 import type { RunRow } from '#db/queries/runs.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
 import { badge, html, number, type SafeHtml } from '#src/site/html.ts';
@@ -10,31 +10,46 @@ const isQuiet = (run: RunRow): boolean =>
   run.outcome === 'succeeded' &&
   RUN_COUNTERS.every((counter) => run[counter] === 0 || QUIET_COUNTERS.includes(counter));
 
+/** The counters of games that changed, which no other run stands for. */
+const CHANGES: readonly string[] = ['inserted', 'updated', 'withdrawn'];
+
+/** Did two runs end without success, by one outcome, reason and count, and change nothing? */
+const failedAlike = (one: RunRow, other: RunRow): boolean =>
+  one.outcome !== null &&
+  one.outcome !== 'succeeded' &&
+  one.outcome === other.outcome &&
+  one.reason === other.reason &&
+  RUN_COUNTERS.every(
+    (counter) => one[counter] === other[counter] && (one[counter] === 0 || !CHANGES.includes(counter)),
+  );
+
 /**
- * Keeps the first of each series of quiet runs.
+ * Keeps the first of each series of quiet runs, and of runs that failed alike.
  * @param runs the latest first
  * @returns the runs that stay, and how many each of them stands for besides itself
  */
-export const foldQuietRuns = (runs: readonly RunRow[]): { rows: RunRow[]; folded: Map<string, number> } => {
+export const foldRuns = (runs: readonly RunRow[]): { rows: RunRow[]; folded: Map<string, number> } => {
   const rows: RunRow[] = [];
   const folded = new Map<string, number>();
   for (const run of runs) {
     const last = rows.at(-1);
-    if (last !== undefined && isQuiet(last) && isQuiet(run))
+    if (last !== undefined && ((isQuiet(last) && isQuiet(run)) || failedAlike(last, run)))
       folded.set(last.run_id, (folded.get(last.run_id) ?? 0) + 1);
     else rows.push(run);
   }
   return { rows, folded };
 };
 
-/** Shows the outcome of a run, and for how many quiet runs it stands. */
+/** Shows the outcome of a run, and for how many runs it stands. */
 export const outcomeCell =
   (folded: ReadonlyMap<string, number>) =>
   ({ run_id, outcome }: RunRow): SafeHtml => {
     const more = folded.get(run_id);
+    const title =
+      outcome === 'succeeded' ? 'Runs in a row without a change' : 'Runs in a row that ended alike';
     const times =
       more === undefined
         ? null
-        : html` <span class="soft" title="Runs in a row without a change">×\u00a0${number(more + 1)}</span>`;
+        : html` <span class="soft" title="${title}">×\u00a0${number(more + 1)}</span>`;
     return html`${badge(outcome ?? 'open')}${times}`;
   };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { RunRow } from '#db/queries/runs.ts';
 import { RUN_COUNTERS } from '#src/contract/words.ts';
-import { foldQuietRuns } from '#src/site/quiet-runs.ts';
+import { foldRuns } from '#src/site/folded-runs.ts';
 
 const zeros = Object.fromEntries(RUN_COUNTERS.map((counter) => [counter, 0]));
 const aRun = (run_id: string, changes: Partial<RunRow> = {}): RunRow =>
@@ -18,8 +18,41 @@ it('runs in a row without a change are one line; a failure, an open run and a ch
     aRun('failed', { outcome: 'failed' }),
     aRun('withdrew', { withdrawn: 1 }),
   ];
-  const { rows, folded } = foldQuietRuns(runs);
+  const { rows, folded } = foldRuns(runs);
   expect(rows.map(({ run_id }) => run_id)).toEqual(['open', 'q1', 'new', 'q4', 'failed', 'withdrew']);
   expect([...folded]).toEqual([['q1', 2]]);
-  expect(foldQuietRuns([])).toEqual({ rows: [], folded: new Map() });
+  expect(foldRuns([])).toEqual({ rows: [], folded: new Map() });
+});
+
+it('runs in a row that failed alike are one line; another reason, another count and a change stand alone', () => {
+  const failed = { outcome: 'failed', reason: 'page 1: timeout' } as const;
+  const partial = { outcome: 'partial', reason: '1 invalid, 0 failed', invalid: 1 } as const;
+  const runs = [
+    aRun('f1', failed),
+    aRun('f2', failed),
+    aRun('f3', failed),
+    aRun('other reason', { ...failed, reason: 'page 2: timeout' }),
+    aRun('other outcome', { ...failed, outcome: 'abandoned', reason: 'page 2: timeout' }),
+    aRun('p1', partial),
+    aRun('p2', partial),
+    aRun('other count', { ...partial, listed: 8 }),
+    aRun('i1', { ...partial, inserted: 1 }),
+    aRun('i2', { ...partial, inserted: 1 }),
+    aRun('open', { outcome: null, reason: null }),
+  ];
+  const { rows, folded } = foldRuns(runs);
+  expect(rows.map(({ run_id }) => run_id)).toEqual([
+    'f1',
+    'other reason',
+    'other outcome',
+    'p1',
+    'other count',
+    'i1',
+    'i2',
+    'open',
+  ]);
+  expect([...folded]).toEqual([
+    ['f1', 2],
+    ['p1', 1],
+  ]);
 });

@@ -101,6 +101,9 @@ test('failures of one cause are one row with its games, and runs without a chang
   expect(shown, 'a phone reads how often, too').toMatch(/<small class="to-640">5 times,\s+last <time/);
   for (const id of ['a', 'e']) expect(shown).toContain(`href="/portal/game?id=${id}"`);
   expect(shown).toContain('<span class="soft" title="Runs in a row without a change">×\u00a03</span>');
+  expect(shown, 'the games may be read at once').toMatch(
+    /<div class="acts"><a class="button primary" href="\/portal\/checks">Check your webhooks<.*Read my list now/s,
+  );
   const COUNTED = ['Changed', 'Unchanged', 'Withdrawn'];
   for (const column of COUNTED) expect(shown, 'a column without a number').not.toContain(`>${column}</`);
   await sql`update sync_runs set updated = 1, unchanged = 2, withdrawn = 3 where application_id = 'gum'`;

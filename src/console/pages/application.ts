@@ -20,6 +20,7 @@ import { checkSection } from '#src/site/check-report.ts';
 import { addressForms } from '#src/site/event-address.ts';
 import { addressFacts, EVENT_CELLS, EVENT_COLUMNS } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
+import { foldRuns, outcomeCell } from '#src/site/folded-runs.ts';
 import {
   action,
   ago,
@@ -38,7 +39,6 @@ import {
 } from '#src/site/html.ts';
 import type { Page } from '#src/site/layout.ts';
 import { listTable } from '#src/site/list-table.ts';
-import { foldQuietRuns, outcomeCell } from '#src/site/quiet-runs.ts';
 
 const RECENT_RUNS = 5;
 
@@ -190,7 +190,7 @@ export const applicationPage = (view: ApplicationView): Page => {
   const act = (label: string, name: string, kind = ''): SafeHtml =>
     action(here, label, { fields: { act: name }, kind });
   const pause = application.status === 'paused' ? act('Resume', 'resume') : act('Pause', 'pause');
-  const { rows, folded } = foldQuietRuns(runs);
+  const { rows, folded } = foldRuns(runs);
   const latestRuns = listTable(runList, rows.slice(0, RECENT_RUNS), {
     linkTo,
     omit: ['application_id'],
