@@ -1,5 +1,6 @@
 /** Why a game is live or not, at the head of its page, with what its developer can do next. */
 import type { AppealRow } from '#db/queries/appeals.ts';
+import type { HoldRow } from '#db/queries/holds.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
@@ -32,8 +33,11 @@ export const banner = (
   act: SafeHtml | null,
 ): SafeHtml => section(title, html`<div class="next"><div>${said}</div>${act}</div>`, { tone });
 
+/** A link to what a developer does next, with its words. */
+export type Step = { url: string; act: string };
+
 /** A link that looks like a button. @param kind ` primary` if it leads */
-export const linkButton = ({ url, act }: { url: string; act: string }, kind = ''): SafeHtml =>
+export const linkButton = ({ url, act }: Step, kind = ''): SafeHtml =>
   html`<a class="button${kind}" href="${url}">${act}</a>`;
 
 /** A button, with one beside it that does not lead. */
@@ -55,6 +59,8 @@ type Around = {
   changes: readonly string[];
   /** The platform pulls nothing of a paused application. */
   isPaused: boolean;
+  /** What holds the games of the application, if this one waits for its end. */
+  hold: HoldRow | undefined;
   /** No game is passed before its developer is verified. */
   needsVerdict: boolean;
   /** The game is pulled on request. */
@@ -152,7 +158,7 @@ const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">ident
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, failure, rejection }: Timeline,
-  { appeals, changes, isPaused, isPulling, needsVerdict, pictures, read }: Around,
+  { appeals, changes, isPaused, isPulling, hold, needsVerdict, pictures, read }: Around,
 ): SafeHtml => {
   // The card of what failed has the button.
   const mayPull = !isPaused && !isPulling && failure === null;
@@ -160,11 +166,11 @@ export const answerBanner = (
     return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
   // The card of the game has its package URL.
   const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, ''));
-  const since =
-    answer.at === null || game === null
-      ? null
-      : html`<p class="soft">${BEGAN[answer.code]} ${ago(answer.at)}</p>`;
+  const began =
+    hold === undefined ? html`${BEGAN[answer.code]} ${ago(answer.at)}` : html`Held ${ago(hold.held_at)}`;
+  const since = answer.at === null || game === null ? null : html`<p class="soft">${began}</p>`;
   const said = [
+    hold && html`<blockquote dir="auto">${hold.reason}</blockquote>`,
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
@@ -174,5 +180,5 @@ export const answerBanner = (
     read,
   ];
   const pull = pullButton(id, game === null ? 'primary' : '');
-  return banner(title, html`${said}`, answerTone(answer), mayPull ? pull : null);
+  return banner(title, html`${said}`, hold === undefined ? answerTone(answer) : 'bad', mayPull ? pull : null);
 };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Database } from '#db/client.ts';
 import { findApplication } from '#db/queries/applications.ts';
 import { findDecidedRevision, findRevision, type GameRevisionRow, type GameRow } from '#db/queries/games.ts';
-import { findPassObstacle } from '#db/queries/holds.ts';
+import { findHold, findPassObstacle } from '#db/queries/holds.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
@@ -22,7 +22,7 @@ import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
-import { isUnknownGame, unknownCards } from '#src/portal/unknown-game.ts';
+import { isUnknownGame, unknownCard, unknownLead } from '#src/portal/unknown-game.ts';
 import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import { forApplication, readTimeline, type Timeline } from '#src/review/timeline.ts';
@@ -173,12 +173,13 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       isPulling,
       read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
+      hold: waiting?.is_held ? await findHold(sql, application_id) : undefined,
       pictures: pictures?.count ?? null,
     };
     const refused = refusedBanner(timeline, around);
     const asked = thread && messageBanner(thread, refused === null && timeline.rejection === null);
     const answer = isUnknown
-      ? unknownCards(id, timeline.answer, { isPaused, isPulling, isFailing })
+      ? unknownCard(id, timeline.answer, { isPaused, isPulling, isFailing })
       : answerBanner(timeline, around);
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
@@ -189,7 +190,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       parent: ['Games', '/portal/games'],
       ...(game && { mark: iconOf(game, await findIcons(sql, [game]), 'large') }),
       lead: isUnknown
-        ? html`for “<span dir="auto">${id}</span>”`
+        ? unknownLead(id)
         : html`${statusBadge(timeline)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
       body: html`${paused}${pulling}${refused}${asked}${answer}${body}`,
     });

@@ -8,6 +8,7 @@ import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { GameItem, RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
 import type { GameRow } from '#db/queries/games.ts';
+import { findHold } from '#db/queries/holds.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { findUnanswered } from '#db/queries/threads.ts';
 import { identifier } from '#src/contract/text.ts';
@@ -23,6 +24,7 @@ import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
 import { describeNextRead, describeUnread, pausedBanner } from '#src/portal/schedule.ts';
 import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
+import { holdBanner } from '#src/portal/standing.ts';
 import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -183,8 +185,9 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
   portal.get('/portal/games', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status, q } = tabQuery.parse(request.query);
-    const [application, counts, withdrawn] = await Promise.all([
+    const [application, hold, counts, withdrawn] = await Promise.all([
       findApplication(sql, application_id),
+      findHold(sql, application_id),
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
     ]);
@@ -208,7 +211,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${pausedBanner(application, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
+      body: html`${pausedBanner(application, options.contact)}${holdBanner(hold, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
         : 'What became of your games. A game that is in no tab was never stored.',

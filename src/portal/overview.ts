@@ -66,12 +66,12 @@ const runsProblem = (
   contact: string | undefined,
 ): Problem[] => {
   const unread = describeUnread(application, run);
-  if (unread === null) return [];
+  if (application === undefined || unread === null) return [];
   const next =
-    application?.status === 'paused'
-      ? resumeStep(check, run, contact)
+    application.status === 'paused'
+      ? resumeStep(application, check, run, contact)
       : { url: '/portal/runs', act: 'See the runs' };
-  return [{ title: unread.title, body: unread.said, tone: 'bad', also: unread.also, ...next }];
+  return [{ title: unread.title, body: unread.said, tone: 'bad', also: unread.also, step: next }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
@@ -81,7 +81,7 @@ const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHt
 const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml => {
   const live = passed === 1 ? '1 game is live' : `${number(passed)} games are live`;
   const waiting = pending === 1 ? '1 waits for review' : `${number(pending)} wait for review`;
-  return banner('Nothing to mend', pending === 0 ? `${live}.` : `${live}, ${waiting}.`, 'good', null);
+  return banner('Nothing to fix', pending === 0 ? `${live}.` : `${live}, ${waiting}.`, 'good', null);
 };
 
 /** How the last run ended, and when the next one begins, where nothing above says it. */

@@ -1,11 +1,11 @@
-/** What the developer of an application should mend, the most urgent first. */
+/** What the developer of an application should fix, the most urgent first. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { RejectionCount } from '#db/queries/reasons.ts';
 import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { NO_GAME } from '#src/contract/words.ts';
-import { banner, linkButton, withSecond } from '#src/portal/answer.ts';
+import { banner, linkButton, type Step, withSecond } from '#src/portal/answer.ts';
 import { appealBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
@@ -24,15 +24,14 @@ import {
 } from '#src/site/html.ts';
 
 /**
- * A problem, with a link to the page on which the developer can solve it. `isSaid`: that page says no more. `also`: a button
+ * A problem, with a link to the page on which the developer can solve it, if there is one. `isSaid`: that page says no more. `also`: a button
  * of a problem that leads.
  */
 export type Problem = {
   title: string;
   body: SafeHtml;
   tone: Tone;
-  url: string;
-  act: string;
+  step: Step | null;
   isSaid?: boolean;
   also?: SafeHtml | undefined;
 };
@@ -92,8 +91,10 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
       body: html`<ul class="reasons-of">${byNeed(rejections).map(only === undefined ? rejection : onlyRejection)}</ul>
 <p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
       tone: 'bad',
-      url: only === undefined ? '/portal/games?status=rejected' : gameUrl(only.application_game_id),
-      act: only === undefined ? 'All rejected games' : 'Open the game',
+      step:
+        only === undefined
+          ? { url: '/portal/games?status=rejected', act: 'All rejected games' }
+          : { url: gameUrl(only.application_game_id), act: 'Open the game' },
       isSaid: only === undefined && rejections.every(({ games, named }) => games === named.length),
     },
   ];
@@ -122,8 +123,7 @@ export const messageProblem = (messages: readonly UnansweredMessage[]): Problem[
           : html`<p class="soft">The badge "message" marks ${number(others)} more in your games.</p>`
       }`,
       tone: 'warn',
-      url: threadUrl(latest.application_game_id),
-      act: isOne ? 'Answer' : 'Answer the latest',
+      step: { url: threadUrl(latest.application_game_id), act: isOne ? 'Answer' : 'Answer the latest' },
     },
   ];
 };
@@ -155,8 +155,10 @@ const CAUSES_SHOWN = 3;
 
 const countUnstored = (groups: readonly FailureGroup[]): string => {
   const isCut = (group: FailureGroup): boolean => isRow(group) && group.reasons.length >= UNNAMED_REASONS_MAX;
-  const more = groups.length >= CAUSES_READ || groups.some(isCut) ? 'At least ' : '';
-  return `${more}${inUnits(groups)} could not be stored`;
+  const isMore = groups.length >= CAUSES_READ || groups.some(isCut);
+  if (groups.every(isRow)) return `${isMore ? 'At least ' : ''}${inUnits(groups)} could not be stored`;
+  // Of a game that is stored, it is the latest data.
+  return `Data of ${isMore ? 'at least ' : ''}${inUnits(groups)} could not be stored`;
 };
 
 /** Does a failure concern games, and not the KYC record? */
@@ -175,7 +177,7 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
   const body = html`<ul class="reasons-of">${causes}</ul>`;
   const ofGames = groups.filter(isOfGames);
   const title = ofGames.length === 0 ? 'Your KYC record could not be stored' : countUnstored(ofGames);
-  return [{ title, body, tone: 'warn', url: '/portal/runs', act: 'All failures' }];
+  return [{ title, body, tone: 'warn', step: { url: '/portal/runs', act: 'All failures' } }];
 };
 
 /** Rules that did not hold at the last check. */
@@ -188,8 +190,7 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
           body: html`<ul class="reasons-of">${firstBrokenRules(check)}</ul>
 <p class="soft">Checked ${ago(check.finished_at)}</p>`,
           tone: 'bad',
-          url: '/portal/checks',
-          act: 'Read the report',
+          step: { url: '/portal/checks', act: 'Read the report' },
         },
       ];
 
@@ -202,8 +203,7 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] => {
       title: isOff ? 'Events are switched off' : 'Events do not arrive',
       body: html`<p>${describeAddress(webhook)}</p>`,
       tone: isOff ? 'bad' : 'warn',
-      url: '/portal/events',
-      act: 'See the deliveries',
+      step: { url: '/portal/events', act: 'See the deliveries' },
     },
   ];
 };
@@ -214,12 +214,12 @@ export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
   if (first === undefined) return null;
-  const { title, body, tone, isSaid, also } = first;
-  const step = withSecond(linkButton(first, isSaid ? '' : ' primary'), also);
+  const { title, body, tone, step, isSaid, also } = first;
+  const acts = step && withSecond(linkButton(step, isSaid ? '' : ' primary'), also);
   const rows = others.map(
     (each) => html`<li><div><h3><span class="dot ${each.tone}"></span>${each.title}</h3>${each.body}</div>
-${linkButton(each)}</li>`,
+${each.step && linkButton(each.step)}</li>`,
   );
   const more = rows.length === 0 ? null : section(undefined, html`<ul class="problems">${rows}</ul>`);
-  return html`${banner(title, body, tone, step)}${more}`;
+  return html`${banner(title, body, tone, acts)}${more}`;
 };

@@ -64,8 +64,13 @@ const noFailures = (application: ApplicationRow | undefined, run: RunRow | undef
 const CHECK = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
 
 /** A list that is in doubt. The page has no link to itself. */
-const doubtBanner = ({ title, body, tone, also, ...way }: Problem): SafeHtml =>
-  banner(title, body, tone, way.url === HERE ? (also ?? null) : withSecond(linkButton(way), also));
+const doubtBanner = ({ title, body, tone, also, step }: Problem): SafeHtml =>
+  banner(
+    title,
+    body,
+    tone,
+    step === null || step.url === HERE ? (also ?? null) : withSecond(linkButton(step), also),
+  );
 
 /** Shows runs; those in a row that ended alike are folded. */
 const runsTable = ({ rows, filters, body }: ShownList<RunRow, object>): SafeHtml => {
@@ -108,9 +113,8 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     const isReading = application?.status === 'active' && (await isListWaiting(sql, application_id, last));
     if (isPolling(request)) return answerPoll(reply, isReading);
     const unread = describeUnread(application, last);
-    const resume = resumeStep(lastCheck, last, contact);
-    const pausedAct = resume.url === HERE ? null : linkButton(resume, ' primary');
-    const act = isPaused ? pausedAct : withSecond(CHECK, unread?.also);
+    const resume = isPaused ? resumeStep(application, lastCheck, last, contact) : null;
+    const act = isPaused ? resume && linkButton(resume, ' primary') : withSecond(CHECK, unread?.also);
     const trouble = [
       ...(unread === null ? [] : [banner(unread.title, unread.said, 'bad', act)]),
       ...suspectProblem(suspect, isPaused, contact).map(doubtBanner),

@@ -6,7 +6,7 @@ import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
-import { banner, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
+import { banner, linkButton, READ_BUTTON, type Step } from '#src/portal/answer.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { LAST_WITH } from '#src/rules/backoff.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
@@ -51,32 +51,40 @@ export const showWhy = (why: string): SafeHtml => {
 
 /** @param last why the last run failed, which the reason of the pause then does not repeat */
 const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml => {
-  const reason = pause_reason ?? 'The platform has paused it';
-  const shown = last === null ? spellKinds(reason) : (reason.split(LAST_WITH)[0] ?? reason);
+  if (pause_reason === null)
+    return html`<p>An operator of the platform has paused it: ask why, and to resume it.</p>${last}`;
+  const shown = last === null ? spellKinds(pause_reason) : (pause_reason.split(LAST_WITH)[0] ?? pause_reason);
   return html`<p dir="auto">${endSentence(shown)}</p>
 ${last}<p>Only the platform's operators resume it.
-Correct what failed, <a href="/portal/checks">run the checks</a>, then write to the operators.</p>`;
+Correct what failed, run the checks, then write to the operators.</p>`;
 };
 
-/** The next step of a developer whose application is paused. @param contact where the operators are reached */
-export const pauseWay = (contact: string | undefined): { url: string; act: string } =>
-  contact === undefined
-    ? { url: '/portal/runs', act: 'See the runs' }
-    : { url: contact, act: 'Write to the operators' };
+/** @param contact where the operators are reached, if the platform says it */
+export const writeStep = (contact: string | undefined): Step | null =>
+  contact === undefined ? null : { url: contact, act: 'Write to the operators' };
+
+/** The same, or the page that says why. */
+export const operatorStep = (contact: string | undefined): Step =>
+  writeStep(contact) ?? { url: '/portal/runs', act: 'See the runs' };
 
 /** Does the last check say that each rule holds? */
 export const isAllRight = (check: CheckRow | undefined): check is CheckRow & { finished_at: Date } =>
   check !== undefined && check.finished_at !== null && check.error === null && check.failed === 0;
 
-/** The next step of a developer whose application is paused: the checks, and the operators when nothing fails. @param run the last one */
+/**
+ * The next step of a developer whose application is paused. If its runs failed, these are the checks, until nothing fails.
+ * @param run the last one
+ */
 export const resumeStep = (
+  { pause_reason }: ApplicationRow,
   check: CheckRow | undefined,
   run: RunRow | undefined,
   contact: string | undefined,
-): { url: string; act: string } =>
-  isAllRight(check) && (run === undefined || check.finished_at > run.started_at)
-    ? pauseWay(contact)
-    : { url: '/portal/checks', act: 'Run the checks' };
+): Step | null => {
+  const isRight = isAllRight(check) && (run === undefined || check.finished_at > run.started_at);
+  if (pause_reason !== null && !isRight) return { url: '/portal/checks', act: 'Run the checks' };
+  return writeStep(contact);
+};
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
@@ -145,6 +153,6 @@ export const pausedBanner = (
         UNREAD,
         html`<p>${said}${contact && html` <a href="/portal/runs">See why</a>`}</p>`,
         'bad',
-        linkButton(pauseWay(contact)),
+        linkButton(operatorStep(contact)),
       )
     : null;

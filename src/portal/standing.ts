@@ -1,9 +1,12 @@
 /** What stands between an application and its games: its KYC record, the verdict on it, and a hold. */
 import type { Database } from '#db/client.ts';
+import type { HoldRow } from '#db/queries/holds.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import type { KycState } from '#src/contract/words.ts';
+import { banner, linkButton, type Step } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
+import { writeStep } from '#src/portal/schedule.ts';
 import { readStanding, type Standing } from '#src/review/standing.ts';
 import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
@@ -61,21 +64,24 @@ export const standingSection = ({ kyc, standing }: Identity, pending: number): S
   );
 };
 
+const HELD = 'Your games are held: none of them is live';
+
+const describeHold = ({ reason, held_at }: HoldRow): SafeHtml =>
+  html`<blockquote dir="auto">${reason}</blockquote><p class="soft">Held ${ago(held_at)}</p>`;
+
 const holdProblem = ({ hold }: Standing, contact: string | undefined): Problem[] =>
   hold === undefined
     ? []
-    : [
-        {
-          title: 'Your games are held: none of them is live',
-          body: html`<blockquote dir="auto">${hold.reason}</blockquote><p class="soft">Held ${ago(hold.held_at)}</p>`,
-          tone: 'bad',
-          ...(contact === undefined
-            ? { url: '/portal/games', act: 'See your games' }
-            : { url: contact, act: 'Write to the operators' }),
-        },
-      ];
+    : [{ title: HELD, body: describeHold(hold), tone: 'bad', step: writeStep(contact) }];
 
-const SEE_RECORD = { url: '#identity', act: 'See the record' } as const;
+/** Says above games that an operator holds them. */
+export const holdBanner = (hold: HoldRow | undefined, contact: string | undefined): SafeHtml | null => {
+  if (hold === undefined) return null;
+  const step = writeStep(contact);
+  return banner(HELD, describeHold(hold), 'bad', step && linkButton(step));
+};
+
+const SEE_RECORD: Step = { url: '#identity', act: 'See the record' };
 
 /** A record that is missing while games need it, or that an officer did not accept and its developer has not changed since. */
 const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Problem[] => {
@@ -86,7 +92,7 @@ const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Prob
         body: html`${verdict.text === null ? null : html`<blockquote dir="auto">${verdict.text}</blockquote>`}
 <p class="soft">Correct the record that <code>query_cp_kyc</code> answers with: it is checked again when it has changed.</p>`,
         tone: 'bad',
-        ...SEE_RECORD,
+        step: SEE_RECORD,
       },
     ];
   return obstacle === 'needs_verdict' && kyc === 'not_provided'
@@ -95,7 +101,7 @@ const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Prob
           title: 'Your games cannot be passed without a KYC record',
           body: html`<p>${KYC_SENTENCES.not_provided}</p>`,
           tone: 'bad',
-          ...SEE_RECORD,
+          step: SEE_RECORD,
         },
       ]
     : [];

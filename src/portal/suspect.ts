@@ -3,7 +3,7 @@ import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { READ_BUTTON } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
-import { pauseWay, READ_AGAIN } from '#src/portal/schedule.ts';
+import { operatorStep, READ_AGAIN } from '#src/portal/schedule.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { ago, html, number } from '#src/site/html.ts';
 
@@ -32,7 +32,7 @@ export const suspectProblem = (
       title,
       body: html`${said}<p class="soft">The run ended ${ago(finished_at)}</p>${isPaused ? null : READ_AGAIN}`,
       tone: 'warn',
-      ...pauseWay(contact),
+      step: operatorStep(contact),
       also: isPaused ? undefined : READ_BUTTON,
     },
   ];

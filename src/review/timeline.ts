@@ -23,7 +23,7 @@ import {
   describeRejection,
   explainStored,
   failedChange,
-  HELD_BACK,
+  HELD,
   spellPlace,
   type WaitingPlace,
 } from '#src/rules/answer.ts';
@@ -149,7 +149,7 @@ const listEntries = (
   }
   if (waiting !== undefined) {
     const { since, lane, place, games, is_held } = waiting;
-    const where = is_held ? ` ${HELD_BACK}` : ` for review: ${spellPlace({ lane, place, games })}`;
+    const where = is_held ? `, because ${HELD}` : ` for review: ${spellPlace({ lane, place, games })}`;
     add(since, { kind: 'waiting', text: `Waits${where}.` });
   }
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime());

@@ -41,11 +41,14 @@ const describeNextRun = (application_id: string, application: Application): stri
 const describeEnd = (outcome: string | null): string =>
   outcome === 'failed' ? 'The last run failed' : `Its last run ended as ${outcome}`;
 
+/** Counts of other games do not explain why one is not stored. */
+const COUNTS = /^\d+ invalid, \d+ failed$/;
+
 /** What is said of the last run: why it failed, or what one that read the list noted. */
 const describeLast = (outcome: string | null, why: string): string[] => {
   if (outcome !== 'succeeded' && outcome !== 'partial')
     return [endSentence(`${describeEnd(outcome)}${why && `: ${why}`}`)];
-  return why === '' ? [] : [endSentence(`The last run noted: ${why}`)];
+  return why === '' || COUNTS.test(why) ? [] : [endSentence(`The last run noted: ${why}`)];
 };
 
 const explainRuns = (

@@ -57,7 +57,7 @@ export type WaitingPlace = {
 /** What the answer of a live game without a package says. */
 export const NO_PACKAGE = ' The platform has set no package URL for it.';
 
-export const HELD_BACK = 'in no lane, because the platform holds the games of the application';
+export const HELD = 'the platform holds the games of the application';
 
 /** What explains a game that is stored. */
 export type StoredFacts = {
@@ -86,8 +86,7 @@ export const spellPlace = ({
   return `${which} of ${games.toLocaleString('en')} ${lane} games`;
 };
 
-const describePlace = ({ lane, place, games, median_wait_ms, is_held }: WaitingPlace): string => {
-  if (is_held) return `It is ${HELD_BACK}.`;
+const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): string => {
   const wait =
     median_wait_ms === null
       ? ''
@@ -114,20 +113,26 @@ export const failedChange = (failures: readonly Failure[]): string => {
   return latest === undefined ? '' : ` Its latest data could not be stored. ${describeFailure(latest)}`;
 };
 
-/** Explains why a pending game waits. */
+/** Says what became of a pending game before it waits. */
 const describeReturn = (
   game: Game,
   decision: LastDecision | undefined,
   { is_held }: WaitingPlace,
   picture_changed_at: Date | undefined,
 ): string => {
-  if (decision === undefined) return 'The game is not live: it waits for its first decision.';
-  const was = `The game is not live: it was ${decision.audit_status} at revision ${decision.revision}`;
-  if (decision.revision !== game.revision) return `${was}, has changed since, and waits for a decision.`;
+  if (decision === undefined) return 'waits for its first decision';
+  const was = `was ${decision.audit_status} at revision ${decision.revision}`;
+  if (decision.revision !== game.revision) return `${was}, has changed since, and waits for a decision`;
   if (picture_changed_at !== undefined && picture_changed_at > decision.decided_at)
-    return `${was}; a picture was replaced since, and it waits for a decision.`;
-  return is_held ? `${was}.` : `${was}, and waits for a decision again.`;
+    return `${was}; a picture was replaced since, and it waits for a decision`;
+  return is_held ? was : `${was}, and waits for a decision again`;
 };
+
+/** Explains why a pending game is not live. */
+const describeWaiting = (waiting: WaitingPlace, before: string): string =>
+  waiting.is_held
+    ? `The game is not live: ${HELD}. It ${before}.`
+    : `The game is not live: it ${before}. ${describePlace(waiting)}`;
 
 /** Gives the reason of a pause; nothing if the application is not paused. */
 export const describePause = ({ status, pause_reason }: Application): string[] =>
@@ -160,7 +165,7 @@ export const explainStored = (
     return {
       code: 'waiting',
       at: waiting.since,
-      text: `${describeReturn(game, decision, waiting, picture_changed_at)} ${describePlace(waiting)}${failedChange(failures)}`,
+      text: `${describeWaiting(waiting, describeReturn(game, decision, waiting, picture_changed_at))}${failedChange(failures)}`,
     };
   }
   if (game.audit_status === 'rejected') {

@@ -134,7 +134,7 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     const none = [
       page.getByRole('heading', { name: 'No game found' }),
       page.getByRole('searchbox'),
-      page.getByText('If it is a name, check its spelling.'),
+      page.getByText('If it is the game_id of a new game'),
     ];
     const places = await Promise.all(none.map(async (part) => (await part.boundingBox())?.y ?? 0));
     expect(places, 'what is to be corrected is first').toEqual(places.toSorted((a, b) => a - b));

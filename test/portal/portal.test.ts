@@ -57,7 +57,7 @@ test('a developer finds why a game is rejected and which field is wrong, and no 
   expect(broken).not.toContain('invalid_data');
   expect(broken).toContain('<button class="button primary">Pull this game now</button>');
   expect(await page('/portal/game?id=never%20seen')).toMatch(
-    /<strong>If it is a name, check its spelling\..*If it is the game_id of a new game<\/h2>.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./s,
+    /If it is a name, check its spelling\..*If it is the game_id of a new game<\/h2>.*No run of your application has read the whole list yet\. .*The next run is due in \d+ \w+ \(every 30 days\)\./s,
   );
   expect(await page('/portal/game?id=..')).toContain('for “<span dir="auto">..</span>”');
   const all = (await Promise.all([...PAGES, '/portal/game?id=amber-broken'].map(page))).join('');

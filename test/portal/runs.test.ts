@@ -144,7 +144,7 @@ test('a developer whose application is paused is led to the checks, then to the 
   const pages = ['/portal', '/portal/runs', '/portal/game?id=one'];
   try {
     const { page } = await arrive(sql, reached.url, 'oak', [{ game_id: 'one' }]);
-    await sql`update applications set status = 'paused' where application_id = 'oak'`;
+    await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'oak'`;
     const leads = (way: string) => new RegExp(`<a class="button primary" href="${way}<`);
     const mail = 'mailto:games@platform\\.example">Write to the operators';
     const checks = '/portal/checks">Run the checks';
@@ -156,6 +156,10 @@ test('a developer whose application is paused is led to the checks, then to the 
     expect(await page('/portal/game?id=one')).toMatch(new RegExp(`href="${mail}<`));
     await closeRun(sql, await anOpenRun(sql, 'oak'), { outcome: 'failed', reason: 'page 1: timeout' });
     expect(await page('/portal'), 'a run failed after the checks').toMatch(leads(checks));
+    await sql`update applications set pause_reason = null where application_id = 'oak'`;
+    const byHand = await page('/portal');
+    expect(byHand, 'an operator paused it').toMatch(leads(mail));
+    expect(byHand).not.toContain('run the checks');
   } finally {
     await reached.stop();
   }

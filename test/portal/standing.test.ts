@@ -1,11 +1,13 @@
-// What keeps all games of an application from being live, and the overview of one that has nothing to mend.
+// What keeps all games of an application from being live, and the overview of one that has nothing to fix.
 import { expect, test } from 'vitest';
 import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
+import { holdApplication } from '#src/operations/holds.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
+import { KIM } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
-import { decideGame } from '#test/support/operate.ts';
+import { decideGame, operateAs } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -19,7 +21,7 @@ test('without a problem the overview says so; a hold and a record that was not a
     select game_id from games where application_id = 'calm' and application_game_id = 'one'`;
   await decideGame(sql, { game_id: one?.game_id ?? '', audit_status: 'passed' });
   const calm = await page('/portal');
-  expect(calm).toMatch(/card good">.*<h2>Nothing to mend<\/h2>.*1 game is live, 1 waits for review\./s);
+  expect(calm).toMatch(/card good">.*<h2>Nothing to fix<\/h2>.*1 game is live, 1 waits for review\./s);
 
   await store(sql, keys, 'calm', PLANTED);
   const [record] = await sql<
@@ -43,7 +45,7 @@ test('without a problem the overview says so; a hold and a record that was not a
     /card bad">.*<h2>Your identity check: incomplete<\/h2>.*<blockquote dir="auto">A digit is missing\.</s,
   );
   expect(refused.split('A digit is missing.'), 'said once').toHaveLength(2);
-  expect(refused).not.toContain('Nothing to mend');
+  expect(refused).not.toContain('Nothing to fix');
 
   await sql`insert into application_holds (application_id, reason, held_by) values ('calm', 'A dispute of rights.', 'kim')`;
   const held = await page('/portal');
@@ -56,7 +58,7 @@ test('a missing KYC record is a problem while games need it', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'bare', [{ game_id: 'one' }]);
   await store(sql, keys, 'bare', null);
-  expect(await page('/portal')).toContain('Nothing to mend');
+  expect(await page('/portal')).toContain('Nothing to fix');
   await setDecisionRules(sql, { games_need_verdict: true });
   expect(await page('/portal')).toContain('<h2>Your games cannot be passed without a KYC record</h2>');
   await setDecisionRules(sql, { games_need_verdict: false });
@@ -73,4 +75,25 @@ test('the first tab of the games is one that has a game, what needs their develo
   expect(await open()).toBe('passed');
   await sql`update games set withdrawn_at = now() where application_id = 'tabs'`;
   expect(await open()).toBe('withdrawn');
+});
+
+test('the page of a held game says so first, with the reason; the list of games says it too', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'held', [{ game_id: 'one' }]);
+  const [one = { game_id: '' }] = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_id = 'held'`;
+  await decideGame(sql, { ...one, audit_status: 'passed' });
+  const terms = { application_id: 'held', reason: 'A dispute <b>of rights</b>.' };
+  await operateAs(sql, KIM, holdApplication, terms);
+  const game = await page('/portal/game?id=one');
+  expect(game).toMatch(
+    /card bad">.*<h2>The game is not live: the platform holds the games of the application<\/h2>.*A dispute &lt;b&gt;of rights.*It was passed at revision 1\..*Held <time/s,
+  );
+  expect(game).not.toContain('Sent to review');
+  const listed = await page('/portal/games');
+  expect(listed).toMatch(
+    /card bad">.*<h2>Your games are held: none of them is live<\/h2>.*A dispute &lt;b&gt;of rights/s,
+  );
+  expect(listed, 'where the operators are reached is not known').not.toContain('Write to the operators');
 });

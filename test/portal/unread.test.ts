@@ -36,7 +36,7 @@ test('without a stored game, a developer reads first that the runs or the games 
   expect(await page('/portal')).toContain('<h2>Your KYC record could not be stored</h2>');
   await recordFailures(sql, 'elm', 'query_game_detail', ['a', 'b'].map(failed));
   const ofGames = await page('/portal/games');
-  expect(ofGames).toContain('<strong>2 games could not be stored.</strong>');
+  expect(ofGames).toContain('<strong>Data of 2 games could not be stored.</strong>');
   expect(ofGames).toContain(seeFailures);
   expect(ofGames).not.toContain('not stored yet');
   expect(ofGames).not.toContain('Check your webhooks');
@@ -89,14 +89,13 @@ test('a paused application is not read by any button, but its webhooks are check
   for (const path of ['/portal', '/portal/games', '/portal/runs']) {
     await sql`update applications set status = 'active' where application_id = 'fir'`;
     expect(await page(path), path).toContain(step);
-    await sql`update applications set status = 'paused' where application_id = 'fir'`;
+    await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'fir'`;
     const paused = await page(path);
     expect(paused, path).not.toContain(step);
     expect(paused, path).not.toContain('Read my list now');
   }
   expect(await page('/portal')).toContain('There was none yet.');
-  const way =
-    'Correct what failed, <a href="/portal/checks">run the checks</a>, then write to the operators.';
+  const way = 'Correct what failed, run the checks, then write to the operators.';
   for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toContain(way);
   const checks = await page('/portal/checks');
   expect(checks).toMatch(/card bad">.*does not read your games<.*You can still run the checks\./s);

@@ -69,7 +69,7 @@ describe('The first line answers why a game', () => {
     const { answer } = await read(game.application_game_id, 'held');
     expect(answer).toMatchObject({
       code: 'waiting',
-      text: 'The game is not live: it was passed at revision 1. It is in no lane, because the platform holds the games of the application.',
+      text: 'The game is not live: the platform holds the games of the application. It was passed at revision 1.',
     });
   });
 
