@@ -114,6 +114,10 @@ const REDIS: Readonly<Record<string, Words>> = {
   NOREPLICAS: ['Redis has too few replicas to accept writes', 'Start its replicas (min-replicas-to-write).'],
   OOM: ['the memory of Redis is full', 'Raise maxmemory. catalogue queue status shows which queue is long.'],
   READONLY: ['Redis is a replica and accepts no writes', 'Point REDIS_URL to the master.'],
+  WRONGTYPE: [
+    'another program wrote to the keys of the queues',
+    'Give the catalogue a Redis, or a QUEUE_PREFIX, of its own, and delete the keys of the queues: workers add the jobs again.',
+  ],
   WRONGPASS: ['Redis refuses the user or the password', 'Check the user and the password of REDIS_URL.'],
 };
 

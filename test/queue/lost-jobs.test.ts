@@ -8,6 +8,7 @@ import { createProducer } from '#src/queue/producer.ts';
 import { startRunner } from '#src/queue/runner.ts';
 import { runCli } from '#test/support/cli.ts';
 import { localClock } from '#test/support/clock.ts';
+import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
 import { until } from '#test/support/until.ts';
@@ -130,3 +131,22 @@ describe.skipIf(inject('redisUrl') === null)('A Redis that evicts keys', () => {
     await backend.probe();
   });
 });
+
+test.skipIf(inject('redisUrl') === null)(
+  'keys of the queues to which another program wrote are named as such',
+  async () => {
+    const fleet = await startTestFleet('redis');
+    onTestFinished(fleet.stop);
+    const { databaseUrl: DATABASE_URL, redisUrl: REDIS_URL = '', prefix: QUEUE_PREFIX } = fleet;
+    await addApplication(fleet.sql, 'acme');
+    const redis = new Redis(REDIS_URL);
+    onTestFinished(() => redis.disconnect());
+    await redis.set(`${QUEUE_PREFIX}:query-game-list:prioritized`, 'theirs');
+    await redis.set(`${QUEUE_PREFIX}:query-game-list:wait`, 'theirs');
+    const { stderr } = await runCli(['sync', 'acme'], { DATABASE_URL, REDIS_URL, QUEUE_PREFIX });
+    expect(stderr).toMatch(
+      /another program wrote to the keys of the queues \(WRONGTYPE\)\. Give the catalogue a Redis/i,
+    );
+    expect(stderr).not.toContain('Internal error');
+  },
+);
