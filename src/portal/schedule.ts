@@ -59,11 +59,11 @@ ${last}<p>Only the platform's operators resume it.
 Correct what failed, run the checks, then write to the operators.</p>`;
 };
 
-/** @param contact where the operators are reached, if the platform says it */
+/** Leads to the operators. @returns null if the platform does not say where they are reached */
 export const writeStep = (contact: string | undefined): Step | null =>
   contact === undefined ? null : { url: contact, act: 'Write to the operators' };
 
-/** The same, or the page that says why. */
+/** Leads to the operators, or else to the page that says why. */
 export const operatorStep = (contact: string | undefined): Step =>
   writeStep(contact) ?? { url: '/portal/runs', act: 'See the runs' };
 
