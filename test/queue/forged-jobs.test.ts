@@ -144,7 +144,7 @@ test.skipIf(inject('redisUrl') === null)(
     await reconcile({ ...fleet, logger }, new AbortController().signal);
     expect(await fleet.sql`select from workers`).toEqual([]);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { queue: fetchPictures.name, error: 'Redis WRONGTYPE' },
+      { queue: fetchPictures.name, error: 'another program wrote to the keys of the queues (WRONGTYPE)' },
     ]);
     const registry = new Registry();
     addQueueMetrics(registry, fleet.producer.queues(), fleet.backend);
