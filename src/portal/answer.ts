@@ -61,6 +61,8 @@ type Around = {
   isPaused: boolean;
   /** What holds the games of the application, if this one waits for its end. */
   hold: HoldRow | undefined;
+  /** Where the operators are reached. */
+  contact: string | undefined;
   /** No game is passed before its developer is verified. */
   needsVerdict: boolean;
   /** The game is pulled on request. */
@@ -76,7 +78,8 @@ export const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
 
 /** Has the whole list read, with every detail. */
-export const READ_BUTTON = action('/portal/game', 'Read my list now');
+export const readButton = (kind = ''): SafeHtml => action('/portal/game', 'Read my list now', { kind });
+export const READ_BUTTON = readButton();
 
 const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
@@ -158,7 +161,7 @@ const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">ident
 /** Says first of all whether a game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, failure, rejection }: Timeline,
-  { appeals, changes, isPaused, isPulling, hold, needsVerdict, pictures, read }: Around,
+  { appeals, changes, isPaused, isPulling, hold, contact, needsVerdict, pictures, read }: Around,
 ): SafeHtml => {
   // The card of what failed has the button.
   const mayPull = !isPaused && !isPulling && failure === null;
@@ -180,5 +183,7 @@ export const answerBanner = (
     read,
   ];
   const pull = pullButton(id, game === null ? 'primary' : '');
-  return banner(title, html`${said}`, hold === undefined ? answerTone(answer) : 'bad', mayPull ? pull : null);
+  if (hold === undefined) return banner(title, html`${said}`, answerTone(answer), mayPull ? pull : null);
+  const write = contact === undefined ? null : linkButton({ url: contact, act: 'Write to the operators' });
+  return banner(title, html`${said}`, 'bad', write);
 };

@@ -4,10 +4,11 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { readFirst } from '#src/lists/read.ts';
+import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { countBroken } from '#src/portal/problems.ts';
-import { isAllRight, pausedBanner } from '#src/portal/schedule.ts';
+import { isAllRight, pausedChecksBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { answerPoll } from '#src/portal/waiting.ts';
 import { redirectWith } from '#src/site/answers.ts';
@@ -45,8 +46,9 @@ export const addPortalChecks = (portal: FastifyInstance, options: ConsoleOptions
   const sources = sourcesOf(options);
   portal.get(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [[check], application] = await Promise.all([
+    const [[check], [run], application] = await Promise.all([
       readFirst(checkList, sources, { application_id }, 1),
+      readFirst(runList, sources, { application_id }, 1),
       findApplication(options.sql, application_id),
     ]);
     // A reload updates the count of the menu too.
@@ -54,17 +56,14 @@ export const addPortalChecks = (portal: FastifyInstance, options: ConsoleOptions
     return sendPortal(reply, {
       title: 'Checks',
       at: HERE,
-      body: html`${pausedBanner(application, options.contact, 'You can still run the checks.')}${checkSection(
-        check,
-        {
-          ...titleOf(check),
-          here: HERE,
-          mayRun: true,
-          namesOperators: false,
-          kind: isAllRight(check) ? '' : 'primary',
-          ...(application && { never: describeChecks(application) }),
-        },
-      )}`,
+      body: html`${pausedChecksBanner(application, run, check, options.contact)}${checkSection(check, {
+        ...titleOf(check),
+        here: HERE,
+        mayRun: true,
+        namesOperators: false,
+        kind: isAllRight(check) ? '' : 'primary',
+        ...(application && { never: describeChecks(application) }),
+      })}`,
       lead: 'The checks call your three webhooks and compare each answer with the interface document, which you have from the operators.',
     });
   });

@@ -57,6 +57,8 @@ const gameSection = (game: GameRow, schedule: SafeHtml | null): SafeHtml => {
   return section('Game', html`${known}${schedule && html`<p class="body soft">${schedule}</p>`}`);
 };
 
+const FOUND_LATER = 'A new game_id is found once the platform reads your list again.';
+
 /** A text of a few paragraphs is read whole. */
 const FOLDED_LENGTH = 1_000;
 /** What is shown of a text that is folded. */
@@ -151,7 +153,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const thread = game && (await portalThread(sourcesOf(options), game));
     const isPaused = application?.status === 'paused';
     const isUnknown = game === null && isUnknownGame(timeline.answer);
-    const paused = pausedBanner(application, options.contact);
+    const paused = isUnknown ? pausedBanner(application, FOUND_LATER) : pausedBanner(application);
     const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
     const isPulling = !isPaused && (await isPullWaiting(sql, application_id, game, run));
     if (isPolling(request)) return answerPoll(reply, isPulling);
@@ -174,6 +176,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       hold: waiting?.is_held ? await findHold(sql, application_id) : undefined,
+      contact: options.contact,
       pictures: pictures?.count ?? null,
     };
     const refused = refusedBanner(timeline, around);

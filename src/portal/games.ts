@@ -78,7 +78,7 @@ const findTrouble = async (
     readFirst(runList, sources, { application_id }, 1),
     readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
   ]);
-  return describeUnread(application, run)?.title ?? failureProblem(groups.filter(isOfGames))[0]?.title;
+  return describeUnread(application, run, false)?.title ?? failureProblem(groups.filter(isOfGames))[0]?.title;
 };
 
 const CHECK = { url: '/portal/checks', act: 'Check your webhooks' };
@@ -98,8 +98,10 @@ const showNone = async (
   return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
 };
 
+const PASSED_BEFORE = 'Games that were passed wait under Pending while they are held.';
+
 /** What the tabs of `/portal/games` share. */
-type TabView = { application_id: string; status: Tab; query: unknown };
+type TabView = { application_id: string; status: Tab; query: unknown; isHeld: boolean };
 const viewOf = ({ application_id, status, query }: TabView) => ({
   path: '/portal/games',
   query,
@@ -107,10 +109,10 @@ const viewOf = ({ application_id, status, query }: TabView) => ({
   kept: { status },
   fixed: { application_id },
 });
-const shownOf = ({ status }: TabView) => ({
+const shownOf = ({ status, isHeld }: TabView) => ({
   linkTo,
   label: 'Games',
-  empty: `None of your games is ${status}.`,
+  empty: isHeld && status === 'passed' ? PASSED_BEFORE : `None of your games is ${status}.`,
   widths: WIDTHS,
 });
 
@@ -197,7 +199,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     const shownTab = async () =>
       isEmpty
         ? showNone(sources, application_id, application)
-        : showTab(sources, { application_id, status: tab, query: request.query });
+        : showTab(sources, { application_id, status: tab, query: request.query, isHeld: hold !== undefined });
     const games =
       q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
@@ -211,7 +213,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${pausedBanner(application, options.contact)}${holdBanner(hold, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
+      body: html`${pausedBanner(application)}${holdBanner(hold, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
         : 'What became of your games. A game that is in no tab was never stored.',

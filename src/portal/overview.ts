@@ -29,7 +29,14 @@ import {
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import { describePace, describeUnread, resumeStep, showWhy, whyCell } from '#src/portal/schedule.ts';
+import {
+  describePace,
+  describeUnread,
+  holdsSince,
+  resumeStep,
+  showWhy,
+  whyCell,
+} from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
 import { suspectProblem } from '#src/portal/suspect.ts';
@@ -65,11 +72,12 @@ const runsProblem = (
   check: CheckRow | undefined,
   contact: string | undefined,
 ): Problem[] => {
-  const unread = describeUnread(application, run);
+  const isRight = holdsSince(run, check);
+  const unread = describeUnread(application, run, isRight);
   if (application === undefined || unread === null) return [];
   const next =
     application.status === 'paused'
-      ? resumeStep(application, check, run, contact)
+      ? resumeStep(application, isRight, contact)
       : { url: '/portal/runs', act: 'See the runs' };
   return [{ title: unread.title, body: unread.said, tone: 'bad', also: unread.also, step: next }];
 };
@@ -87,7 +95,7 @@ const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml 
 /** How the last run ended, and when the next one begins, where nothing above says it. */
 const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
   if (run === undefined) return [['Last run', isPaused ? 'There was none yet.' : NO_RUN] as const];
-  const isSaid = describeUnread(application, run) !== null;
+  const isSaid = describeUnread(application, run, false) !== null;
   const why = isSaid ? null : whyCell(run);
   const next = isSaid ? null : nextRunAt(application);
   return [

@@ -7,7 +7,15 @@ import { checkList } from '#src/lists/checks.ts';
 import { failureList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
-import { banner, emptyCard, linkButton, READ_BUTTON, withSecond } from '#src/portal/answer.ts';
+import {
+  banner,
+  emptyCard,
+  linkButton,
+  READ_BUTTON,
+  readButton,
+  type Step,
+  withSecond,
+} from '#src/portal/answer.ts';
 import { FAILURES_SHOWN, failuresCard } from '#src/portal/failures.ts';
 import { linkTo } from '#src/portal/links.ts';
 import type { Problem } from '#src/portal/problems.ts';
@@ -16,6 +24,7 @@ import {
   describeNextRead,
   describeUnread,
   FIRST_RUN,
+  holdsSince,
   isListRead,
   resumeStep,
   showWhy,
@@ -56,12 +65,14 @@ const whyShown = (run: RunRow): SafeHtml | null => {
 /** What stands in place of failures. Null before a run has read the list. @param run the last one */
 const noFailures = (application: ApplicationRow | undefined, run: RunRow | undefined): SafeHtml | null => {
   if (isListRead(application, run))
-    return banner('No open failures', 'Every game that was pulled is stored.', 'good', null);
+    return banner('No open failures', 'Every game that was pulled is stored.', 'good', READ_BUTTON);
   const firstRun = describeFirstRun(application, run);
   return firstRun && banner(FIRST_RUN, firstRun, 'info', null);
 };
 
-const CHECK = linkButton({ url: '/portal/checks', act: 'Check your webhooks' }, ' primary');
+const CHECKS: Step = { url: '/portal/checks', act: 'Check your webhooks' };
+const CHECK = linkButton(CHECKS, ' primary');
+const READ_AND_CHECK = withSecond(readButton('primary'), linkButton(CHECKS));
 
 /** A list that is in doubt. The page has no link to itself. */
 const doubtBanner = ({ title, body, tone, also, step }: Problem): SafeHtml =>
@@ -69,7 +80,7 @@ const doubtBanner = ({ title, body, tone, also, step }: Problem): SafeHtml =>
     title,
     body,
     tone,
-    step === null || step.url === HERE ? (also ?? null) : withSecond(linkButton(step), also),
+    step === null || step.url === HERE ? (also ?? null) : withSecond(linkButton(step, ' primary'), also),
   );
 
 /** Shows runs; those in a row that ended alike are folded. */
@@ -112,8 +123,9 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     const isPaused = application?.status === 'paused';
     const isReading = application?.status === 'active' && (await isListWaiting(sql, application_id, last));
     if (isPolling(request)) return answerPoll(reply, isReading);
-    const unread = describeUnread(application, last);
-    const resume = isPaused ? resumeStep(application, lastCheck, last, contact) : null;
+    const isRight = holdsSince(last, lastCheck);
+    const unread = describeUnread(application, last, isRight);
+    const resume = isPaused ? resumeStep(application, isRight, contact) : null;
     const act = isPaused ? resume && linkButton(resume, ' primary') : withSecond(CHECK, unread?.also);
     const trouble = [
       ...(unread === null ? [] : [banner(unread.title, unread.said, 'bad', act)]),
@@ -121,9 +133,10 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     ];
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
     const nothingFailed = isNew || trouble.length > 0 ? null : noFailures(application, last);
-    // What is in trouble or new has the button, too.
-    const read = trouble.length > 0 || isNew || isReading ? undefined : READ_BUTTON;
-    const steps = unread === null ? withSecond(CHECK, read) : undefined;
+    // What is in trouble or new has the button that reads the list.
+    const isCalm = trouble.length === 0 && !isNew && !isReading;
+    const readAgain = isCalm ? READ_AND_CHECK : CHECK;
+    const steps = unread === null ? readAgain : undefined;
     const failed = failures.length > 0 ? failuresCard(failures, steps) : nothingFailed;
     const nextRead = describeNextRead(application);
     const firstSteps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;

@@ -49,14 +49,19 @@ export const showWhy = (why: string): SafeHtml => {
   return Number.isNaN(at.getTime()) ? html`${why}` : html`${before} ${due(at)}${end}`;
 };
 
-/** @param last why the last run failed, which the reason of the pause then does not repeat */
-const describePause = ({ pause_reason }: ApplicationRow, last: SafeHtml | null): SafeHtml => {
+const CHECKED = 'Your checks pass: ask the operators to resume it.';
+
+/** @param last why the last run failed, which the reason of the pause then does not repeat @param isRight do the checks pass since? */
+const describePause = (
+  { pause_reason }: ApplicationRow,
+  last: SafeHtml | null,
+  isRight: boolean,
+): SafeHtml => {
   if (pause_reason === null)
     return html`<p>An operator of the platform has paused it: ask why, and to resume it.</p>${last}`;
   const shown = last === null ? spellKinds(pause_reason) : (pause_reason.split(LAST_WITH)[0] ?? pause_reason);
   return html`<p dir="auto">${endSentence(shown)}</p>
-${last}<p>Only the platform's operators resume it.
-Correct what failed, run the checks, then write to the operators.</p>`;
+${last}<p>${isRight ? CHECKED : 'Correct what failed, run the checks, then write to the operators: only they resume it.'}</p>`;
 };
 
 /** Leads to the operators. @returns null if the platform does not say where they are reached */
@@ -71,20 +76,20 @@ export const operatorStep = (contact: string | undefined): Step =>
 export const isAllRight = (check: CheckRow | undefined): check is CheckRow & { finished_at: Date } =>
   check !== undefined && check.finished_at !== null && check.error === null && check.failed === 0;
 
+/** Does each rule hold since the last run? */
+export const holdsSince = (run: RunRow | undefined, check: CheckRow | undefined): boolean =>
+  isAllRight(check) && (run === undefined || check.finished_at > run.started_at);
+
 /**
  * The next step of a developer whose application is paused. If its runs failed, these are the checks, until nothing fails.
- * @param run the last one
+ * @param isRight does each rule hold since the last run?
  */
 export const resumeStep = (
   { pause_reason }: ApplicationRow,
-  check: CheckRow | undefined,
-  run: RunRow | undefined,
+  isRight: boolean,
   contact: string | undefined,
-): Step | null => {
-  const isRight = isAllRight(check) && (run === undefined || check.finished_at > run.started_at);
-  if (pause_reason !== null && !isRight) return { url: '/portal/checks', act: 'Run the checks' };
-  return writeStep(contact);
-};
+): Step | null =>
+  pause_reason !== null && !isRight ? { url: '/portal/checks', act: 'Run the checks' } : writeStep(contact);
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
@@ -111,11 +116,13 @@ export const describeFirstRun = (
 
 /**
  * Describes why the platform does not read the games of an application: it is paused, its runs fail, or the last one did.
- * @param run the last one @returns null if the platform reads them. `also`: the button that has them read at once
+ * @param run the last one @param isRight does each rule hold since then?
+ * @returns null if the platform reads them. `also`: the button that has them read at once
  */
 export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
+  isRight: boolean,
 ): { title: string; said: SafeHtml; also?: SafeHtml } | null => {
   if (application === undefined) return null;
   const why = run === undefined ? null : whyCell(run);
@@ -123,7 +130,8 @@ export const describeUnread = (
   const end = ENDS[run?.outcome ?? ''];
   const said = why === null ? null : html`<span dir="auto">${endSentence(why)}</span>`;
   const last = said && html`<p>${end && html`<strong>${end}:</strong> `}${said}</p>`;
-  if (application.status === 'paused') return { title: UNREAD, said: describePause(application, last) };
+  if (application.status === 'paused')
+    return { title: UNREAD, said: describePause(application, last, isRight) };
   if (application.failing_since !== null)
     return {
       title: 'Your runs do not succeed',
@@ -142,17 +150,24 @@ Next run ${due(next)}</p>${READ_AGAIN}`,
   };
 };
 
+const SEE_WHY: Step = { url: '/portal/runs', act: 'See why' };
+
 /** Says on other pages, in one line, that games are not read. The overview and the failures say why. */
 export const pausedBanner = (
   application: ApplicationRow | undefined,
-  contact: string | undefined,
   said = 'This page shows what was read before.',
 ): SafeHtml | null =>
-  application?.status === 'paused'
-    ? banner(
-        UNREAD,
-        html`<p>${said}${contact && html` <a href="/portal/runs">See why</a>`}</p>`,
-        'bad',
-        linkButton(operatorStep(contact)),
-      )
-    : null;
+  application?.status === 'paused' ? banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(SEE_WHY)) : null;
+
+/** Says above the checks of a paused application what they are for. @param run the last one */
+export const pausedChecksBanner = (
+  application: ApplicationRow | undefined,
+  run: RunRow | undefined,
+  check: CheckRow | undefined,
+  contact: string | undefined,
+): SafeHtml | null => {
+  const step = holdsSince(run, check) ? writeStep(contact) : null;
+  return application?.status !== 'paused' || step === null
+    ? pausedBanner(application, holdsSince(run, check) ? CHECKED : 'You can still run the checks.')
+    : banner(UNREAD, html`<p>${CHECKED}</p>`, 'bad', linkButton(step, ' primary'));
+};

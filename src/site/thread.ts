@@ -12,6 +12,10 @@ const KINDS: Record<ThreadEntry['kind'], readonly [word: string, tone: string]> 
   overturned: ['rejection overturned', 'good'],
 };
 
+/** What the developer writes before a reviewer has asked is no answer. */
+const kindOf = ({ kind }: ThreadEntry, before: readonly ThreadEntry[]): ThreadEntry['kind'] =>
+  kind === 'answer' && !before.some((each) => each.kind === 'message') ? 'message' : kind;
+
 /** Shows a thread. @param nameOf the name of an entry's writer, as this reader may see it */
 export const threadEntries = (
   entries: readonly ThreadEntry[],
@@ -19,8 +23,8 @@ export const threadEntries = (
 ): SafeHtml =>
   entries.length === 0
     ? nothing('No message yet.')
-    : html`<ol class="timeline thread">${entries.map((entry) => {
-        const [word, tone] = KINDS[entry.kind];
+    : html`<ol class="timeline thread">${entries.map((entry, n) => {
+        const [word, tone] = KINDS[kindOf(entry, entries.slice(0, n))];
         const writer = html`<strong dir="auto">${nameOf(entry)}</strong>`;
         return html`<li class="${tone}"><span>${writer} ${badge(word, tone)}</span>${ago(entry.written_at)}
 <blockquote dir="auto">${entry.text}</blockquote></li>`;

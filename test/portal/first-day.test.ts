@@ -87,7 +87,7 @@ test('a new developer reads what comes next, until the first game is stored; an 
   await sql`update applications set status = 'paused', pause_reason = 'ten runs failed' where application_id = 'new'`;
   const paused = await page('/portal');
   expect(paused).toContain('<p dir="auto">ten runs failed.</p>');
-  expect(paused).toContain("Only the platform's operators resume it.");
+  expect(paused).toContain('then write to the operators: only they resume it.');
   expect(paused).toContain(', before the pause');
   const runs = await page('/portal/runs');
   expect(runs).toContain('<p dir="auto">ten runs failed.</p>');

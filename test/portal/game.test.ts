@@ -225,7 +225,7 @@ test('a game begins with one state: live, withdrawn, or not stored', async () =>
   await sql`update applications set status = 'paused' where application_id = 'ivy'`;
   const paused = await page('/portal/game?id=i-1');
   expect(paused).not.toContain('Pull this game now</button>');
-  expect(paused).toContain('<a class="button" href="/portal/runs">See the runs</a>');
+  expect(paused).toContain('<a class="button" href="/portal/runs">See why</a>');
   expect(paused, 'the pause comes first').toMatch(
     /card bad">.*does not read your games<.*This page shows what was read before\..*card info">/s,
   );

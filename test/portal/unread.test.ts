@@ -95,7 +95,7 @@ test('a paused application is not read by any button, but its webhooks are check
     expect(paused, path).not.toContain('Read my list now');
   }
   expect(await page('/portal')).toContain('There was none yet.');
-  const way = 'Correct what failed, run the checks, then write to the operators.';
+  const way = 'Correct what failed, run the checks, then write to the operators: only they resume it.';
   for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toContain(way);
   const checks = await page('/portal/checks');
   expect(checks).toMatch(/card bad">.*does not read your games<.*You can still run the checks\./s);

@@ -98,7 +98,9 @@ describe.skipIf(inject('redisUrl') === null)('A job that cannot be read', () => 
       lockMs: 3_000,
     });
     await until('it is named', () => runner.fault() !== undefined, 20_000);
-    expect(runner.fault()).toBe(`jobs of ${fetchPictures.name} are not taken: Redis WRONGTYPE`);
+    expect(runner.fault()).toBe(
+      `jobs of ${fetchPictures.name} are not taken: another program wrote to the keys of the queues (WRONGTYPE)`,
+    );
     await fleet.backend.redis?.del(marker);
     await until('it is right again', () => runner.fault() === undefined, 20_000);
     await runner.stop(1_000);
