@@ -31,12 +31,17 @@ export const listVanishingGamePage = (
     id: sql`v.game_id`,
   });
 
+const NAMED_MAX = 3;
+
 /**
  * The last run of application `a` that was not abandoned, if it is suspect and an operator has not yet withdrawn the games that
  * it did not name.
  */
 export const suspectEnd = (sql: Queryable) => sql`lateral (
-  select run_id, reason, finished_at from (
+  select run_id, reason, finished_at, array(
+    select g.application_game_id from vanishing_games v join games g using (game_id)
+    where v.run_id = last.run_id order by v.game_id limit ${NAMED_MAX}
+  ) as named from (
     -- db/queries/api-games.ts explains the array and the leading column.
     select * from sync_runs
     where application_id = any (array[a.application_id]) and finished_at is not null and outcome <> 'abandoned'
@@ -45,12 +50,13 @@ export const suspectEnd = (sql: Queryable) => sql`lateral (
   where outcome = 'suspect' and (listing_end is distinct from 'complete'
     or exists (select from vanishing_games v where v.run_id = last.run_id)))`;
 
-export type SuspectEnd = { reason: string | null; finished_at: Date };
+/** `named`: some of the games that the run did not name, by the ids of the application. */
+export type SuspectEnd = { reason: string | null; finished_at: Date; named: string[] };
 
 /** Finds the end of the last run of an application, if its list is in doubt. */
 export const findSuspectEnd = (sql: Queryable, application_id: string) =>
   firstRow(sql<SuspectEnd[]>`
-    select suspect.reason, suspect.finished_at
+    select suspect.reason, suspect.finished_at, suspect.named
     from applications a cross join ${suspectEnd(sql)} as suspect where a.application_id = ${application_id}`);
 
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */

@@ -17,6 +17,6 @@ export const messageBadge = (isUnanswered: boolean): SafeHtml | null =>
 export const decidedBadge = (decided: Decision | undefined): SafeHtml | null =>
   decided === undefined ? null : html` ${badge(`was ${decided}`, toneOf(decided))}`;
 
-/** Nothing if the latest data of a passed game is stored. */
+/** Nothing if the latest data of a game is stored. */
 export const refusedBadge = (isRefused: boolean): SafeHtml | null =>
   isRefused ? html` ${badge('change refused', 'warn')}` : null;

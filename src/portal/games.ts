@@ -130,8 +130,11 @@ const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> 
 
 const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, rejectedGameList, viewOf(tab));
-  const note = ({ audit_time, appeal }: RejectedGame): SafeHtml =>
-    html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>${appealBadge(appeal)}`;
+  const refused = await findRefused(sources.sql, tab.application_id, rows);
+  const note = ({ audit_time, appeal, application_game_id }: RejectedGame): SafeHtml =>
+    html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>${appealBadge(appeal)}${refusedBadge(
+      refused.has(application_game_id),
+    )}`;
   return body({
     ...shownOf(tab),
     widths: WIDTHS_BESIDE_WORDS,

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
+import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import { readMedianWaitMs } from '#db/queries/lane-counts.ts';
 import { countRejections } from '#db/queries/reasons.ts';
@@ -33,7 +34,7 @@ import {
   describePace,
   describeUnread,
   holdsSince,
-  resumeStep,
+  resumeWay,
   showWhy,
   whyCell,
 } from '#src/portal/schedule.ts';
@@ -75,11 +76,11 @@ const runsProblem = (
   const isRight = holdsSince(run, check);
   const unread = describeUnread(application, run, isRight);
   if (application === undefined || unread === null) return [];
-  const next =
+  const way =
     application.status === 'paused'
-      ? resumeStep(application, isRight, contact)
-      : { url: '/portal/runs', act: 'See the runs' };
-  return [{ title: unread.title, body: unread.said, tone: 'bad', also: unread.also, step: next }];
+      ? resumeWay(application, isRight, contact)
+      : { step: { url: '/portal/runs', act: 'See the runs' }, also: unread.also };
+  return [{ title: unread.title, body: unread.said, tone: 'bad', ...way }];
 };
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
@@ -166,6 +167,8 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       findSuspectEnd(sql, application_id),
       readMedianWaitMs(sql),
     ]);
+    const rejected = rejections.flatMap(({ named }) => named);
+    const refused = await findRefused(sql, application_id, rejected);
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
     const [run] = runs;
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
@@ -173,7 +176,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ...runsProblem(application, run, check, options.contact),
       ...standingProblem(identity, options.contact),
       ...suspectProblem(suspect, application?.status === 'paused', options.contact),
-      ...rejectedProblem(rejections, application?.status === 'paused'),
+      ...rejectedProblem(rejections, refused, application?.status === 'paused'),
       ...messageProblem(messages),
       ...failureProblem(groups),
       ...eventProblem(webhook),

@@ -6,7 +6,7 @@ import type { RejectionCount } from '#db/queries/reasons.ts';
 import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { banner, linkButton, type Step, withSecond } from '#src/portal/answer.ts';
-import { appealBadge } from '#src/portal/game-badges.ts';
+import { appealBadge, refusedBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
@@ -43,9 +43,11 @@ const quote = (text: string | null): SafeHtml | null =>
 const namedGame = (
   { application_game_id, game_name, appeal, text }: RejectionCount['named'][number],
   isShared: boolean,
+  refused: ReadonlySet<string>,
 ): SafeHtml => {
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
-  return html`<span>${name}${appealBadge(appeal)}</span>${isShared ? null : quote(text)}`;
+  const badges = html`${appealBadge(appeal)}${refusedBadge(refused.has(application_game_id))}`;
+  return html`<span>${name}${badges}</span>${isShared ? null : quote(text)}`;
 };
 
 /** Does each game of a reason wait for its appeal? Those that do are named last. */
@@ -58,26 +60,30 @@ const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
 const reasonOf = ({ label }: RejectionCount): SafeHtml =>
   html`<strong dir="auto">${label ?? 'no reason given'}</strong>`;
 
-const rejection = (count: RejectionCount): SafeHtml => {
+const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
   const { games, text, named } = count;
   const isShared = games > 1 && text !== null;
   const more = games - named.length;
   return html`<li>
-${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${named.map((each) => namedGame(each, isShared))}
+${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${named.map((each) => namedGame(each, isShared, refused))}
 ${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
 ${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : null}</li>`;
 };
 
 /** The rejection of the one game that the title names. */
-const onlyRejection = (count: RejectionCount): SafeHtml =>
-  html`<li>${reasonOf(count)}${appealBadge(count.named[0]?.appeal ?? null)}${quote(count.text)}</li>`;
+const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml =>
+  html`<li>${reasonOf(count)}${appealBadge(count.named[0]?.appeal ?? null)}${refusedBadge(refused.size > 0)}${quote(count.text)}</li>`;
 
 /** Says how many checks found a rule that does not hold. */
 export const countBroken = (failed: number): string =>
   failed === 1 ? 'A check of your webhooks failed' : `${number(failed)} checks of your webhooks failed`;
 
-/** The games that a reviewer has rejected. */
-export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused: boolean): Problem[] => {
+/** The games that a reviewer has rejected. @param refused those of which the latest data is not stored */
+export const rejectedProblem = (
+  rejections: readonly RejectionCount[],
+  refused: ReadonlySet<string>,
+  isPaused: boolean,
+): Problem[] => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return [];
   const again = isPaused ? ' and the platform reads them again' : '';
@@ -88,7 +94,7 @@ export const rejectedProblem = (rejections: readonly RejectionCount[], isPaused:
         only === undefined
           ? `${number(games)} games were rejected`
           : `${nameInText(only.game_name)} was rejected`,
-      body: html`<ul class="reasons-of">${byNeed(rejections).map(only === undefined ? rejection : onlyRejection)}</ul>
+      body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => (only === undefined ? rejection(each, refused) : onlyRejection(each, refused)))}</ul>
 <p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
       tone: 'bad',
       step:

@@ -26,7 +26,7 @@ import {
   FIRST_RUN,
   holdsSince,
   isListRead,
-  resumeStep,
+  resumeWay,
   showWhy,
   whyCell,
 } from '#src/portal/schedule.ts';
@@ -73,6 +73,11 @@ const noFailures = (application: ApplicationRow | undefined, run: RunRow | undef
 const CHECKS: Step = { url: '/portal/checks', act: 'Check your webhooks' };
 const CHECK = linkButton(CHECKS, ' primary');
 const READ_AND_CHECK = withSecond(readButton('primary'), linkButton(CHECKS));
+
+const resumeActs = (...given: Parameters<typeof resumeWay>): SafeHtml | null => {
+  const { step, also } = resumeWay(...given);
+  return step && withSecond(linkButton(step, ' primary'), also);
+};
 
 /** A list that is in doubt. The page has no link to itself. */
 const doubtBanner = ({ title, body, tone, also, step }: Problem): SafeHtml =>
@@ -125,8 +130,8 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     if (isPolling(request)) return answerPoll(reply, isReading);
     const isRight = holdsSince(last, lastCheck);
     const unread = describeUnread(application, last, isRight);
-    const resume = isPaused ? resumeStep(application, isRight, contact) : null;
-    const act = isPaused ? resume && linkButton(resume, ' primary') : withSecond(CHECK, unread?.also);
+    const resume = isPaused ? resumeActs(application, isRight, contact) : null;
+    const act = isPaused ? resume : withSecond(CHECK, unread?.also);
     const trouble = [
       ...(unread === null ? [] : [banner(unread.title, unread.said, 'bad', act)]),
       ...suspectProblem(suspect, isPaused, contact).map(doubtBanner),

@@ -81,15 +81,20 @@ export const holdsSince = (run: RunRow | undefined, check: CheckRow | undefined)
   isAllRight(check) && (run === undefined || check.finished_at > run.started_at);
 
 /**
- * The next step of a developer whose application is paused. If its runs failed, these are the checks, until nothing fails.
+ * The next step of a developer whose application is paused, and what else they may do. If its runs failed, the checks are
+ * first, until nothing fails.
  * @param isRight does each rule hold since the last run?
  */
-export const resumeStep = (
+export const resumeWay = (
   { pause_reason }: ApplicationRow,
   isRight: boolean,
   contact: string | undefined,
-): Step | null =>
-  pause_reason !== null && !isRight ? { url: '/portal/checks', act: 'Run the checks' } : writeStep(contact);
+): { step: Step | null; also?: SafeHtml } => {
+  const write = writeStep(contact);
+  if (pause_reason === null || isRight) return { step: write };
+  const checks = { url: '/portal/checks', act: 'Run the checks' };
+  return { step: checks, ...(write && { also: linkButton(write) }) };
+};
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
@@ -159,6 +164,11 @@ export const pausedBanner = (
 ): SafeHtml | null =>
   application?.status === 'paused' ? banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(SEE_WHY)) : null;
 
+const describeChecks = (application: ApplicationRow | undefined): string =>
+  application?.pause_reason == null
+    ? 'You can still run the checks.'
+    : 'Run the checks, then write to the operators.';
+
 /** Says above the checks of a paused application what they are for. @param run the last one */
 export const pausedChecksBanner = (
   application: ApplicationRow | undefined,
@@ -166,8 +176,10 @@ export const pausedChecksBanner = (
   check: CheckRow | undefined,
   contact: string | undefined,
 ): SafeHtml | null => {
-  const step = holdsSince(run, check) ? writeStep(contact) : null;
+  const isRight = holdsSince(run, check);
+  const said = isRight ? CHECKED : describeChecks(application);
+  const step = writeStep(contact);
   return application?.status !== 'paused' || step === null
-    ? pausedBanner(application, holdsSince(run, check) ? CHECKED : 'You can still run the checks.')
-    : banner(UNREAD, html`<p>${CHECKED}</p>`, 'bad', linkButton(step, ' primary'));
+    ? pausedBanner(application, said)
+    : banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(step, isRight ? ' primary' : ''));
 };

@@ -84,9 +84,9 @@ const setForm = (
   return html`<form method="post" action="${to}" class="form" autocomplete="off">
 <input type="hidden" name="act" value="set">
 <div>${input('Address (https)', url)}${said('url')}</div>
-<div>${input('API token', token)}${said('api_token')}</div>
-<p class="soft">The token is only for a new origin: those of the webhooks and of the present address need none. The address
-gets a new secret.</p>
+<div>${input('API token (only for a new origin)', token)}${said('api_token')}</div>
+<p class="soft">An address at the origin of a webhook, or of the present address, needs no token. A new address has a new
+secret.</p>
 <button class="button primary">Set address</button></form>`;
 };
 

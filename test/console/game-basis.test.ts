@@ -97,7 +97,7 @@ test('the head names the application, the place in the lane and when the game is
   const [head = ''] = /<p class="lead">.*?<\/p>/s.exec(await answer.text()) ?? [];
   expect(head).toContain('<a href="/applications/acme" dir="auto">Acme &amp; Sons</a>');
   expect(head).toMatch(/<span>\d of \d · due <time[^>]*>in 47.h<\/time><\/span>/);
-  expect(await read(page)).toContain('Acme &amp; Sons answer');
+  expect(await read(page)).toContain('Acme &amp; Sons message');
   expect(await read(page)).toContain('Applicationacme');
   await database.sql`update changed_games set since = now() - interval '3 days'`;
   const { text } = await fetch(new URL('/review?lane=changed', served.url), { headers: { cookie } }).then(

@@ -99,16 +99,25 @@ test('games of a rejection are named before its note; three of many, the latest 
     await decideGame(sql, { game_id, audit_status: 'rejected', reason, text });
     if (id === 'm-5') await insertAppeal(sql, { game_id, text: 'It is whole.' });
   }
-  const shown = await page('/portal');
+  await recordFailures(sql, 'rowan', 'query_game_detail', [
+    {
+      application_game_id: 'm-4',
+      kind: 'invalid_data',
+      reasons: [{ path: 'game_icon.0', code: 'not_http_url' }],
+    },
+  ]);
+  const refused = /id=m-4".{1,400}change refused/s;
+  const [shown, listed] = [await page('/portal'), await page('/portal/games?status=rejected')];
+  for (const each of [shown, listed]) expect(each).toMatch(refused);
+  expect(shown.split('change refused')).toHaveLength(2);
   for (const id of ['r-1', 'r-2', 'r-3', 'm-4', 'm-3', 'm-2'])
-    expect(shown).toMatch(new RegExp(`id=${id}".{1,80}</span><blockquote dir="auto">Note: ${id}<`, 's'));
+    expect(shown).toMatch(new RegExp(`id=${id}".{1,160}</span><blockquote dir="auto">Note: ${id}<`, 's'));
   expect(shown).toMatch(/id=m-4.*id=m-3.*id=m-2.{1,120}and 2 more/s);
   expect(shown).not.toMatch(/id=m-[15]"/);
   expect(shown).toMatch(
     /id=s-\d".*id=s-\d".{1,80}The note of all of them:<\/p><blockquote dir="auto">Note: of both</s,
   );
   expect(shown.split('Note: of both')).toHaveLength(2);
-  const listed = await page('/portal/games?status=rejected');
   const decided = games.map(({ application_game_id: id }) => id).toReversed();
   expect(
     [...listed.matchAll(/<small class="mono">([rsm]-\d)</g)].map(([, id]) => id),

@@ -148,7 +148,10 @@ test('a developer whose application is paused is led to the checks, then to the 
     const leads = (way: string) => new RegExp(`<a class="button primary" href="${way}<`);
     const mail = 'mailto:games@platform\\.example">Write to the operators';
     const checks = '/portal/checks">Run the checks';
-    for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toMatch(leads(checks));
+    for (const path of ['/portal', '/portal/runs']) {
+      expect(await page(path), path).toMatch(leads(checks));
+      expect(await page(path), path).toMatch(new RegExp(`<a class="button" href="${mail}<`));
+    }
     await sql`
       insert into application_checks (check_id, application_id, requested_by, requested_at, finished_at, passed, failed)
       values (gen_random_uuid(), 'oak', 'portal', now(), now(), 30, 0)`;

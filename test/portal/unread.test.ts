@@ -64,7 +64,10 @@ test('of a list that lost most of its games both pages say what to do, until the
   for (const path of ['/portal', '/portal/runs']) {
     const shown = await page(path);
     expect(shown, path).toMatch(
-      new RegExp(`card warn">.{1,40}<h2>${lost}<.*ask the operators to accept it.*Read my list now<`, 's'),
+      new RegExp(
+        `card warn">.{1,40}<h2>${lost}<.*id=s-1">s-1</a> and 1,379 more\\..*ask the operators to accept it.*Read my list now<`,
+        's',
+      ),
     );
     expect(shown, path).toContain(MARK);
     expect(shown, path).not.toContain('No open failures');
@@ -98,7 +101,9 @@ test('a paused application is not read by any button, but its webhooks are check
   const way = 'Correct what failed, run the checks, then write to the operators: only they resume it.';
   for (const path of ['/portal', '/portal/runs']) expect(await page(path), path).toContain(way);
   const checks = await page('/portal/checks');
-  expect(checks).toMatch(/card bad">.*does not read your games<.*You can still run the checks\./s);
+  expect(checks).toMatch(
+    /card bad">.*does not read your games<.*Run the checks, then write to the operators\./s,
+  );
   expect(checks).toContain('<button class="button primary">Run the checks</button>');
   expect(await said('/portal/checks', { act: 'check' })).toBe('good The checks have begun.');
 });
