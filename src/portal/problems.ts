@@ -24,8 +24,8 @@ import {
 } from '#src/site/html.ts';
 
 /**
- * A problem, with a link to the page on which the developer can solve it, if there is one. `isSaid`: that page says no more. `also`: a button
- * of a problem that leads.
+ * A problem, with a link to the page on which the developer can solve it, if there is one. `isSaid`: that page says no more.
+ * `also`: a button of a problem that leads.
  */
 export type Problem = {
   title: string;
@@ -64,15 +64,18 @@ const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtm
   const { games, text, named } = count;
   const isShared = games > 1 && text !== null;
   const more = games - named.length;
+  const names = named.map((each) => namedGame(each, isShared, refused));
   return html`<li>
-${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${named.map((each) => namedGame(each, isShared, refused))}
+${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${names}
 ${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
 ${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : null}</li>`;
 };
 
 /** The rejection of the one game that the title names. */
-const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml =>
-  html`<li>${reasonOf(count)}${appealBadge(count.named[0]?.appeal ?? null)}${refusedBadge(refused.size > 0)}${quote(count.text)}</li>`;
+const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
+  const badges = html`${appealBadge(count.named[0]?.appeal ?? null)}${refusedBadge(refused.size > 0)}`;
+  return html`<li>${reasonOf(count)}${badges}${quote(count.text)}</li>`;
+};
 
 /** Says how many checks found a rule that does not hold. */
 export const countBroken = (failed: number): string =>
@@ -86,6 +89,7 @@ export const rejectedProblem = (
 ): Problem[] => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
   if (games === 0) return [];
+  const shown = games === 1 ? onlyRejection : rejection;
   const again = isPaused ? ' and the platform reads them again' : '';
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
   return [
@@ -94,7 +98,7 @@ export const rejectedProblem = (
         only === undefined
           ? `${number(games)} games were rejected`
           : `${nameInText(only.game_name)} was rejected`,
-      body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => (only === undefined ? rejection(each, refused) : onlyRejection(each, refused)))}</ul>
+      body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
 <p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
       tone: 'bad',
       step:
