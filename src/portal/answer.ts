@@ -40,6 +40,10 @@ export type Step = { url: string; act: string };
 export const linkButton = ({ url, act }: Step, kind = ''): SafeHtml =>
   html`<a class="button${kind}" href="${url}">${act}</a>`;
 
+/** Leads to the operators. @returns null if the platform does not say where they are reached */
+export const writeStep = (contact: string | undefined): Step | null =>
+  contact === undefined ? null : { url: contact, act: 'Write to the operators' };
+
 /** A button, with one beside it that does not lead. */
 export const withSecond = (button: SafeHtml, second: SafeHtml | undefined): SafeHtml =>
   second === undefined ? button : html`<div class="acts">${button}${second}</div>`;
@@ -184,6 +188,6 @@ export const answerBanner = (
   ];
   const pull = pullButton(id, game === null ? 'primary' : '');
   if (hold === undefined) return banner(title, html`${said}`, answerTone(answer), mayPull ? pull : null);
-  const write = contact === undefined ? null : linkButton({ url: contact, act: 'Write to the operators' });
-  return banner(title, html`${said}`, 'bad', write);
+  const write = writeStep(contact);
+  return banner(title, html`${said}`, 'bad', write && linkButton(write));
 };

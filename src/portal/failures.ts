@@ -2,7 +2,7 @@
 import type { FailureItem } from '#db/queries/failure-list.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureList } from '#src/lists/failures.ts';
-import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { idLink, linkTo, withCommas } from '#src/portal/links.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -20,12 +20,6 @@ const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, Failur
   return new Map([...causes.values()].flatMap((each) => (each[0] === undefined ? [] : [[each[0], each]])));
 };
 
-const gameLink = ({ application_game_id: id }: FailureItem): SafeHtml =>
-  html`<a class="mono" href="${gameUrl(id)}">${id}</a>`;
-
-const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
-  names.map((name, n) => html`${n === 0 ? null : ', '}${name}`);
-
 /** Shows some names, and folds the others. */
 const nameSome = (names: readonly SafeHtml[]): SafeHtml => {
   const [named, others] = [names.slice(0, GAMES_NAMED), names.slice(GAMES_NAMED)];
@@ -36,7 +30,7 @@ const nameSome = (names: readonly SafeHtml[]): SafeHtml => {
 /** Names the games of one cause, or the rows of the list that name none. */
 const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
   const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
-  if (games.length > 0) return nameSome(games.map(gameLink));
+  if (games.length > 0) return nameSome(games.map(({ application_game_id }) => idLink(application_game_id)));
   const rows = failures.flatMap(({ reasons }) => rowsOf(reasons));
   return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
 };

@@ -78,7 +78,7 @@ const findTrouble = async (
     readFirst(runList, sources, { application_id }, 1),
     readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
   ]);
-  return describeUnread(application, run, false)?.title ?? failureProblem(groups.filter(isOfGames))[0]?.title;
+  return describeUnread(application, run)?.title ?? failureProblem(groups.filter(isOfGames))[0]?.title;
 };
 
 const CHECK = { url: '/portal/checks', act: 'Check your webhooks' };

@@ -1,9 +1,17 @@
-import { link } from '#src/site/html.ts';
+import { html, link, type SafeHtml } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list-table.ts';
 
 /** The page of a game. The id is a parameter, because as a part of the path, "." and ".." would disappear. */
 export const gameUrl = (application_game_id: string): string =>
   link('/portal/game', { id: application_game_id });
+
+/** The `game_id` of the application, as a link. */
+export const idLink = (application_game_id: string): SafeHtml =>
+  html`<a class="mono" href="${gameUrl(application_game_id)}">${application_game_id}</a>`;
+
+/** Puts commas between names. */
+export const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
+  names.map((name, n) => html`${n === 0 ? null : ', '}${name}`);
 
 /** What was written about a game, with the form that answers. */
 export const threadUrl = (application_game_id: string): string => `${gameUrl(application_game_id)}#messages`;

@@ -96,7 +96,7 @@ const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml 
 /** How the last run ended, and when the next one begins, where nothing above says it. */
 const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
   if (run === undefined) return [['Last run', isPaused ? 'There was none yet.' : NO_RUN] as const];
-  const isSaid = describeUnread(application, run, false) !== null;
+  const isSaid = describeUnread(application, run) !== null;
   const why = isSaid ? null : whyCell(run);
   const next = isSaid ? null : nextRunAt(application);
   return [

@@ -7,7 +7,7 @@ import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { banner, linkButton, type Step, withSecond } from '#src/portal/answer.ts';
 import { appealBadge, refusedBadge } from '#src/portal/game-badges.ts';
-import { gameUrl, threadUrl } from '#src/portal/links.ts';
+import { gameUrl, idLink, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
@@ -155,8 +155,7 @@ const describeExtent = (group: FailureGroup): SafeHtml | string => {
   const { games, example } = group;
   const extent = inUnits([group]);
   if (example === NO_GAME) return extent;
-  const name = html`<a class="mono" href="${gameUrl(example)}">${example}</a>`;
-  return html`${extent}${games === 1 ? ':' : ', for example'} ${name}`;
+  return html`${extent}${games === 1 ? ':' : ', for example'} ${idLink(example)}`;
 };
 
 /** Most causes of failures that are read, and shown. */

@@ -74,11 +74,6 @@ const CHECKS: Step = { url: '/portal/checks', act: 'Check your webhooks' };
 const CHECK = linkButton(CHECKS, ' primary');
 const READ_AND_CHECK = withSecond(readButton('primary'), linkButton(CHECKS));
 
-const resumeActs = (...given: Parameters<typeof resumeWay>): SafeHtml | null => {
-  const { step, also } = resumeWay(...given);
-  return step && withSecond(linkButton(step, ' primary'), also);
-};
-
 /** A list that is in doubt. The page has no link to itself. */
 const doubtBanner = ({ title, body, tone, also, step }: Problem): SafeHtml =>
   banner(
@@ -130,8 +125,8 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     if (isPolling(request)) return answerPoll(reply, isReading);
     const isRight = holdsSince(last, lastCheck);
     const unread = describeUnread(application, last, isRight);
-    const resume = isPaused ? resumeActs(application, isRight, contact) : null;
-    const act = isPaused ? resume : withSecond(CHECK, unread?.also);
+    const way = isPaused ? resumeWay(application, isRight, contact) : { step: CHECKS, also: unread?.also };
+    const act = way.step && withSecond(linkButton(way.step, ' primary'), way.also);
     const trouble = [
       ...(unread === null ? [] : [banner(unread.title, unread.said, 'bad', act)]),
       ...suspectProblem(suspect, isPaused, contact).map(doubtBanner),

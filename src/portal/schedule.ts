@@ -6,7 +6,7 @@ import { spellKinds } from '#src/contract/failure-words.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
-import { banner, linkButton, READ_BUTTON, type Step } from '#src/portal/answer.ts';
+import { banner, linkButton, READ_BUTTON, type Step, writeStep } from '#src/portal/answer.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { LAST_WITH } from '#src/rules/backoff.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
@@ -63,10 +63,6 @@ const describePause = (
   return html`<p dir="auto">${endSentence(shown)}</p>
 ${last}<p>${isRight ? CHECKED : 'Correct what failed, run the checks, then write to the operators: only they resume it.'}</p>`;
 };
-
-/** Leads to the operators. @returns null if the platform does not say where they are reached */
-export const writeStep = (contact: string | undefined): Step | null =>
-  contact === undefined ? null : { url: contact, act: 'Write to the operators' };
 
 /** Leads to the operators, or else to the page that says why. */
 export const operatorStep = (contact: string | undefined): Step =>
@@ -127,7 +123,7 @@ export const describeFirstRun = (
 export const describeUnread = (
   application: ApplicationRow | undefined,
   run: RunRow | undefined,
-  isRight: boolean,
+  isRight = false,
 ): { title: string; said: SafeHtml; also?: SafeHtml } | null => {
   if (application === undefined) return null;
   const why = run === undefined ? null : whyCell(run);

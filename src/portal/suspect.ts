@@ -2,7 +2,7 @@
 import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { READ_BUTTON } from '#src/portal/answer.ts';
-import { gameUrl } from '#src/portal/links.ts';
+import { idLink, withCommas } from '#src/portal/links.ts';
 import type { Problem } from '#src/portal/problems.ts';
 import { operatorStep, READ_AGAIN } from '#src/portal/schedule.ts';
 import { endSentence } from '#src/rules/answer.ts';
@@ -12,12 +12,9 @@ import { ago, html, number, type SafeHtml } from '#src/site/html.ts';
 const LOST = /^would withdraw (\d+) of (\d+) games, /;
 
 /** @param named some of the games that the list no longer has @param all how many it no longer has */
-const nameSome = (named: readonly string[], all: number): SafeHtml | null => {
-  const links = named.map(
-    (id, n) => html`${n === 0 ? null : ', '}<a class="mono" href="${gameUrl(id)}">${id}</a>`,
-  );
+const nameLost = (named: readonly string[], all: number): SafeHtml | null => {
   const more = all > named.length ? ` and ${number(all - named.length)} more` : '';
-  return named.length === 0 ? null : html`<p>It no longer has ${links}${more}.</p>`;
+  return named.length === 0 ? null : html`<p>It no longer has ${withCommas(named.map(idLink))}${more}.</p>`;
 };
 
 /** What a suspect run leaves to its developer. @param suspect undefined if the list is trusted @param contact of the operators */
@@ -35,7 +32,7 @@ export const suspectProblem = (
       ? ['The last run could not read your list to its end', html`<p dir="auto">${endSentence(why)}</p>`]
       : [
           `Your list lost ${number(Number(lost))} of ${number(Number(all))} games, so none was withdrawn`,
-          html`${nameSome(named, Number(lost))}
+          html`${nameLost(named, Number(lost))}
 <p>Restore the list, or ask the operators to accept it.</p>`,
         ];
   return [

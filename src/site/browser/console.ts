@@ -58,7 +58,7 @@ addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });
 
-/** The second click of a double click sends no form: the first one has brought another page, whose game nobody has seen. */
+/** The second click of a double click sends no form: the first one has brought another game, which the reviewer has not seen. */
 document.addEventListener('click', (event) => {
   const button = (event.target as Element | null)?.closest('button');
   if (event.detail > 1 && button?.type === 'submit') event.preventDefault();
