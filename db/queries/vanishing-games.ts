@@ -59,6 +59,15 @@ export const findSuspectEnd = (sql: Queryable, application_id: string) =>
     select suspect.reason, suspect.finished_at, suspect.named
     from applications a cross join ${suspectEnd(sql)} as suspect where a.application_id = ${application_id}`);
 
+/** Finds the end of the last run of an application, if it did not name this game of a list in doubt, and no call has since. */
+export const findSuspectEndOf = (sql: Queryable, game: Pick<GameRow, 'application_id' | 'game_id'>) =>
+  firstRow(sql<SuspectEnd[]>`
+    select suspect.reason, suspect.finished_at, suspect.named
+    from applications a cross join ${suspectEnd(sql)} as suspect
+      join vanishing_games v using (run_id) join games g using (game_id)
+    where a.application_id = ${game.application_id} and g.game_id = ${game.game_id}
+      and g.withdrawn_at is null and g.fetched_at <= suspect.finished_at`);
+
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
 export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };
 

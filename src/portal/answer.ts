@@ -2,7 +2,6 @@
 import type { AppealRow } from '#db/queries/appeals.ts';
 import type { HoldRow } from '#db/queries/holds.ts';
 import type { Timeline } from '#src/review/timeline.ts';
-import { NOT_STORED } from '#src/rules/absent-game.ts';
 import { type Answer, NO_PACKAGE } from '#src/rules/answer.ts';
 import { action, ago, html, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
@@ -162,7 +161,7 @@ const nextStep = ({ code }: Answer, rest: string, mayPull: boolean): SafeHtml | 
 
 const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">identity check</a> is verified.</p>`;
 
-/** Says first of all whether a game is live, why not, and what to do. */
+/** Says first of all whether a stored game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, failure, rejection }: Timeline,
   { appeals, changes, isPaused, isPulling, hold, contact, needsVerdict, pictures, read }: Around,
@@ -172,10 +171,10 @@ export const answerBanner = (
   if (rejection !== null && appeals !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
   // The card of the game has its package URL.
-  const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, '').replace(NOT_STORED, ''));
+  const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));
   const began =
     hold === undefined ? html`${BEGAN[answer.code]} ${ago(answer.at)}` : html`Held ${ago(hold.held_at)}`;
-  const since = answer.at === null || game === null ? null : html`<p class="soft">${began}</p>`;
+  const since = answer.at === null ? null : html`<p class="soft">${began}</p>`;
   const said = [
     hold && html`<blockquote dir="auto">${hold.reason}</blockquote>`,
     changedFields(changes),
@@ -186,8 +185,8 @@ export const answerBanner = (
     since,
     read,
   ];
-  const pull = pullButton(id, game === null ? 'primary' : '');
-  if (hold === undefined) return banner(title, html`${said}`, answerTone(answer), mayPull ? pull : null);
+  if (hold === undefined)
+    return banner(title, html`${said}`, answerTone(answer), mayPull ? pullButton(id) : null);
   const write = writeStep(contact);
   return banner(title, html`${said}`, 'bad', write && linkButton(write));
 };

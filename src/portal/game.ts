@@ -8,6 +8,7 @@ import { findHold, findPassObstacle } from '#db/queries/holds.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
+import { findSuspectEndOf } from '#db/queries/vanishing-games.ts';
 import { identifier, URL_MAX } from '#src/contract/text.ts';
 import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
@@ -21,6 +22,7 @@ import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { describeSchedule, pausedBanner } from '#src/portal/schedule.ts';
 import { callerOfHolder, findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
+import { unnamedBanner } from '#src/portal/suspect.ts';
 import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
 import { isUnknownGame, unknownCard, unknownLead } from '#src/portal/unknown-game.ts';
 import { answerPoll, isPullWaiting, waitingBanner } from '#src/portal/waiting.ts';
@@ -139,7 +141,7 @@ const requestPull = async (sql: Database, caller: Caller, id: string | undefined
 
 /** Adds `/portal/game`. */
 export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions): void => {
-  const { sql } = options;
+  const { sql, contact } = options;
   portal.get('/portal/game', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { id } = gameQuery.parse(request.query);
@@ -176,14 +178,14 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       hold: waiting?.is_held ? await findHold(sql, application_id) : undefined,
-      contact: options.contact,
+      contact,
       pictures: pictures?.count ?? null,
     };
     const refused = refusedBanner(timeline, around);
     const asked = thread && messageBanner(thread, refused === null && timeline.rejection === null);
-    const answer = isUnknown
-      ? unknownCard(id, timeline.answer, { isPaused, isPulling, isFailing })
-      : answerBanner(timeline, around);
+    const unnamed = game && unnamedBanner(await findSuspectEndOf(sql, game), { isPaused, contact });
+    const unknown = isUnknown ? unknownCard(id, timeline.answer, { isPaused, isPulling, isFailing }) : null;
+    const answer = game === null ? unknown : answerBanner(timeline, around);
     const title = nameOr(game?.game_name.trim() ?? '', id);
     return sendPortal(reply, {
       title,
@@ -195,7 +197,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
       lead: isUnknown
         ? unknownLead(id)
         : html`${statusBadge(timeline)}${thread && threadBadges(thread)} ${title === id ? null : mono(id)}`,
-      body: html`${paused}${pulling}${refused}${asked}${answer}${body}`,
+      body: html`${paused}${pulling}${refused}${unnamed}${asked}${answer}${body}`,
     });
   });
 

@@ -1,7 +1,9 @@
 /** How the latest read of a stored game ended, at the head of its page. */
+import type { GameRow } from '#db/queries/games.ts';
 import { adviseOn, describeOpenFailure } from '#src/contract/failure-words.ts';
 import { banner, pullButton, READ_BUTTON } from '#src/portal/answer.ts';
 import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
+import { FAILED } from '#src/rules/absent-game.ts';
 import { ago, html, type SafeHtml } from '#src/site/html.ts';
 
 /** What a read of a game causes. It is recorded later than the game was requested. */
@@ -31,21 +33,28 @@ const nextStep = (isOfList: boolean, isPaused: boolean): string => {
   return isOfList ? 'have your list read' : 'pull the game';
 };
 
-/** Says that the latest data of a stored game is not stored, and what to correct. */
+/** What a correction ends. */
+const problemOf = (game: GameRow | null, isOfList: boolean): string => {
+  if (game === null) return 'The game is not stored';
+  return isOfList ? 'Its row in your list is not valid' : 'Your latest change is not stored';
+};
+
+/** Says that the latest data of a game is not stored, and what to correct. */
 export const refusedBanner = (
-  { application_game_id, failure }: Timeline,
+  { application_game_id, game, answer, failure }: Timeline,
   { isPaused, isPulling }: { isPaused: boolean; isPulling: boolean },
 ): SafeHtml | null => {
   if (failure === null) return null;
   const isOfList = failure.operation === 'query_game_list';
   const advice = adviseOn(failure, nextStep(isOfList, isPaused)).replace(/\.$/, '');
-  const problem = isOfList ? 'Its row in your list is not valid' : 'Your latest change is not stored';
   const title =
     advice === ''
       ? 'The latest read of this game failed'
-      : `${problem}: ${advice[0]?.toLowerCase()}${advice.slice(1)}`;
-  const said = html`<p dir="auto">${describeOpenFailure(failure)}</p>
+      : `${problemOf(game, isOfList)}: ${advice[0]?.toLowerCase()}${advice.slice(1)}`;
+  const [imported = ''] = game === null ? answer.text.split(FAILED) : [];
+  const said = html`${imported && html`<p>${imported}</p>`}<p dir="auto">${describeOpenFailure(failure)}</p>
 <p class="soft">Read ${ago(failure.last_at)}: it failed.</p>`;
   const button = isOfList ? READ_BUTTON : pullButton(application_game_id, 'primary');
-  return banner(title, said, 'warn', isPaused || isPulling ? null : button);
+  const tone = game === null ? 'bad' : 'warn';
+  return banner(title, said, tone, isPaused || isPulling ? null : button);
 };

@@ -1,7 +1,7 @@
 /** A list that lost most of its games, or that shows in another way that it cannot be trusted. */
 import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
-import { READ_BUTTON } from '#src/portal/answer.ts';
+import { banner, linkButton, READ_BUTTON, withSecond, writeStep } from '#src/portal/answer.ts';
 import { idLink, withCommas } from '#src/portal/links.ts';
 import type { Problem } from '#src/portal/problems.ts';
 import { operatorStep, READ_AGAIN } from '#src/portal/schedule.ts';
@@ -17,6 +17,13 @@ const nameLost = (named: readonly string[], all: number): SafeHtml | null => {
   return named.length === 0 ? null : html`<p>It no longer has ${withCommas(named.map(idLink))}${more}.</p>`;
 };
 
+/** What a run says of its list, and what it lost if it would withdraw too many games. */
+const readReason = ({ reason }: SuspectEnd): { why: string; loss?: { lost: number; all: number } } => {
+  const why = withoutAdvice(reason ?? '');
+  const [, lost, all] = LOST.exec(why) ?? [];
+  return lost === undefined ? { why } : { why, loss: { lost: Number(lost), all: Number(all) } };
+};
+
 /** What a suspect run leaves to its developer. @param suspect undefined if the list is trusted @param contact of the operators */
 export const suspectProblem = (
   suspect: SuspectEnd | undefined,
@@ -24,15 +31,14 @@ export const suspectProblem = (
   contact: string | undefined,
 ): Problem[] => {
   if (suspect === undefined) return [];
-  const { reason, finished_at, named } = suspect;
-  const why = withoutAdvice(reason ?? '');
-  const [, lost, all] = LOST.exec(why) ?? [];
+  const { finished_at, named } = suspect;
+  const { why, loss } = readReason(suspect);
   const [title, said] =
-    lost === undefined
+    loss === undefined
       ? ['The last run could not read your list to its end', html`<p dir="auto">${endSentence(why)}</p>`]
       : [
-          `Your list lost ${number(Number(lost))} of ${number(Number(all))} games, so none was withdrawn`,
-          html`${nameLost(named, Number(lost))}
+          `Your list lost ${number(loss.lost)} of ${number(loss.all)} games, so none was withdrawn`,
+          html`${nameLost(named, loss.lost)}
 <p>Restore the list, or ask the operators to accept it.</p>`,
         ];
   return [
@@ -44,4 +50,24 @@ export const suspectProblem = (
       also: isPaused ? undefined : READ_BUTTON,
     },
   ];
+};
+
+/** Says of a stored game that a suspect run did not name it. @param suspect undefined if the list is trusted, or has the game */
+export const unnamedBanner = (
+  suspect: SuspectEnd | undefined,
+  { isPaused, contact }: { isPaused: boolean; contact: string | undefined },
+): SafeHtml | null => {
+  if (suspect === undefined) return null;
+  const { why, loss } = readReason(suspect);
+  const cause =
+    loss === undefined
+      ? endSentence(why)
+      : `Your list lost ${number(loss.lost)} of ${number(loss.all)} games.`;
+  const said = html`<p dir="auto">It is not withdrawn while the list is in doubt. ${cause}
+Restore the list, or ask the operators to accept it.</p><p class="soft">The run ended ${ago(suspect.finished_at)}</p>`;
+  const write = writeStep(contact);
+  const acts = isPaused
+    ? write && linkButton(write)
+    : withSecond(READ_BUTTON, write ? linkButton(write) : undefined);
+  return banner('Your list no longer names this game', said, 'warn', acts);
 };

@@ -27,7 +27,7 @@ export const isPullWaiting = (
     ? isListWaiting(sql, application_id, run)
     : hasWaitingGames(sql, application_id, [game.application_game_id]);
 
-const PULLING = ['Pulling the game', 'It takes some seconds.'] as const;
+const PULLING = ['Pulling the game', 'It takes some seconds, or longer if your server is slow.'] as const;
 const READING = ['Reading your list', 'It takes a minute, or longer if your server is slow.'] as const;
 
 /** Says that the request waits. The page polls `here`, and reloads at the end. Without scripts, it has a button. */

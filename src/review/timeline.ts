@@ -62,7 +62,7 @@ export type Timeline = {
   /** Null when the game was never stored. */
   game: GameRow | null;
   answer: Answer;
-  /** The latest open failure of a game that is stored: its latest data is not. */
+  /** The latest open failure of the game: its latest data is not stored. */
   failure: FailureRow | null;
   /** The rejection that stands; null if the game is not rejected, or is withdrawn. */
   rejection: Pick<DecisionEvent, 'reason_label' | 'text' | 'decided_at'> | null;
@@ -199,7 +199,7 @@ export const readTimeline = async (
     application_game_id,
     game: game ?? null,
     answer,
-    failure: (game && failures[0]) ?? null,
+    failure: failures[0] ?? null,
     rejection: answer.code === 'rejected' && decision !== undefined ? decision : null,
     waiting: waiting ?? null,
     entries: listEntries(application, game, events, failures, waiting),

@@ -14,6 +14,8 @@ import { untilNextRun } from '#src/rules/next-run.ts';
 
 /** Begins the answer for a game that no run has seen. */
 export const NOT_STORED = 'The platform has not stored this game. ';
+/** Begins what failed; what was imported stands before it. */
+export const FAILED = 'The game is not stored: ';
 
 type Runs = {
   last_run: { outcome: string | null; reason: string | null; note: string | null; missing: number } | null;
@@ -75,7 +77,7 @@ const describeImport = ({ audit_status, audit_time }: Imported): string =>
 const explainMissing = ({ application_id, name, application, failures }: AbsentFacts, runs: Runs): Answer => {
   const [failure] = failures;
   if (failure !== undefined) {
-    const text = `The game is not stored: ${describeOpenFailure(failure)} ${adviseOn(failure)}`;
+    const text = `${FAILED}${describeOpenFailure(failure)} ${adviseOn(failure)}`;
     return { code: 'failed', at: failure.last_at, text: text.trimEnd() };
   }
   const ran = explainRuns(application_id, application, runs);

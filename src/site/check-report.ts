@@ -1,6 +1,7 @@
 /** The report of `app check`, for the operator and for the application's developer. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import { PREFIXES } from '#src/check/case.ts';
+import { DETAILS_MAX } from '#src/check/cases/queries.ts';
 import type { CaseResult } from '#src/check/check-application.ts';
 import { OPERATIONS } from '#src/contract/words.ts';
 import {
@@ -85,7 +86,8 @@ const report = (check: CheckRow, namesOperators: boolean): SafeHtml => {
     empty: 'Nothing to correct.',
     label: 'Results of the checks',
   });
-  return html`<p class="body soft">Checked ${ago(finished_at)}${by}: ${counts}</p>${broken}
+  return html`<p class="body soft">Checked ${ago(finished_at)}${by}: ${counts}.
+Of a long list, ${DETAILS_MAX} details are read.</p>${broken}
 ${foldRules(of('skipped'), ['rules were skipped', '1 rule was skipped'])}
 ${foldRules(of('passed'), ['rules hold', '1 rule holds'])}`;
 };

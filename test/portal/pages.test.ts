@@ -92,7 +92,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     expect((await page.getByLabel('Name or game_id').boundingBox())?.y).toBeLessThan(200);
     await page.getByLabel('Name or game_id').fill(broken.game_id);
     await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByText('Correct game_store_video, then pull the game.').first().waitFor();
+    await page.getByRole('heading', { name: 'The game is not stored: correct game_store_video' }).waitFor();
     await inspect('game-invalid');
 
     // A change that is refused, and its correction: each pull says how it ended.

@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest';
 import { findApplication } from '#db/queries/applications.ts';
 import { recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { ACCEPT_ADVICE, NO_GAME } from '#src/contract/words.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { useTestConsole } from '#test/support/console.ts';
-import { anOpenRun } from '#test/support/factories.ts';
+import { anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
@@ -48,7 +49,7 @@ test('without a stored game, a developer reads first that the runs or the games 
 
 test('of a list that lost most of its games both pages say what to do, until the next run or until it is accepted', async () => {
   const { sql } = database;
-  const { page } = await arrive(sql, portal.url, 'sorrel', [{ game_id: 's-1' }]);
+  const { page } = await arrive(sql, portal.url, 'sorrel', [{ game_id: 's-1' }, { game_id: 's-2' }]);
   const end = async (outcome: 'suspect' | 'abandoned' | 'succeeded', reason: string | null) => {
     const run = await anOpenRun(sql, 'sorrel');
     await closeRun(sql, run, { outcome, reason });
@@ -58,7 +59,7 @@ test('of a list that lost most of its games both pages say what to do, until the
   const lost = 'Your list lost 1,380 of 1,400 games, so none was withdrawn';
   const run_id = await end('suspect', `would withdraw 1380 of 1400 games, so withdrew none${ACCEPT_ADVICE}`);
   await sql`update sync_runs set listing_end = 'complete' where run_id = ${run_id}`;
-  await sql`insert into vanishing_games (run_id, game_id) select ${run_id}, game_id from games where application_id = 'sorrel'`;
+  await sql`insert into vanishing_games (run_id, game_id) select ${run_id}, game_id from games where application_game_id = 's-1'`;
   await end('abandoned', null);
   await anOpenRun(sql, 'sorrel');
   for (const path of ['/portal', '/portal/runs']) {
@@ -72,6 +73,17 @@ test('of a list that lost most of its games both pages say what to do, until the
     expect(shown, path).toContain(MARK);
     expect(shown, path).not.toContain('No open failures');
   }
+  const unnamed = 'Your list no longer names this game';
+  const ofGame = await page('/portal/game?id=s-1');
+  expect(ofGame).toMatch(
+    new RegExp(
+      `card warn">.{1,40}<h2>${unnamed}<.*Your list lost 1,380 of 1,400 games\\..*Read my list now<`,
+      's',
+    ),
+  );
+  expect(await page('/portal/game?id=s-2'), 'it was named').not.toContain(unnamed);
+  await upsertGames(sql, 'sorrel', [fetchedGame({ game_id: 's-1' }, new Date())]);
+  expect(await page('/portal/game?id=s-1'), 'it was pulled since').not.toContain(unnamed);
   await sql`delete from vanishing_games where run_id = ${run_id}`;
   expect(await page('/portal/runs'), 'it was accepted').not.toContain(lost);
   await sql`delete from sync_runs where finished_at is null`;

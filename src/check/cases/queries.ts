@@ -14,7 +14,7 @@ import {
 import type { Operation } from '#src/contract/words.ts';
 
 const PAGES_MAX = 20;
-const DETAILS_MAX = 10;
+export const DETAILS_MAX = 10;
 /** The fractions of the multiples of the golden ratio are spread without a pattern. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
