@@ -14,11 +14,15 @@ export const listLaneContents = (sql: Queryable, games: readonly DecidedGame[]) 
     (Pick<LaneGame, 'game_id' | 'application_id'> & {
       name: boolean;
       description: boolean;
+      /** Whether a picture that its last decision names has other bytes. */
+      replaced: boolean;
       before: LaneContent;
       after: LaneContent;
     })[]
   >`
     select g.game_id, g.application_id, r.game_name <> g.game_name as name, r.game_desc <> g.game_desc as description,
+           exists (select from picture_changes where game_id = g.game_id
+                   and audit_id = (select audit_id from standing_decision(g.game_id))) as replaced,
            jsonb_build_object('game_icon', r.game_icon, 'game_store_pic', r.game_store_pic,
                               'game_store_video', r.game_store_video) as before,
            jsonb_build_object('game_icon', g.game_icon, 'game_store_pic', g.game_store_pic,

@@ -12,7 +12,7 @@ const isSame = (
 ): boolean =>
   before.length === after.length && before.every((url, n) => identify(url) === identify(after[n] ?? ''));
 
-/** Names the changed fields of each game; `picture replaced` if no field differs. */
+/** Names the changed fields of each game. If no field differs: `picture replaced`, or `nothing` if none was. */
 export const describeChanges = async (
   sql: Queryable,
   games: readonly DecidedGame[],
@@ -30,7 +30,10 @@ export const describeChanges = async (
         content.description && 'description',
         !isSame([before.game_store_video], [after.game_store_video], identify) && 'video',
       ].filter((each) => each !== false);
-      return [content.game_id, changes.length === 0 ? ['picture replaced'] : changes];
+      return [
+        content.game_id,
+        changes.length === 0 ? [content.replaced ? 'picture replaced' : 'nothing'] : changes,
+      ];
     }),
   );
 };

@@ -102,6 +102,20 @@ test('of a game whose addresses and texts are the same, a picture was replaced',
   ]);
 });
 
+test('a game whose content is again as it was when it was decided on has no change', async () => {
+  await addApplication(database.sql, 'again');
+  const first = fetchedGame({ game_id: 'g' });
+  await upsertGames(database.sql, 'again', [first]);
+  await decideGame(database.sql, { game_id: first.game_id, audit_status: 'passed' });
+  for (const game_info of ['Another text.', undefined])
+    await upsertGames(database.sql, 'again', [
+      fetchedGame({ game_id: 'g', ...(game_info && { game_info }) }, new Date()),
+    ]);
+  expect(marksOf(await get('/review?lane=changed&application=again'))).toEqual([
+    'was passed changed: nothing',
+  ]);
+});
+
 test('a gallery says how each description begins, in its language, and how far the page reaches', async () => {
   await addApplication(database.sql, 'many');
   const games = Array.from({ length: 30 }, (_, n) =>
