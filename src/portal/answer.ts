@@ -56,8 +56,8 @@ export const emptyCard = (title: string, said: SafeHtml | null, acts: SafeHtml |
 
 /** What the banner says beside the timeline of a game. */
 type Around = {
-  /** What its developer may do about a rejection; null if the game is not stored. */
-  appeals: { isAppealable: boolean; appeal: AppealRow | undefined } | null;
+  /** What its developer may do about a rejection. */
+  appeals: { isAppealable: boolean; appeal: AppealRow | undefined };
   /** The fields that differ from those that were decided on. */
   changes: readonly string[];
   /** The platform pulls nothing of a paused application. */
@@ -75,7 +75,7 @@ type Around = {
   pictures: PictureCount | null;
 };
 export type PictureCount = { broken: number; all: number };
-type Appeals = NonNullable<Around['appeals']>;
+type Appeals = Around['appeals'];
 
 export const pullButton = (id: string, kind = ''): SafeHtml =>
   action('/portal/game', 'Pull this game now', { fields: { id }, kind });
@@ -168,7 +168,7 @@ export const answerBanner = (
 ): SafeHtml => {
   // The card of what failed has the button.
   const mayPull = !isPaused && !isPulling && failure === null;
-  if (rejection !== null && appeals !== null)
+  if (rejection !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
   // The card of the game has its package URL.
   const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));

@@ -1,7 +1,8 @@
-/** How the latest read of a stored game ended, at the head of its page. */
+/** How the latest read of a game ended, at the head of its page. */
 import type { GameRow } from '#db/queries/games.ts';
 import { adviseOn, describeOpenFailure } from '#src/contract/failure-words.ts';
 import { banner, pullButton, READ_BUTTON } from '#src/portal/answer.ts';
+import type { Reading } from '#src/portal/waiting.ts';
 import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
 import { FAILED } from '#src/rules/absent-game.ts';
 import { ago, html, type SafeHtml } from '#src/site/html.ts';
@@ -42,7 +43,7 @@ const problemOf = (game: GameRow | null, isOfList: boolean): string => {
 /** Says that the latest data of a game is not stored, and what to correct. */
 export const refusedBanner = (
   { application_game_id, game, answer, failure }: Timeline,
-  { isPaused, isPulling }: { isPaused: boolean; isPulling: boolean },
+  { isPaused, isPulling }: Pick<Reading, 'isPaused' | 'isPulling'>,
 ): SafeHtml | null => {
   if (failure === null) return null;
   const isOfList = failure.operation === 'query_game_list';

@@ -1,11 +1,22 @@
 /** What a page shows while the platform does what its developer requested, until the page reloads itself. */
 import type { FastifyReply } from 'fastify';
 import type { Database } from '#db/client.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { banner, linkButton } from '#src/portal/answer.ts';
 import { html, type SafeHtml } from '#src/site/html.ts';
+
+/** How the platform reads an application now. */
+export type Reading = {
+  application: ApplicationRow | undefined;
+  /** The last run, if the game is not stored. */
+  run: RunRow | undefined;
+  isPaused: boolean;
+  /** The game, or the list that may have it, is pulled on request. */
+  isPulling: boolean;
+};
 
 /** Is the list read on request? @param run the last one */
 export const isListWaiting = async (

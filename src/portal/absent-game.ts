@@ -1,0 +1,59 @@
+/** The page of an id, or of a name, of which no game is stored. */
+import { answerTone, banner, pullButton } from '#src/portal/answer.ts';
+import { refusedBanner } from '#src/portal/latest-read.ts';
+import { gameUrl } from '#src/portal/links.ts';
+import { pausedBanner } from '#src/portal/schedule.ts';
+import { findForm } from '#src/portal/session.ts';
+import { type Reading, waitingBanner } from '#src/portal/waiting.ts';
+import type { Timeline } from '#src/review/timeline.ts';
+import { NOT_STORED } from '#src/rules/absent-game.ts';
+import type { Answer } from '#src/rules/answer.ts';
+import { BEGINNING_MIN } from '#src/rules/search-words.ts';
+import { badge, html, mono, type SafeHtml } from '#src/site/html.ts';
+import { timelineCard } from '#src/site/timeline.ts';
+
+/** The line below the title. */
+const unknownLead = (typed: string): SafeHtml => {
+  const advice =
+    typed.trim().length < BEGINNING_MIN
+      ? `Type more of it: a name is found by its whole words, and by their first ${BEGINNING_MIN} letters or more.`
+      : 'If it is a name, check its spelling.';
+  return html`for “<span dir="auto">${typed}</span>”. ${advice}`;
+};
+
+const NEW_GAME = html`The platform sees a new game when it next reads your list, or within a minute after
+you pull it here or call <code>POST /open-api/game/refresh</code>.`;
+const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
+
+/** What the last runs say of an id. Nothing while the application is paused: the banner says why its list is not read. */
+const unknownCard = (
+  id: string,
+  { text }: Answer,
+  { application, run, isPaused, isPulling }: Reading,
+): SafeHtml | null => {
+  if (isPaused) return null;
+  const isFailing = application?.failing_since != null || run?.outcome === 'failed';
+  const known = html`<p>${text.replace(NOT_STORED, '')}${isFailing ? SEE_RUNS : null}</p><p>${NEW_GAME}</p>`;
+  const tone = isFailing ? 'warn' : undefined;
+  return banner('If it is the game_id of a new game', known, tone, isPulling ? null : pullButton(id));
+};
+
+const FOUND_LATER = 'A new game_id is found once the platform reads your list again.';
+
+/** Shows an id of which a call failed, or no run has seen a game. */
+export const absentPage = (timeline: Timeline, reading: Reading) => {
+  const { application_game_id: id, answer, failure, entries } = timeline;
+  const { application, isPulling } = reading;
+  const isUnknown = failure === null;
+  const body = html`${pausedBanner(application, isUnknown ? FOUND_LATER : undefined)}
+${isPulling ? waitingBanner('list', gameUrl(id)) : null}
+${isUnknown ? unknownCard(id, answer, reading) : refusedBanner(timeline, reading)}
+${entries.length === 0 ? null : timelineCard(timeline, null, true)}`;
+  return {
+    title: id,
+    heading: isUnknown ? 'No game found' : mono(id),
+    lead: isUnknown ? unknownLead(id) : badge('not stored', answerTone(answer)),
+    actions: findForm(id),
+    body,
+  };
+};
