@@ -113,6 +113,8 @@ const grantRights = (sql: Database): Promise<string[]> =>
     const roles = DATABASE_ROLES.filter((role) => rows.some(({ rolname }) => rolname === roleName(role)));
     if (roles.length === 0) return [];
     const all = roles.map(roleName).join(', ');
+    // What everybody was granted, the roles have too.
+    const everybody = `public, ${all}`;
     const tables = Object.keys(TABLE_RIGHTS).map((table) => `public.${table}`);
     const grants = Object.entries(TABLE_RIGHTS).flatMap(([table, rights]) =>
       roles.flatMap((role) =>
@@ -143,9 +145,9 @@ const grantRights = (sql: Database): Promise<string[]> =>
       queue === undefined
         ? []
         : [
-            `revoke all on schema ${QUEUE_SCHEMA} from ${all}`,
-            `revoke all on all tables in schema ${QUEUE_SCHEMA} from ${all}`,
-            `revoke all on all sequences in schema ${QUEUE_SCHEMA} from ${all}`,
+            `revoke all on schema ${QUEUE_SCHEMA} from ${everybody}`,
+            `revoke all on all tables in schema ${QUEUE_SCHEMA} from ${everybody}`,
+            `revoke all on all sequences in schema ${QUEUE_SCHEMA} from ${everybody}`,
             ...grantTo(writers, `usage on schema ${QUEUE_SCHEMA}`),
             ...grantTo(writers, `select, insert, update, delete on all tables in schema ${QUEUE_SCHEMA}`),
             // A row of it keeps each process from starting, and `migrate` from mending it.
@@ -154,22 +156,22 @@ const grantRights = (sql: Database): Promise<string[]> =>
           ];
     const database = await onlyValue(tx<{ name: string }[]>`select quote_ident(current_database()) as name`);
     const statements = [
-      'revoke create on schema public from public',
+      'revoke create on schema public, drizzle from public',
       `revoke all on schema public, drizzle from ${all}`,
-      `revoke all on all tables in schema drizzle from ${all}`,
-      `revoke all on all sequences in schema public from ${all}`,
+      `revoke all on all tables in schema drizzle from ${everybody}`,
+      `revoke all on all sequences in schema public from ${everybody}`,
       // If the user may not revoke this, Postgres warns and changes nothing.
-      `revoke create, temporary on database ${database} from public, ${all}`,
+      `revoke create, temporary on database ${database} from ${everybody}`,
       // Sessions that take a lock in turns would stop a chore for ever, and `end_overdue_sessions` would end none of them.
-      `revoke execute on function ${builtIns.join(', ')} from public, ${all}`,
+      `revoke execute on function ${builtIns.join(', ')} from ${everybody}`,
       ...grantTo(lockers, `execute on function ${transactionLocks.join(', ')}`),
-      `revoke all on ${tables.join(', ')} from ${all}`,
+      `revoke all on ${tables.join(', ')} from ${everybody}`,
       `grant usage on schema public, drizzle to ${all}`,
       `grant select on drizzle.__drizzle_migrations to ${all}`,
       `grant usage on all sequences in schema public to ${all}`,
       `revoke all on sequence public.event_positions, public.stream_positions from ${all}`,
       ...grants,
-      `revoke execute on function ${owned.map(({ name }) => name).join(', ')} from public, ${all}`,
+      `revoke execute on function ${owned.map(({ name }) => name).join(', ')} from ${everybody}`,
       ...functions,
       ...queueGrants,
     ];

@@ -20,7 +20,9 @@ it('the next migrate takes what the roles were granted beside their lines', asyn
   await sql.unsafe(`
     grant create on schema public, drizzle to ${api}; grant create, temporary on database ${name} to ${api};
     grant update on all sequences in schema public to ${api}; grant insert on drizzle.__drizzle_migrations to ${api};
-    grant select on kyc_records to ${api}; grant ${worker} to ${api}`);
+    grant select on kyc_records to ${api}; grant ${worker} to ${api};
+    grant create on schema drizzle to public; grant select on kyc_former_records to public;
+    grant select (password_hash) on operators to public; grant all on sequence event_positions to public`);
   const acts = [
     'create table public.own (a int)',
     'create table drizzle.own (a int)',
@@ -30,6 +32,9 @@ it('the next migrate takes what the roles were granted beside their lines', asyn
     "insert into drizzle.__drizzle_migrations (id, hash) values (0, 'x')",
     'select from kyc_records',
     'select from kyc_keys',
+    'select from kyc_former_records',
+    'select password_hash from operators',
+    "select nextval('event_positions')",
   ];
   const readAll = async () => {
     const found: string[] = [];
