@@ -32,8 +32,8 @@ const FASTIFY_FAILURES: Partial<Record<string, PlatformFailure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
 };
 
-/** SQLSTATE classes of a server that cannot serve: connection, insufficient resources, operator intervention. */
-const UNAVAILABLE_STATES = /^(08|53|57)...$/;
+/** SQLSTATEs of a server that cannot serve: connection, sign-in, no such database, insufficient resources, operator intervention. */
+const UNAVAILABLE_STATES = /^(08|28|3D|53|57)...$/;
 
 const isUnavailable = (error: Error): boolean =>
   isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));

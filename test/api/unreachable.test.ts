@@ -30,6 +30,22 @@ describe('when the database or the queue is unreachable', () => {
     await close();
   });
 
+  test('a database that takes no session of its role, or is not there, is 503 in the envelope', async () => {
+    for (const part of ['username', 'pathname'] as const) {
+      const databaseUrl = new URL(served.api.databaseUrl);
+      databaseUrl[part] = '/none';
+      const { url, close } = await standIn(async () => {}, databaseUrl.href);
+      const headers = { 'content-type': JSON_TYPE, authorization: `Bearer ${served.operatorToken}` };
+      const response = await fetch(url + LIST, {
+        method: 'POST',
+        headers,
+        body: '{"audit_status":"pending"}',
+      });
+      await expectFailure(response, 503, 50301);
+      await close();
+    }
+  });
+
   test('a database that hangs is 503 in the envelope, and its late result is dropped', async () => {
     const locked = openDatabase(served.api.databaseUrl, { max: 1 });
     for (const table of ['api_tokens', 'games']) {
