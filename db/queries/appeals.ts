@@ -28,6 +28,17 @@ export const appealState = (sql: Queryable) => sql`(
   select coalesce(p.outcome, 'open') from game_appeals p
   where g.audit_status = 'rejected' and p.audit_id = (select f.audit_id from first_decision(g.game_id) f))`;
 
+/** Finds how the appeals against the rejections of some games stand; absent: there is none. */
+export const findAppeals = async (
+  sql: Queryable,
+  games: readonly Pick<GameRow, 'game_id'>[],
+): Promise<Map<string, AppealState>> => {
+  const rows = await sql<{ game_id: string; appeal: AppealState }[]>`
+    select game_id, ${appealState(sql)} as appeal from games g
+    where game_id = any (${games.map(({ game_id }) => game_id)}::uuid[])`;
+  return new Map(rows.map(({ game_id, appeal }) => [game_id, appeal]));
+};
+
 /** Can the rejection of a game be appealed? Only once, also if it was carried over to a new revision. */
 export const mayAppeal = (sql: Queryable, game_id: string): Promise<boolean> =>
   onlyValue(sql<{ may: boolean }[]>`select coalesce(may_appeal(${game_id}), false) as may`);

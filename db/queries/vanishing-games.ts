@@ -31,7 +31,8 @@ export const listVanishingGamePage = (
     id: sql`v.game_id`,
   });
 
-const NAMED_MAX = 3;
+/** Most games that a page names of those that a list lost. */
+const NAMED_MAX = 100;
 
 /**
  * The last run of application `a` that was not abandoned, if it is suspect and an operator has not yet withdrawn the games that

@@ -2,9 +2,9 @@
 import { answerTone, banner, pullButton } from '#src/portal/answer.ts';
 import { refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
-import { pausedBanner } from '#src/portal/schedule.ts';
+import { type Reading, readingBanner } from '#src/portal/reading.ts';
 import { findForm } from '#src/portal/session.ts';
-import { type Reading, waitingBanner } from '#src/portal/waiting.ts';
+import { pausedBanner } from '#src/portal/unread.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { NOT_STORED } from '#src/rules/absent-game.ts';
 import type { Answer } from '#src/rules/answer.ts';
@@ -29,13 +29,13 @@ const SEE_RUNS = html` <a href="/portal/runs">See the runs</a>`;
 const unknownCard = (
   id: string,
   { text }: Answer,
-  { application, run, isPaused, isPulling }: Reading,
+  { application, ended, isPaused, isReading }: Reading,
 ): SafeHtml | null => {
   if (isPaused) return null;
-  const isFailing = application?.failing_since != null || run?.outcome === 'failed';
+  const isFailing = application?.failing_since != null || ended?.outcome === 'failed';
   const known = html`<p>${text.replace(NOT_STORED, '')}${isFailing ? SEE_RUNS : null}</p><p>${NEW_GAME}</p>`;
   const tone = isFailing ? 'warn' : undefined;
-  return banner('If it is the game_id of a new game', known, tone, isPulling ? null : pullButton(id));
+  return banner('If it is the game_id of a new game', known, tone, isReading ? null : pullButton(id));
 };
 
 const FOUND_LATER = 'A new game_id is found once the platform reads your list again.';
@@ -43,11 +43,11 @@ const FOUND_LATER = 'A new game_id is found once the platform reads your list ag
 /** Shows an id of which a call failed, or no run has seen a game. */
 export const absentPage = (timeline: Timeline, reading: Reading) => {
   const { application_game_id: id, answer, failure, entries } = timeline;
-  const { application, isPulling } = reading;
+  const { application, isReading } = reading;
   const isUnknown = failure === null;
   const body = html`${pausedBanner(application, isUnknown ? FOUND_LATER : undefined)}
-${isPulling ? waitingBanner('list', gameUrl(id)) : null}
-${isUnknown ? unknownCard(id, answer, reading) : refusedBanner(timeline, reading)}
+${readingBanner(reading, gameUrl(id))}
+${isUnknown ? unknownCard(id, answer, reading) : refusedBanner(timeline, reading, isReading)}
 ${entries.length === 0 ? null : timelineCard(timeline, null, true)}`;
   return {
     title: id,

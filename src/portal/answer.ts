@@ -35,6 +35,9 @@ export const banner = (
 /** A link to what a developer does next, with its words. */
 export type Step = { url: string; act: string };
 
+/** Where a developer sees which rules their webhooks break. */
+export const CHECKS: Step = { url: '/portal/checks', act: 'Check your webhooks' };
+
 /** A link that looks like a button. @param kind ` primary` if it leads */
 export const linkButton = ({ url, act }: Step, kind = ''): SafeHtml =>
   html`<a class="button${kind}" href="${url}">${act}</a>`;
@@ -70,6 +73,8 @@ type Around = {
   needsVerdict: boolean;
   /** The game is pulled on request. */
   isPulling: boolean;
+  /** A list in doubt does not name the game: a card above says what to do. */
+  isUnnamed: boolean;
   /** How its latest read ended. */
   read: SafeHtml | null;
   pictures: PictureCount | null;
@@ -159,15 +164,20 @@ const nextStep = ({ code }: Answer, rest: string, mayPull: boolean): SafeHtml | 
     : null;
 };
 
+/** What a developer may expect of a hold. */
+export const HOLD_ENDS = html`<p>The operators end the hold: ask them what they need. A game that was passed is then live
+again, unless it has changed.</p>`;
+
 const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">identity check</a> is verified.</p>`;
 
 /** Says first of all whether a stored game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, failure, rejection }: Timeline,
-  { appeals, changes, isPaused, isPulling, hold, contact, needsVerdict, pictures, read }: Around,
+  { appeals, changes, isPaused, isPulling, isUnnamed, hold, contact, needsVerdict, pictures, read }: Around,
 ): SafeHtml => {
-  // The card of what failed has the button.
-  const mayPull = !isPaused && !isPulling && failure === null;
+  // Another card says what to do.
+  const isSaid = failure !== null || isUnnamed;
+  const mayPull = !isPaused && !isPulling && !isSaid;
   if (rejection !== null)
     return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
   // The card of the game has its package URL.
@@ -176,11 +186,11 @@ export const answerBanner = (
     hold === undefined ? html`${BEGAN[answer.code]} ${ago(answer.at)}` : html`Held ${ago(hold.held_at)}`;
   const since = answer.at === null ? null : html`<p class="soft">${began}</p>`;
   const said = [
-    hold && html`<blockquote dir="auto">${hold.reason}</blockquote>`,
+    hold && html`<blockquote dir="auto">${hold.reason}</blockquote>${HOLD_ENDS}`,
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
-    failure === null ? nextStep(answer, rest, mayPull) : null,
+    isSaid ? null : nextStep(answer, rest, mayPull),
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
     read,

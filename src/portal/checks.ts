@@ -1,16 +1,15 @@
 /** `/portal/checks`. */
 import type { FastifyInstance } from 'fastify';
 import type { CheckRow } from '#db/queries/application-checks.ts';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { readFirst } from '#src/lists/read.ts';
-import { runList } from '#src/lists/runs.ts';
 import { requestCheck } from '#src/operations/checks.ts';
 import { operate } from '#src/operations/operate.ts';
 import { countBroken } from '#src/portal/problems.ts';
-import { isAllRight, pausedChecksBanner } from '#src/portal/schedule.ts';
+import { answerPoll, readReading } from '#src/portal/reading.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
-import { answerPoll } from '#src/portal/waiting.ts';
+import { isAllRight, pausedChecksBanner } from '#src/portal/unread.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import { checkSection, explainCheck } from '#src/site/check-report.ts';
 import { facts, html, mono, type SafeHtml, type Tone } from '#src/site/html.ts';
@@ -46,23 +45,22 @@ export const addPortalChecks = (portal: FastifyInstance, options: ConsoleOptions
   const sources = sourcesOf(options);
   portal.get(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [[check], [run], application] = await Promise.all([
+    const [[check], reading] = await Promise.all([
       readFirst(checkList, sources, { application_id }, 1),
-      readFirst(runList, sources, { application_id }, 1),
-      findApplication(options.sql, application_id),
+      readReading(sources, application_id),
     ]);
     // A reload updates the count of the menu too.
     if (isPolling(request)) return answerPoll(reply, check?.finished_at === null);
     return sendPortal(reply, {
       title: 'Checks',
       at: HERE,
-      body: html`${pausedChecksBanner(application, run, check, options.contact)}${checkSection(check, {
+      body: html`${pausedChecksBanner(reading, check, options.contact)}${checkSection(check, {
         ...titleOf(check),
         here: HERE,
         mayRun: true,
         namesOperators: false,
         kind: isAllRight(check) ? '' : 'primary',
-        ...(application && { never: describeChecks(application) }),
+        ...(reading.application && { never: describeChecks(reading.application) }),
       })}`,
       lead: 'The checks call your three webhooks and compare each answer with the interface document, which you have from the operators.',
     });

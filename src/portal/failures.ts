@@ -2,15 +2,13 @@
 import type { FailureItem } from '#db/queries/failure-list.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureList } from '#src/lists/failures.ts';
-import { idLink, linkTo, withCommas } from '#src/portal/links.ts';
+import { idLink, linkTo, nameSome } from '#src/portal/links.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import { listTable } from '#src/site/list-table.ts';
 
 export const FAILURES_SHOWN = 100;
-/** Of the games that failed for one cause. */
-const GAMES_NAMED = 3;
 
 /** Groups failures of one cause, by the latest of them. */
 const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, FailureItem[]> => {
@@ -18,13 +16,6 @@ const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, Failur
     JSON.stringify([operation, kind, reasons]),
   );
   return new Map([...causes.values()].flatMap((each) => (each[0] === undefined ? [] : [[each[0], each]])));
-};
-
-/** Shows some names, and folds the others. */
-const nameSome = (names: readonly SafeHtml[]): SafeHtml => {
-  const [named, others] = [names.slice(0, GAMES_NAMED), names.slice(GAMES_NAMED)];
-  const more = html`<details><summary>and ${number(others.length)} more</summary><span>${withCommas(others)}</span></details>`;
-  return html`<span>${withCommas(named)}</span>${others.length === 0 ? null : more}`;
 };
 
 /** Names the games of one cause, or the rows of the list that name none. */

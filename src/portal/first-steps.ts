@@ -1,15 +1,9 @@
 /** What the developer of a new application does, until its first game is stored. */
 import type { CheckRow } from '#db/queries/application-checks.ts';
-import type { ApplicationRow } from '#db/queries/applications.ts';
-import type { RunRow } from '#db/queries/runs.ts';
 import { READ_BUTTON } from '#src/portal/answer.ts';
-import {
-  describeFirstRun,
-  describeNextRead,
-  FIRST_RUN,
-  isAllRight,
-  isListRead,
-} from '#src/portal/schedule.ts';
+import { describeReading, type Reading } from '#src/portal/reading.ts';
+import { describeNextRead } from '#src/portal/schedule.ts';
+import { isAllRight, isListRead } from '#src/portal/unread.ts';
 import { action, ago, html, type SafeHtml, section } from '#src/site/html.ts';
 
 type Step = { title: string; said: SafeHtml | string | null; isDone: boolean; act?: SafeHtml };
@@ -42,31 +36,22 @@ const stepItem = ({ title, said, isDone, act }: Step): SafeHtml =>
   html`<li${isDone ? html` class="done"` : null}><div><h3>${title}${isDone ? DONE : null}</h3>
 <p>${said}</p></div>${act ?? null}</li>`;
 
-const readStep = (application: ApplicationRow | undefined, run: RunRow | undefined): Step => {
+const readStep = (reading: Reading): Step => {
+  const { application, last, isReading, mayRead } = reading;
   const title = 'The platform reads your list';
-  if (isListRead(application, run))
-    return {
-      title,
-      said: run === undefined ? null : html`The last run began ${ago(run.started_at)}`,
-      isDone: true,
-    };
-  const firstRun = describeFirstRun(application, run);
-  if (firstRun !== null) return { title, said: html`${FIRST_RUN}. ${firstRun}`, isDone: false };
-  const nextRead = describeNextRead(application);
-  return { title, said: nextRead, isDone: false, ...(nextRead !== null && { act: READ_BUTTON }) };
+  if (isListRead(reading)) {
+    const said = last === undefined ? null : html`The last run began ${ago(last.started_at)}`;
+    return { title, said, isDone: true };
+  }
+  const said = isReading ? describeReading(reading) : describeNextRead(application);
+  return { title, said, isDone: false, ...(mayRead && { act: READ_BUTTON }) };
 };
 
-/** @param run the last one */
-export const firstSteps = (
-  application: ApplicationRow | undefined,
-  check: CheckRow | undefined,
-  run: RunRow | undefined,
-  hasAddress: boolean,
-): SafeHtml => {
+export const firstSteps = (reading: Reading, check: CheckRow | undefined, hasAddress: boolean): SafeHtml => {
   const steps: Step[] = [
     { title: 'Get an API token', said: 'You are signed in with it.', isDone: true },
     checkStep(check),
-    readStep(application, run),
+    readStep(reading),
     {
       title: 'Reviewers decide on your games',
       said: 'A game that passes is live. You need not do anything.',

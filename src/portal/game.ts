@@ -6,15 +6,13 @@ import { findApplication } from '#db/queries/applications.ts';
 import { hasWaitingGames, WHOLE_LIST } from '#db/queries/refreshes.ts';
 import { findApplicationGame } from '#db/queries/timeline.ts';
 import { identifier } from '#src/contract/text.ts';
-import { readFirst } from '#src/lists/read.ts';
-import { runList } from '#src/lists/runs.ts';
 import type { Caller } from '#src/operations/operation.ts';
 import { refreshGames } from '#src/operations/refresh-games.ts';
 import { absentPage } from '#src/portal/absent-game.ts';
 import { gameUrl } from '#src/portal/links.ts';
+import { answerPoll, readReading } from '#src/portal/reading.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { storedPage } from '#src/portal/stored-game.ts';
-import { answerPoll, isPullWaiting, type Reading } from '#src/portal/waiting.ts';
 import { forApplication, readTimeline } from '#src/review/timeline.ts';
 import { redirectWith } from '#src/site/answers.ts';
 import type { Notice } from '#src/site/layout.ts';
@@ -60,19 +58,20 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     const { application_id } = holderOf(request);
     const { id } = gameQuery.parse(request.query);
     if (id === undefined) return reply.redirect('/portal/games', 303);
-    const [read, application] = await Promise.all([
+    const [read, reading, isWaiting] = await Promise.all([
       readTimeline(sql, application_id, id, { name: 'your application' }),
-      findApplication(sql, application_id),
+      readReading(sourcesOf(options), application_id),
+      hasWaitingGames(sql, application_id, [id]),
     ]);
     const timeline = forApplication(read);
     const { game } = timeline;
-    const [run] = game === null ? await readFirst(runList, sourcesOf(options), { application_id }, 1) : [];
-    const isPaused = application?.status === 'paused';
-    const isPulling = !isPaused && (await isPullWaiting(sql, application_id, game, run));
-    if (isPolling(request)) return answerPoll(reply, isPulling);
-    const reading: Reading = { application, run, isPaused, isPulling };
+    const isPulling = isWaiting && !reading.isPaused;
+    // A pull of a game that is not stored reads the list.
+    if (isPolling(request)) return answerPoll(reply, game === null ? reading.isReading : isPulling);
     const page =
-      game === null ? absentPage(timeline, reading) : await storedPage(options, game, timeline, reading);
+      game === null
+        ? absentPage(timeline, reading)
+        : await storedPage(options, game, timeline, { ...reading, isPulling });
     return sendPortal(reply, { at: '/portal/games', parent: ['Games', '/portal/games'], ...page });
   });
 

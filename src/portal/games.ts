@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
+import { findAppeals } from '#db/queries/appeals.ts';
 import { findDecided } from '#db/queries/decisions.ts';
 import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
@@ -16,15 +16,16 @@ import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.ts';
 import { readFirst, type Sources } from '#src/lists/read.ts';
-import { runList } from '#src/lists/runs.ts';
-import { emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
+import { CHECKS, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
 import { appealBadge, decidedBadge, messageBadge, refusedBadge } from '#src/portal/game-badges.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
-import { describeNextRead, describeUnread, pausedBanner } from '#src/portal/schedule.ts';
+import { describeReading, type Reading, readReading } from '#src/portal/reading.ts';
+import { describeNextRead } from '#src/portal/schedule.ts';
 import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { holdBanner } from '#src/portal/standing.ts';
+import { pausedBanner, unreadTitle } from '#src/portal/unread.ts';
 import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -72,29 +73,22 @@ had unless it changed.</p>`;
 const findTrouble = async (
   sources: Sources,
   application_id: string,
-  application: ApplicationRow | undefined,
+  reading: Reading,
 ): Promise<string | undefined> => {
-  const [[run], groups] = await Promise.all([
-    readFirst(runList, sources, { application_id }, 1),
-    readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
-  ]);
-  return describeUnread(application, run)?.title ?? failureProblem(groups.filter(isOfGames))[0]?.title;
+  const groups = await readFirst(failureGroupList, sources, { application_id }, CAUSES_READ);
+  return unreadTitle(reading) ?? failureProblem(groups.filter(isOfGames))[0]?.title;
 };
 
-const CHECK = { url: '/portal/checks', act: 'Check your webhooks' };
 const SEE_FAILURES = { url: '/portal/runs', act: 'See the failures' };
 
 /** What the developer of an application without a game reads. The banner above says that it is paused. */
-const showNone = async (
-  sources: Sources,
-  application_id: string,
-  application: ApplicationRow | undefined,
-): Promise<SafeHtml> => {
-  const nextRead = describeNextRead(application);
-  const trouble = nextRead === null ? undefined : await findTrouble(sources, application_id, application);
-  const step = linkButton(trouble === undefined ? CHECK : SEE_FAILURES, ' primary');
-  const acts = nextRead && html`${step}${READ_BUTTON}`;
-  const said = html`The platform stores your games when it reads your list. ${nextRead}`;
+const showNone = async (sources: Sources, application_id: string, reading: Reading): Promise<SafeHtml> => {
+  const { application, isReading, isPaused, mayRead } = reading;
+  const trouble = isPaused ? undefined : await findTrouble(sources, application_id, reading);
+  const step = linkButton(trouble === undefined ? CHECKS : SEE_FAILURES, ' primary');
+  const acts = isPaused ? null : html`${step}${mayRead ? READ_BUTTON : null}`;
+  const when = isReading ? html`It is read now. ${describeReading(reading)}` : describeNextRead(application);
+  const said = html`The platform stores your games when it reads your list. ${when}`;
   return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
 };
 
@@ -128,11 +122,15 @@ const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> 
   return html`${shown}${rows.length === 0 ? null : COMES_BACK}`;
 };
 
+/** The column of a decision has no room on a phone. */
+const decidedOnPhone = (audit_time: Date | null): SafeHtml | null =>
+  audit_time && html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>`;
+
 const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, rejectedGameList, viewOf(tab));
   const refused = await findRefused(sources.sql, tab.application_id, rows);
   const note = ({ audit_time, appeal, application_game_id }: RejectedGame): SafeHtml =>
-    html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>${appealBadge(appeal)}${refusedBadge(
+    html`${decidedOnPhone(audit_time)}${appealBadge(appeal)}${refusedBadge(
       refused.has(application_game_id),
     )}`;
   return body({
@@ -173,13 +171,23 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
   const { rows, filter, pager, body } = await showList(sources, gameList, view);
   const isOne = rows.length === 1 && rows[0]?.application_game_id === filter.search;
   if (pager === null && (rows.length === 0 || isOne)) return undefined;
+  const [decided, refused, appeals] = await Promise.all([
+    findDecided(sources.sql, rows),
+    findRefused(sources.sql, application_id, rows),
+    findAppeals(sources.sql, rows),
+  ]);
+  const note = ({ game_id, application_game_id, audit_status, audit_time }: GameItem): SafeHtml =>
+    html`${decidedOnPhone(audit_time)}${audit_status === 'pending' ? decidedBadge(decided.get(game_id)) : null}${appealBadge(
+      appeals.get(game_id) ?? null,
+    )}${refusedBadge(refused.has(application_game_id))}`;
   return body({
-    title: 'Games found',
+    title:
+      pager === null ? `${number(rows.length)} ${rows.length === 1 ? 'game' : 'games'} found` : 'Games found',
     linkTo,
     label: 'Games',
     only: ['game_name', 'audit_status', 'revision', 'decided'],
     widths: WIDTHS_BESIDE_WORDS,
-    cells: { game_name: await nameCell(sources.sql, rows) },
+    cells: { game_name: await nameCell(sources.sql, rows, note) },
   });
 };
 
@@ -190,8 +198,8 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
   portal.get('/portal/games', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status, q } = tabQuery.parse(request.query);
-    const [application, hold, counts, withdrawn] = await Promise.all([
-      findApplication(sql, application_id),
+    const [reading, hold, counts, withdrawn] = await Promise.all([
+      readReading(sources, application_id),
       findHold(sql, application_id),
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
@@ -201,7 +209,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     const tab = status ?? BY_NEED.find((each) => numbers[each] > 0) ?? 'pending';
     const shownTab = async () =>
       isEmpty
-        ? showNone(sources, application_id, application)
+        ? showNone(sources, application_id, reading)
         : showTab(sources, { application_id, status: tab, query: request.query, isHeld: hold !== undefined });
     const games =
       q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
@@ -216,7 +224,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${pausedBanner(application)}${holdBanner(hold, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
+      body: html`${pausedBanner(reading.application)}${holdBanner(hold, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
         : 'What became of your games. A game that is in no tab was never stored.',

@@ -2,7 +2,7 @@
 import type { GameRow } from '#db/queries/games.ts';
 import { adviseOn, describeOpenFailure } from '#src/contract/failure-words.ts';
 import { banner, pullButton, READ_BUTTON } from '#src/portal/answer.ts';
-import type { Reading } from '#src/portal/waiting.ts';
+import type { Reading } from '#src/portal/reading.ts';
 import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
 import { FAILED } from '#src/rules/absent-game.ts';
 import { ago, html, type SafeHtml } from '#src/site/html.ts';
@@ -40,10 +40,11 @@ const problemOf = (game: GameRow | null, isOfList: boolean): string => {
   return isOfList ? 'Its row in your list is not valid' : 'Your latest change is not stored';
 };
 
-/** Says that the latest data of a game is not stored, and what to correct. */
+/** Says that the latest data of a game is not stored, and what to correct. @param isPulling is the game pulled on request? */
 export const refusedBanner = (
   { application_game_id, game, answer, failure }: Timeline,
-  { isPaused, isPulling }: Pick<Reading, 'isPaused' | 'isPulling'>,
+  { isPaused, mayRead }: Reading,
+  isPulling: boolean,
 ): SafeHtml | null => {
   if (failure === null) return null;
   const isOfList = failure.operation === 'query_game_list';
@@ -56,6 +57,7 @@ export const refusedBanner = (
   const said = html`${imported && html`<p>${imported}</p>`}<p dir="auto">${describeOpenFailure(failure)}</p>
 <p class="soft">Read ${ago(failure.last_at)}: it failed.</p>`;
   const button = isOfList ? READ_BUTTON : pullButton(application_game_id, 'primary');
+  const isWaiting = isOfList ? !mayRead : isPulling;
   const tone = game === null ? 'bad' : 'warn';
-  return banner(title, said, tone, isPaused || isPulling ? null : button);
+  return banner(title, said, tone, isPaused || isWaiting ? null : button);
 };

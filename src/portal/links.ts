@@ -1,4 +1,4 @@
-import { html, link, type SafeHtml } from '#src/site/html.ts';
+import { html, link, number, type SafeHtml } from '#src/site/html.ts';
 import type { LinkTo } from '#src/site/list-table.ts';
 
 /** The page of a game. The id is a parameter, because as a part of the path, "." and ".." would disappear. */
@@ -10,8 +10,23 @@ export const idLink = (application_game_id: string): SafeHtml =>
   html`<a class="mono" href="${gameUrl(application_game_id)}">${application_game_id}</a>`;
 
 /** Puts commas between names. */
-export const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
+const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
   names.map((name, n) => html`${n === 0 ? null : ', '}${name}`);
+
+/** Names that are seen at once. */
+const NAMED = 3;
+
+/** Shows some names, and folds the others. @param all how many there are, if `names` are not all */
+export const nameSome = (names: readonly SafeHtml[], all = names.length): SafeHtml => {
+  const [named, others] = [names.slice(0, NAMED), names.slice(NAMED)];
+  const more = (count: number): string => `and ${number(count)} more`;
+  const beyond = all > names.length ? ` ${more(all - names.length)}` : null;
+  const folded =
+    others.length === 0
+      ? beyond
+      : html`<details><summary>${more(all - named.length)}</summary><span>${withCommas(others)}${beyond}</span></details>`;
+  return html`<span>${withCommas(named)}</span>${folded}`;
+};
 
 /** What was written about a game, with the form that answers. */
 export const threadUrl = (application_game_id: string): string => `${gameUrl(application_game_id)}#messages`;

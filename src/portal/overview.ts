@@ -1,8 +1,6 @@
 /** `/portal`. */
 
 import type { FastifyInstance } from 'fastify';
-import type { CheckRow } from '#db/queries/application-checks.ts';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { type EventWebhook, findEventWebhook } from '#db/queries/event-webhooks.ts';
 import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
@@ -15,7 +13,6 @@ import { AUDIT_STATUSES, type AuditStatus } from '#src/contract/words.ts';
 import { checkList } from '#src/lists/checks.ts';
 import { failureGroupList } from '#src/lists/failures.ts';
 import { readFirst } from '#src/lists/read.ts';
-import { runList } from '#src/lists/runs.ts';
 import { banner } from '#src/portal/answer.ts';
 import { firstSteps } from '#src/portal/first-steps.ts';
 import { WITHDRAWN_COUNTED } from '#src/portal/games.ts';
@@ -26,21 +23,15 @@ import {
   failureProblem,
   MESSAGES_SHOWN,
   messageProblem,
-  type Problem,
   problemCards,
   rejectedProblem,
 } from '#src/portal/problems.ts';
-import {
-  describePace,
-  describeUnread,
-  holdsSince,
-  resumeWay,
-  showWhy,
-  whyCell,
-} from '#src/portal/schedule.ts';
+import { type Reading, readReading } from '#src/portal/reading.ts';
+import { describePace, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
 import { suspectProblem } from '#src/portal/suspect.ts';
+import { unreadProblem, unreadTitle } from '#src/portal/unread.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { addressBadge, describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import {
@@ -66,23 +57,6 @@ const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: str
   return stat(status, games, { url: link('/portal/games', { status }), note, tone });
 };
 
-/** Without runs, the platform sees no change of a game. @param run the last one */
-const runsProblem = (
-  application: ApplicationRow | undefined,
-  run: RunRow | undefined,
-  check: CheckRow | undefined,
-  contact: string | undefined,
-): Problem[] => {
-  const isRight = holdsSince(run, check);
-  const unread = describeUnread(application, run, isRight);
-  if (application === undefined || unread === null) return [];
-  const way =
-    application.status === 'paused'
-      ? resumeWay(application, isRight, contact)
-      : { step: { url: '/portal/runs', act: 'See the runs' }, also: unread.also };
-  return [{ title: unread.title, body: unread.said, tone: 'bad', ...way }];
-};
-
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
   html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
 
@@ -94,10 +68,11 @@ const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml 
 };
 
 /** How the last run ended, and when the next one begins, where nothing above says it. */
-const runFacts = (application: ApplicationRow | undefined, run: RunRow | undefined, isPaused: boolean) => {
+const runFacts = (reading: Reading) => {
+  const { application, last: run, isPaused } = reading;
   if (run === undefined) return [['Last run', isPaused ? 'There was none yet.' : NO_RUN] as const];
-  const isSaid = describeUnread(application, run) !== null;
-  const why = isSaid ? null : whyCell(run);
+  const isSaid = unreadTitle(reading) !== null;
+  const why = isSaid && run.finished_at !== null ? null : whyCell(run);
   const next = isSaid ? null : nextRunAt(application);
   return [
     [
@@ -112,12 +87,8 @@ const NO_RUN = html`There was none yet: <a href="/portal/checks">check your webh
 const NO_ADDRESS = html`They are not sent: fetch them by <code>event/list</code>, or <a href="/portal/events">set an address of yours</a>.`;
 
 /** How the application, its runs and its events fare. Why they fail is said above. */
-const stateSection = (
-  application: ApplicationRow | undefined,
-  run: RunRow | undefined,
-  webhook: EventWebhook | undefined,
-): SafeHtml => {
-  const isPaused = application?.status === 'paused';
+const stateSection = (reading: Reading, webhook: EventWebhook | undefined): SafeHtml => {
+  const { application, isPaused } = reading;
   const pace = application && html`<p class="soft">${describePace(application)}</p>`;
   const isRead = !isPaused && application?.failing_since == null;
   const state = webhook && !mayMendAddress(webhook) ? describeAddress(webhook) : null;
@@ -128,7 +99,7 @@ const stateSection = (
         'Application',
         isRead ? html`${badge('active')}${pace}` : badge(isPaused ? 'paused' : 'failing', 'bad'),
       ],
-      ...runFacts(application, run, isPaused),
+      ...runFacts(reading),
       ['Events', webhook === undefined ? NO_ADDRESS : html`${addressBadge(webhook)} ${state}`],
     ]),
   );
@@ -141,26 +112,24 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
   portal.get('/portal', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const [
-      application,
+      reading,
       games,
       withdrawn,
       rejections,
       messages,
       groups,
-      runs,
       [check],
       webhook,
       identity,
       suspect,
       median_ms,
     ] = await Promise.all([
-      findApplication(sql, application_id),
+      readReading(sources, application_id),
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
       countRejections(sql, application_id),
       listUnanswered(sql, application_id, MESSAGES_SHOWN),
       readFirst(failureGroupList, sources, { application_id }, CAUSES_READ),
-      readFirst(runList, sources, { application_id }, 1),
       readFirst(checkList, sources, { application_id }, 1),
       findEventWebhook(sql, application_id),
       readIdentity(sql, application_id),
@@ -170,13 +139,12 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const rejected = rejections.flatMap(({ named }) => named);
     const refused = await findRefused(sql, application_id, rejected);
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
-    const [run] = runs;
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
-      ...runsProblem(application, run, check, options.contact),
+      ...unreadProblem(reading, check, options.contact),
       ...standingProblem(identity, options.contact),
-      ...suspectProblem(suspect, application?.status === 'paused', options.contact),
-      ...rejectedProblem(rejections, refused, application?.status === 'paused'),
+      ...suspectProblem(suspect, reading, options.contact),
+      ...rejectedProblem(rejections, refused, reading.isPaused),
       ...messageProblem(messages),
       ...failureProblem(groups),
       ...eventProblem(webhook),
@@ -188,10 +156,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
     const standing = standingSection(identity, games.pending);
     const body = isNew
-      ? html`${firstSteps(application, check, run, webhook !== undefined)}${standing}`
+      ? html`${firstSteps(reading, check, webhook !== undefined)}${standing}`
       : html`${problemCards([...problems, ...checkProblem(check)]) ?? calmBanner(games)}
 ${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
-<div class="columns tables">${stateSection(application, run, webhook)}${standing}</div>`;
+<div class="columns tables">${stateSection(reading, webhook)}${standing}</div>`;
     return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',

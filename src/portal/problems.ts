@@ -74,7 +74,7 @@ ${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : 
 /** The rejection of the one game that the title names. */
 const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
   const badges = html`${appealBadge(count.named[0]?.appeal ?? null)}${refusedBadge(refused.size > 0)}`;
-  return html`<li>${reasonOf(count)}${badges}${quote(count.text)}</li>`;
+  return html`<li><span>${reasonOf(count)}${badges}</span>${quote(count.text)}</li>`;
 };
 
 /** Says how many checks found a rule that does not hold. */
@@ -217,18 +217,24 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] => {
   ];
 };
 
+/** The button of the next step of a problem that leads, with what else its developer may do. */
+const actsOf = ({ step, isSaid, also }: Problem): SafeHtml | null =>
+  step === null ? (also ?? null) : withSecond(linkButton(step, isSaid ? '' : ' primary'), also);
+
+/** A problem that leads. */
+export const problemBanner = (problem: Problem): SafeHtml =>
+  banner(problem.title, problem.body, problem.tone, actsOf(problem));
+
 /** The first problem leads: its button is the next step. The others are rows below it. What is red stands before what is not. */
 export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
   const [first, ...others] = problems.toSorted(
     (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
   );
   if (first === undefined) return null;
-  const { title, body, tone, step, isSaid, also } = first;
-  const acts = step && withSecond(linkButton(step, isSaid ? '' : ' primary'), also);
   const rows = others.map(
     (each) => html`<li><div><h3><span class="dot ${each.tone}"></span>${each.title}</h3>${each.body}</div>
 ${each.step && linkButton(each.step)}</li>`,
   );
   const more = rows.length === 0 ? null : section(undefined, html`<ul class="problems">${rows}</ul>`);
-  return html`${banner(title, body, tone, acts)}${more}`;
+  return html`${problemBanner(first)}${more}`;
 };

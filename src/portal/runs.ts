@@ -1,6 +1,5 @@
 /** `/portal/runs`. */
 import type { FastifyInstance } from 'fastify';
-import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { findSuspectEnd } from '#db/queries/vanishing-games.ts';
 import { checkList } from '#src/lists/checks.ts';
@@ -9,30 +8,21 @@ import { readFirst } from '#src/lists/read.ts';
 import { runList } from '#src/lists/runs.ts';
 import {
   banner,
+  CHECKS,
   emptyCard,
   linkButton,
   READ_BUTTON,
   readButton,
-  type Step,
   withSecond,
 } from '#src/portal/answer.ts';
 import { FAILURES_SHOWN, failuresCard } from '#src/portal/failures.ts';
 import { linkTo } from '#src/portal/links.ts';
-import type { Problem } from '#src/portal/problems.ts';
-import {
-  describeFirstRun,
-  describeNextRead,
-  describeUnread,
-  FIRST_RUN,
-  holdsSince,
-  isListRead,
-  resumeWay,
-  showWhy,
-  whyCell,
-} from '#src/portal/schedule.ts';
+import { problemBanner } from '#src/portal/problems.ts';
+import { answerPoll, type Reading, readingBanner, readReading } from '#src/portal/reading.ts';
+import { describeNextRead, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { suspectProblem } from '#src/portal/suspect.ts';
-import { answerPoll, isListWaiting, waitingBanner } from '#src/portal/waiting.ts';
+import { isListRead, unreadProblem } from '#src/portal/unread.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { foldRuns, outcomeCell } from '#src/site/folded-runs.ts';
 import { due, html, type SafeHtml } from '#src/site/html.ts';
@@ -62,26 +52,19 @@ const whyShown = (run: RunRow): SafeHtml | null => {
   return why === null ? null : showWhy(why);
 };
 
-/** What stands in place of failures. Null before a run has read the list. @param run the last one */
-const noFailures = (application: ApplicationRow | undefined, run: RunRow | undefined): SafeHtml | null => {
-  if (isListRead(application, run))
-    return banner('No open failures', 'Every game that was pulled is stored.', 'good', READ_BUTTON);
-  const firstRun = describeFirstRun(application, run);
-  return firstRun && banner(FIRST_RUN, firstRun, 'info', null);
-};
+/** What stands in place of failures. Null before a run has read the list. */
+const noFailures = (reading: Reading): SafeHtml | null =>
+  isListRead(reading)
+    ? banner(
+        'No open failures',
+        'Every game that was pulled is stored.',
+        'good',
+        reading.mayRead ? READ_BUTTON : null,
+      )
+    : null;
 
-const CHECKS: Step = { url: '/portal/checks', act: 'Check your webhooks' };
 const CHECK = linkButton(CHECKS, ' primary');
 const READ_AND_CHECK = withSecond(readButton('primary'), linkButton(CHECKS));
-
-/** A list that is in doubt. The page has no link to itself. */
-const doubtBanner = ({ title, body, tone, also, step }: Problem): SafeHtml =>
-  banner(
-    title,
-    body,
-    tone,
-    step === null || step.url === HERE ? (also ?? null) : withSecond(linkButton(step, ' primary'), also),
-  );
 
 /** Shows runs; those in a row that ended alike are folded. */
 const runsTable = ({ rows, filters, body }: ShownList<RunRow, object>): SafeHtml => {
@@ -107,11 +90,10 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
   const sources = sourcesOf(options);
   portal.get(HERE, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    const [application, suspect, failures, [last], [lastCheck], runs] = await Promise.all([
-      findApplication(sql, application_id),
+    const [reading, suspect, failures, [check], runs] = await Promise.all([
+      readReading(sources, application_id),
       findSuspectEnd(sql, application_id),
       readFirst(failureList, sources, { application_id, source: 'calls' }, FAILURES_SHOWN),
-      readFirst(runList, sources, { application_id }, 1),
       readFirst(checkList, sources, { application_id }, 1),
       showList(sources, runList, {
         path: HERE,
@@ -120,32 +102,25 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
         fixed: { application_id },
       }),
     ]);
-    const isPaused = application?.status === 'paused';
-    const isReading = application?.status === 'active' && (await isListWaiting(sql, application_id, last));
+    const { application, last, isReading } = reading;
     if (isPolling(request)) return answerPoll(reply, isReading);
-    const isRight = holdsSince(last, lastCheck);
-    const unread = describeUnread(application, last, isRight);
-    const way = isPaused ? resumeWay(application, isRight, contact) : { step: CHECKS, also: unread?.also };
-    const act = way.step && withSecond(linkButton(way.step, ' primary'), way.also);
-    const trouble = [
-      ...(unread === null ? [] : [banner(unread.title, unread.said, 'bad', act)]),
-      ...suspectProblem(suspect, isPaused, contact).map(doubtBanner),
-    ];
+    const unread = unreadProblem(reading, check, contact);
+    const trouble = [...unread, ...suspectProblem(suspect, reading, contact)].map(problemBanner);
     const isNew = runs.rows.length === 0 && Object.keys(runs.typed).length === 0;
-    const nothingFailed = isNew || trouble.length > 0 ? null : noFailures(application, last);
+    const nothingFailed = isNew || trouble.length > 0 ? null : noFailures(reading);
     // What is in trouble or new has the button that reads the list.
     const isCalm = trouble.length === 0 && !isNew && !isReading;
     const readAgain = isCalm ? READ_AND_CHECK : CHECK;
-    const steps = unread === null ? readAgain : undefined;
+    const steps = unread.length === 0 ? readAgain : undefined;
     const failed = failures.length > 0 ? failuresCard(failures, steps) : nothingFailed;
     const nextRead = describeNextRead(application);
     const firstSteps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;
     const noRun = isReading ? null : emptyCard('There has been no run yet', nextRead, firstSteps);
-    const next = unread === null && last !== undefined ? nextRunAt(application) : null;
+    const next = unread.length === 0 && last !== undefined ? nextRunAt(application) : null;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: HERE,
-      body: html`${isReading ? waitingBanner('list', HERE) : null}${trouble}${failed}${isNew ? noRun : runsTable(runs)}`,
+      body: html`${readingBanner(reading, HERE)}${trouble}${failed}${isNew ? noRun : runsTable(runs)}`,
       lead: html`A run reads your list and the details that changed. A failure is closed when its game is stored, or when
 your list no longer has the row.
 ${next && html`<br>Next run ${due(next)}`}`,

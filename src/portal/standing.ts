@@ -4,7 +4,7 @@ import type { HoldRow } from '#db/queries/holds.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import type { KycState } from '#src/contract/words.ts';
-import { banner, linkButton, type Step, writeStep } from '#src/portal/answer.ts';
+import { banner, HOLD_ENDS, linkButton, type Step, writeStep } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
 import { readStanding, type Standing } from '#src/review/standing.ts';
 import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -66,7 +66,7 @@ export const standingSection = ({ kyc, standing }: Identity, pending: number): S
 const HELD = 'Your games are held: none of them is live';
 
 const describeHold = ({ reason, held_at }: HoldRow): SafeHtml =>
-  html`<blockquote dir="auto">${reason}</blockquote><p class="soft">Held ${ago(held_at)}</p>`;
+  html`<blockquote dir="auto">${reason}</blockquote>${HOLD_ENDS}<p class="soft">Held ${ago(held_at)}</p>`;
 
 const holdProblem = ({ hold }: Standing, contact: string | undefined): Problem[] =>
   hold === undefined

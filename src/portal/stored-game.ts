@@ -11,10 +11,11 @@ import { answerBanner } from '#src/portal/answer.ts';
 import { latestRead, refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
-import { describeSchedule, pausedBanner } from '#src/portal/schedule.ts';
+import { pullingBanner, type Reading } from '#src/portal/reading.ts';
+import { describeSchedule } from '#src/portal/schedule.ts';
 import { unnamedBanner } from '#src/portal/suspect.ts';
 import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
-import { type Reading, waitingBanner } from '#src/portal/waiting.ts';
+import { pausedBanner } from '#src/portal/unread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
@@ -95,26 +96,29 @@ export const storedPage = async (
   options: ConsoleOptions,
   game: GameRow,
   timeline: Timeline,
-  { application, isPaused, isPulling }: Reading,
+  reading: Reading & { isPulling: boolean },
 ) => {
   const { sql, contact } = options;
+  const { application, isPaused, isPulling } = reading;
   const { application_id, application_game_id: id, game_id } = game;
   const { waiting, rejection, entries } = timeline;
   const thread = await portalThread(sourcesOf(options), game);
   const revision = await findRevision(sql, game_id, game.revision);
   const pictures = await picturesSection({ sql }, game);
-  const refused = refusedBanner(timeline, { isPaused, isPulling });
+  const refused = refusedBanner(timeline, reading, isPulling);
+  const unnamed = unnamedBanner(await findSuspectEndOf(sql, game), reading, contact);
   const head = [
     pausedBanner(application),
-    isPulling ? waitingBanner('game', gameUrl(id)) : null,
+    isPulling ? pullingBanner(gameUrl(id)) : null,
     refused,
-    unnamedBanner(await findSuspectEndOf(sql, game), { isPaused, contact }),
+    unnamed,
     messageBanner(thread, refused === null && rejection === null),
     answerBanner(timeline, {
       appeals: thread,
       changes: waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
       isPulling,
+      isUnnamed: unnamed !== null,
       read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
       hold: waiting?.is_held ? await findHold(sql, application_id) : undefined,
@@ -123,13 +127,14 @@ export const storedPage = async (
     }),
   ];
   const happened = entries.length === 0 ? null : timelineCard(timeline, null, true);
-  const schedule = application === undefined || isPaused ? null : describeSchedule(application);
+  // What is held or unnamed has no button that pulls it.
+  const isPulled = application?.status === 'active' && waiting?.is_held !== true && unnamed === null;
   const title = nameOr(game.game_name.trim(), id);
   return {
     title,
     mark: iconOf(game, await findIcons(sql, [game]), 'large'),
     lead: html`${statusBadge(game)}${threadBadges(thread)} ${title === id ? null : mono(id)}`,
     body: html`${head}<div class="split"><div>${happened}${thread.shown}${pictures?.shown}</div>
-<div class="stick">${revision && textsSection(revision)}${gameSection(game, schedule)}</div></div>`,
+<div class="stick">${revision && textsSection(revision)}${gameSection(game, isPulled ? describeSchedule(application) : null)}</div></div>`,
   };
 };

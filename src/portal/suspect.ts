@@ -1,10 +1,11 @@
 /** A list that lost most of its games, or that shows in another way that it cannot be trusted. */
 import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
-import { banner, linkButton, READ_BUTTON, withSecond, writeStep } from '#src/portal/answer.ts';
-import { idLink, withCommas } from '#src/portal/links.ts';
-import type { Problem } from '#src/portal/problems.ts';
-import { operatorStep, READ_AGAIN } from '#src/portal/schedule.ts';
+import { readButton, writeStep } from '#src/portal/answer.ts';
+import { idLink, nameSome } from '#src/portal/links.ts';
+import { type Problem, problemBanner } from '#src/portal/problems.ts';
+import type { Reading } from '#src/portal/reading.ts';
+import { READ_AGAIN } from '#src/portal/unread.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { ago, html, number, type SafeHtml } from '#src/site/html.ts';
 
@@ -12,10 +13,8 @@ import { ago, html, number, type SafeHtml } from '#src/site/html.ts';
 const LOST = /^would withdraw (\d+) of (\d+) games, /;
 
 /** @param named some of the games that the list no longer has @param all how many it no longer has */
-const nameLost = (named: readonly string[], all: number): SafeHtml | null => {
-  const more = all > named.length ? ` and ${number(all - named.length)} more` : '';
-  return named.length === 0 ? null : html`<p>It no longer has ${withCommas(named.map(idLink))}${more}.</p>`;
-};
+const nameLost = (named: readonly string[], all: number): SafeHtml | null =>
+  named.length === 0 ? null : html`<div>It no longer has ${nameSome(named.map(idLink), all)}</div>`;
 
 /** What a run says of its list, and what it lost if it would withdraw too many games. */
 const readReason = ({ reason }: SuspectEnd): { why: string; loss?: { lost: number; all: number } } => {
@@ -24,10 +23,14 @@ const readReason = ({ reason }: SuspectEnd): { why: string; loss?: { lost: numbe
   return lost === undefined ? { why } : { why, loss: { lost: Number(lost), all: Number(all) } };
 };
 
+/** What else than asking the operators a developer may do. @param kind of the button */
+const readAct = ({ mayRead }: Reading, kind: string): SafeHtml | undefined =>
+  mayRead ? readButton(kind) : undefined;
+
 /** What a suspect run leaves to its developer. @param suspect undefined if the list is trusted @param contact of the operators */
 export const suspectProblem = (
   suspect: SuspectEnd | undefined,
-  isPaused: boolean,
+  reading: Reading,
   contact: string | undefined,
 ): Problem[] => {
   if (suspect === undefined) return [];
@@ -41,13 +44,14 @@ export const suspectProblem = (
           html`${nameLost(named, loss.lost)}
 <p>Restore the list, or ask the operators to accept it.</p>`,
         ];
+  const step = writeStep(contact);
   return [
     {
       title,
-      body: html`${said}<p class="soft">The run ended ${ago(finished_at)}</p>${isPaused ? null : READ_AGAIN}`,
+      body: html`${said}<p class="soft">The run ended ${ago(finished_at)}</p>${reading.mayRead ? READ_AGAIN : null}`,
       tone: 'warn',
-      step: operatorStep(contact),
-      also: isPaused ? undefined : READ_BUTTON,
+      step,
+      also: readAct(reading, step === null ? 'primary' : ''),
     },
   ];
 };
@@ -55,7 +59,8 @@ export const suspectProblem = (
 /** Says of a stored game that a suspect run did not name it. @param suspect undefined if the list is trusted, or has the game */
 export const unnamedBanner = (
   suspect: SuspectEnd | undefined,
-  { isPaused, contact }: { isPaused: boolean; contact: string | undefined },
+  reading: Reading,
+  contact: string | undefined,
 ): SafeHtml | null => {
   if (suspect === undefined) return null;
   const { why, loss } = readReason(suspect);
@@ -65,9 +70,13 @@ export const unnamedBanner = (
       : `Your list lost ${number(loss.lost)} of ${number(loss.all)} games.`;
   const said = html`<p dir="auto">It is not withdrawn while the list is in doubt. ${cause}
 Restore the list, or ask the operators to accept it.</p><p class="soft">The run ended ${ago(suspect.finished_at)}</p>`;
-  const write = writeStep(contact);
-  const acts = isPaused
-    ? write && linkButton(write)
-    : withSecond(READ_BUTTON, write ? linkButton(write) : undefined);
-  return banner('Your list no longer names this game', said, 'warn', acts);
+  const step = writeStep(contact);
+  const also = readAct(reading, step === null ? 'primary' : '');
+  return problemBanner({
+    title: 'Your list no longer names this game',
+    body: said,
+    tone: 'warn',
+    step,
+    also,
+  });
 };

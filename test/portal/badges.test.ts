@@ -1,5 +1,6 @@
 // What a list of games says of one beside its name.
 import { expect, test } from 'vitest';
+import { insertAppeal } from '#db/queries/appeals.ts';
 import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { arrive } from '#test/portal/developer.ts';
@@ -20,11 +21,13 @@ const badgesOf = (page: string): Record<string, string[]> =>
     ]),
   );
 
-test('a pending game that was decided before its change says so, and a passed one whose change is refused', async () => {
+test('a pending game that was decided before its change says so, and a passed one whose change is refused, also where they are found', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'larch');
   await arrive(sql, portal.url, 'other');
-  const games = ['live', 'kept', 'slow', 'changed', 'mended'].map((game_id) => fetchedGame({ game_id }));
+  const games = ['live', 'kept', 'slow', 'changed', 'mended', 'argued'].map((game_id) =>
+    fetchedGame({ game_id, game_name: `Larch ${game_id}` }),
+  );
   await upsertGames(sql, 'larch', [...games, fetchedGame({ game_id: 'new' })]);
   const decide = (ids: readonly string[], decision: Parameters<typeof decideGames>[2]) => {
     const shown = games.filter(({ application_game_id }) => ids.includes(application_game_id));
@@ -36,9 +39,10 @@ test('a pending game that was decided before its change says so, and a passed on
     );
   };
   await decide(['live', 'kept', 'slow', 'changed'], { audit_status: 'passed' });
-  await decide(['mended'], { audit_status: 'rejected', reason: 'rights', text: 'Whose?' });
+  await decide(['mended', 'argued'], { audit_status: 'rejected', reason: 'rights', text: 'Whose?' });
+  await insertAppeal(sql, { game_id: games.at(-1)?.game_id ?? '', text: 'Ours.' });
   const later = ['changed', 'mended'].map((game_id) =>
-    fetchedGame({ game_id, game_name: 'Another' }, new Date()),
+    fetchedGame({ game_id, game_name: `Larch ${game_id}`, game_info: 'Another.' }, new Date()),
   );
   await upsertGames(sql, 'larch', later);
   const reasons = [{ path: 'game_icon.0', code: 'not_http_url' }];
@@ -57,5 +61,15 @@ test('a pending game that was decided before its change says so, and a passed on
     live: ['warn: change refused'],
     kept: [],
     slow: [],
+  });
+  const found = await page('/portal/games?q=larch');
+  expect(found).toContain('6 games found');
+  expect(badgesOf(found)).toEqual({
+    live: ['warn: change refused'],
+    kept: [],
+    slow: [],
+    changed: ['good: was passed'],
+    mended: ['bad: was rejected'],
+    argued: ['info: appeal waits'],
   });
 });

@@ -27,6 +27,18 @@ describe.runIf(hasBrowser())('rejected games in the portal, in narrow windows', 
     expect(await row.locator('time:visible').count()).toBe(1);
   });
 
+  test('the appeal of the only rejected game has a badge as wide as its words', async () => {
+    const { sql } = database;
+    const [owl] = await sql<
+      { game_id: string }[]
+    >`select game_id from games where application_game_id = 'owl'`;
+    await insertAppeal(sql, { game_id: owl?.game_id ?? '', text: 'It is ours.' });
+    await page.setViewportSize({ width: 1_280, height: 844 });
+    await page.goto(new URL('/portal', served.url).href);
+    await page.getByRole('heading', { name: 'Owl was rejected' }).waitFor();
+    expect((await page.getByText('appeal waits').boundingBox())?.width).toBeLessThan(200);
+  });
+
   test.for([390, 1_280])('at %i pixels a quote is nearer its own game than the next one', async (width) => {
     const { sql } = database;
     const games = ['bat', 'cat'].map((game_id) => fetchedGame({ game_id, game_name: game_id }));
@@ -77,11 +89,14 @@ describe.runIf(hasBrowser())('rejected games in the portal, in narrow windows', 
     ] as const) {
       await page.setViewportSize({ width, height: 844 });
       await page.goto(new URL(path, served.url).href);
-      const [badge, words] = await page.getByText('appeal waits').evaluate((each) => {
-        const range = each.ownerDocument.createRange();
-        range.selectNodeContents(each);
-        return [each, range].map((one) => one.getBoundingClientRect().width);
-      });
+      const [badge, words] = await page
+        .getByText('appeal waits')
+        .first()
+        .evaluate((each) => {
+          const range = each.ownerDocument.createRange();
+          range.selectNodeContents(each);
+          return [each, range].map((one) => one.getBoundingClientRect().width);
+        });
       expect((badge ?? 0) - (words ?? 0), `${path} at ${width}`).toBeLessThan(24);
     }
   });

@@ -50,7 +50,7 @@ test('without a problem the overview says so; a hold and a record that was not a
   await sql`insert into application_holds (application_id, reason, held_by) values ('calm', 'A dispute of rights.', 'kim')`;
   const held = await page('/portal');
   expect(held).toMatch(
-    /<h2>Your games are held: none of them is live<\/h2>.*A dispute of rights\..*A digit is missing\./s,
+    /<h2>Your games are held: none of them is live<\/h2>.*A dispute of rights\..*The operators end the hold.*A digit is missing\./s,
   );
 });
 

@@ -61,18 +61,22 @@ test('of a list that lost most of its games both pages say what to do, until the
   await sql`update sync_runs set listing_end = 'complete' where run_id = ${run_id}`;
   await sql`insert into vanishing_games (run_id, game_id) select ${run_id}, game_id from games where application_game_id = 's-1'`;
   await end('abandoned', null);
-  await anOpenRun(sql, 'sorrel');
   for (const path of ['/portal', '/portal/runs']) {
     const shown = await page(path);
     expect(shown, path).toMatch(
       new RegExp(
-        `card warn">.{1,40}<h2>${lost}<.*id=s-1">s-1</a> and 1,379 more\\..*ask the operators to accept it.*Read my list now<`,
+        `card warn">.{1,40}<h2>${lost}<.*id=s-1">s-1</a></span> and 1,379 more.*ask the operators to accept it.*Read my list now<`,
         's',
       ),
     );
     expect(shown, path).toContain(MARK);
     expect(shown, path).not.toContain('No open failures');
   }
+  const open = await anOpenRun(sql, 'sorrel');
+  for (const path of ['/portal', '/portal/runs', '/portal/game?id=s-1'])
+    expect(await page(path), 'it is read').not.toContain('Read my list now');
+  expect(await page('/portal/runs')).toContain(lost);
+  await sql`delete from sync_runs where run_id = ${open.run_id}`;
   const unnamed = 'Your list no longer names this game';
   const ofGame = await page('/portal/game?id=s-1');
   expect(ofGame).toMatch(
@@ -81,12 +85,12 @@ test('of a list that lost most of its games both pages say what to do, until the
       's',
     ),
   );
+  expect(ofGame).not.toMatch(/You need not do anything|Pull this game now<\/button>/);
   expect(await page('/portal/game?id=s-2'), 'it was named').not.toContain(unnamed);
   await upsertGames(sql, 'sorrel', [fetchedGame({ game_id: 's-1' }, new Date())]);
   expect(await page('/portal/game?id=s-1'), 'it was pulled since').not.toContain(unnamed);
   await sql`delete from vanishing_games where run_id = ${run_id}`;
   expect(await page('/portal/runs'), 'it was accepted').not.toContain(lost);
-  await sql`delete from sync_runs where finished_at is null`;
   await end('suspect', 'a page named only <b> games');
   const other = await page('/portal/runs');
   expect(other).toContain('<h2>The last run could not read your list to its end</h2>');
@@ -95,6 +99,23 @@ test('of a list that lost most of its games both pages say what to do, until the
   const ended = await page('/portal/runs');
   expect(ended).not.toContain(MARK);
   expect(ended).toContain('No open failures');
+});
+
+test('while a run is open, the reason of the one that failed before stays, and no button begins another', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'yew', [{ game_id: 'y-1' }]);
+  await closeRun(sql, await anOpenRun(sql, 'yew'), { outcome: 'failed', reason: 'page 1: timeout' });
+  await sql`update applications set failing_since = now() where application_id = 'yew'`;
+  for (const path of ['/portal', '/portal/runs'])
+    expect(await page(path), path).toMatch(/button primary" href="\/portal\/checks">.*Read my list now</s);
+  await anOpenRun(sql, 'yew');
+  for (const path of ['/portal', '/portal/runs']) {
+    const shown = await page(path);
+    expect(shown, path).toMatch(
+      /<strong>The last run failed:<\/strong> <span dir="auto">query_game_list, page 1: no complete answer/,
+    );
+    expect(shown, path).not.toContain('Read my list now');
+  }
 });
 
 test('a paused application is not read by any button, but its webhooks are checked before its developer asks to resume it', async () => {

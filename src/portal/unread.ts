@@ -1,0 +1,141 @@
+/** Why the platform does not read the games of an application: it is paused, or its runs fail. */
+import type { CheckRow } from '#db/queries/application-checks.ts';
+import type { ApplicationRow } from '#db/queries/applications.ts';
+import type { RunRow } from '#db/queries/runs.ts';
+import { spellKinds } from '#src/contract/failure-words.ts';
+import { banner, CHECKS, linkButton, READ_BUTTON, type Step, writeStep } from '#src/portal/answer.ts';
+import type { Problem } from '#src/portal/problems.ts';
+import type { Reading } from '#src/portal/reading.ts';
+import { showWhy, whyCell } from '#src/portal/schedule.ts';
+import { endSentence } from '#src/rules/answer.ts';
+import { LAST_WITH } from '#src/rules/backoff.ts';
+import { nextRunAt } from '#src/rules/next-run.ts';
+import { ago, due, html, type SafeHtml } from '#src/site/html.ts';
+
+/** Does the last check say that each rule holds? */
+export const isAllRight = (check: CheckRow | undefined): check is CheckRow & { finished_at: Date } =>
+  check !== undefined && check.finished_at !== null && check.error === null && check.failed === 0;
+
+/** Does each rule hold since a run? */
+const holdsSince = (run: RunRow | undefined, check: CheckRow | undefined): boolean =>
+  isAllRight(check) && (run === undefined || check.finished_at > run.started_at);
+
+const UNREAD = 'Your application is paused: the platform does not read your games';
+const FAILED = 'The last run failed';
+const ENDS: Readonly<Record<string, string>> = { failed: FAILED, abandoned: 'The last run was abandoned' };
+
+/** Has a run that read the list ended? */
+export const isListRead = ({ application, ended }: Reading): boolean =>
+  application?.last_success_at != null || (ended?.outcome != null && !(ended.outcome in ENDS));
+
+/** Says that the platform does not read the games of an application. @returns null if it does */
+export const unreadTitle = ({ application, ended, isPaused }: Reading): string | null => {
+  if (isPaused) return UNREAD;
+  if (application?.failing_since != null) return 'Your runs do not succeed';
+  // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
+  return ended?.outcome === 'failed' ? FAILED : null;
+};
+
+const whyOfRun = (run: RunRow | undefined): SafeHtml | null => {
+  const why = run === undefined ? null : whyCell(run);
+  return why === null ? null : html`<span dir="auto">${showWhy(endSentence(why))}</span>`;
+};
+
+/** Says how the last run ended, and why. */
+const describeEnd = (run: RunRow | undefined): SafeHtml | null => {
+  const why = whyOfRun(run);
+  const end = ENDS[run?.outcome ?? ''];
+  return why && html`<p>${end && html`<strong>${end}:</strong> `}${why}</p>`;
+};
+
+const CHECKED = 'Your checks pass: ask the operators to resume it.';
+const CORRECT = 'Correct what failed, run the checks, then write to the operators: only they resume it.';
+
+/** @param isRight does each rule hold since the last run? */
+const describePause = (
+  { pause_reason }: ApplicationRow,
+  ended: RunRow | undefined,
+  isRight: boolean,
+): SafeHtml => {
+  const end = describeEnd(ended);
+  if (pause_reason === null)
+    return html`<p>An operator of the platform has paused it: ask why, and to resume it.</p>${end}`;
+  // What stands below does not stand in the reason, too.
+  const reason = end === null ? spellKinds(pause_reason) : (pause_reason.split(LAST_WITH)[0] ?? pause_reason);
+  return html`<p dir="auto">${endSentence(reason)}</p>${end}<p>${isRight ? CHECKED : CORRECT}</p>`;
+};
+
+/**
+ * The next step of a developer whose application is paused, and what else they may do. If its runs failed, the checks are
+ * first, until nothing fails.
+ * @param isRight does each rule hold since the last run?
+ */
+const resumeWay = (
+  { pause_reason }: ApplicationRow,
+  isRight: boolean,
+  contact: string | undefined,
+): Pick<Problem, 'step' | 'also'> => {
+  const write = writeStep(contact);
+  if (pause_reason === null || isRight) return { step: write };
+  const checks = { ...CHECKS, act: 'Run the checks' };
+  return { step: checks, ...(write && { also: linkButton(write) }) };
+};
+
+export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
+
+const describeFailing = (
+  { failing_since }: ApplicationRow,
+  { application, ended, mayRead }: Reading,
+): SafeHtml => {
+  const why = whyOfRun(ended);
+  const end =
+    failing_since === null
+      ? html`${why && html`<p>${why}</p>`}<p class="soft">Ended ${ago(ended?.finished_at ?? null)}`
+      : html`${describeEnd(ended)}<p class="soft">First failure ${ago(failing_since)}`;
+  const next = nextRunAt(application);
+  return html`${end}${next && html`<br>Next run ${due(next)}`}</p>${mayRead ? READ_AGAIN : null}`;
+};
+
+/** Why the platform does not read the games of an application, and what its developer does. @param check the last one */
+export const unreadProblem = (
+  reading: Reading,
+  check: CheckRow | undefined,
+  contact: string | undefined,
+): Problem[] => {
+  const title = unreadTitle(reading);
+  const { application, ended, isPaused, mayRead } = reading;
+  if (application === undefined || title === null) return [];
+  const isRight = holdsSince(ended, check);
+  const [body, way] = isPaused
+    ? [describePause(application, ended, isRight), resumeWay(application, isRight, contact)]
+    : [describeFailing(application, reading), { step: CHECKS, also: mayRead ? READ_BUTTON : undefined }];
+  return [{ title, body, tone: 'bad', ...way }];
+};
+
+const SEE_WHY: Step = { url: '/portal/runs', act: 'See why' };
+
+/** Says on other pages, in one line, that games are not read. The overview and the failures say why. */
+export const pausedBanner = (
+  application: ApplicationRow | undefined,
+  said = 'This page shows what was read before.',
+): SafeHtml | null =>
+  application?.status === 'paused' ? banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(SEE_WHY)) : null;
+
+const describeChecks = (application: ApplicationRow | undefined): string =>
+  application?.pause_reason == null
+    ? 'You can still run the checks.'
+    : 'Run the checks, then write to the operators.';
+
+/** Says above the checks of a paused application what they are for. @param check the last one */
+export const pausedChecksBanner = (
+  { application, ended, isPaused }: Reading,
+  check: CheckRow | undefined,
+  contact: string | undefined,
+): SafeHtml | null => {
+  const isRight = holdsSince(ended, check);
+  const said = isRight ? CHECKED : describeChecks(application);
+  const step = writeStep(contact);
+  return !isPaused || step === null
+    ? pausedBanner(application, said)
+    : banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(step, isRight ? ' primary' : ''));
+};
