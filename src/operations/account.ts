@@ -82,10 +82,11 @@ export const changePassword = defineOperation({
     if (operator.oidc_subject !== null || password_hash === null)
       throw new CatalogueError('You have no password here.');
     refuseOtherSite(session.site, operator.roles, 'Change your password');
-    const problem = await problemOf(operator, typed);
-    if (problem !== undefined) return { kind: 'weak', problem, address };
     const tried = await tryPassword(tx, { login, password_hash }, typed.current);
     if (tried.kind !== 'confirmed') return { ...tried, address };
+    // Judging a password blocks the process, so it comes after the limit of attempts.
+    const problem = await problemOf(operator, typed);
+    if (problem !== undefined) return { kind: 'weak', problem, address };
     await updateOperator(tx, login, { password_hash: await hashPassword(typed.password) });
     const secret = createSecret();
     await replaceSessionHash(tx, hashSecret(session.secret), hashSecret(secret));

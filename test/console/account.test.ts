@@ -66,6 +66,15 @@ test('a stolen session changes nothing without the current password; guesses are
   expect(await signsInWith(PASSWORD)).toBe(true);
 });
 
+test('a stolen session has a new password judged, which takes time, no more often than it may guess the current one', async () => {
+  const stolen = await signIn(url(), login());
+  const statuses: number[] = [];
+  for (let n = 0; n < 12; n += 1)
+    statuses.push((await change(stolen, { current: `guess-${n}`, password: 'a'.repeat(20) })).status);
+  expect(statuses).toEqual([...Array(10).fill(422), 429, 429]);
+  await database.sql`delete from sign_in_attempts`;
+});
+
 test('a new password follows the rules of the first one, and is another than the current one', async () => {
   const cookie = await signIn(url(), login());
   for (const [password, problem] of [

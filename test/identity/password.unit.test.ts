@@ -24,6 +24,7 @@ describe('A password (OWASP ASVS 5, section 6.2)', () => {
     ['the name', 'Olga Petrova Olga Petrova'],
     ['words of this product', 'gamecatalogueconsole'],
     ['a row of digits', '123456789012345'],
+    ['a repetition in its first 40 characters', `${'ab'.repeat(20)} seven quiet herons leap`],
   ])('that is %s is refused', async (_what, password) => {
     await expect(check(password)).rejects.toThrow(/^(Use at least|This password is easy)/);
   });
