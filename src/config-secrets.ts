@@ -1,17 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unescape as unescapeUrl } from 'node:querystring';
-import { parseEnv } from 'node:util';
 
 /** The platform's own variables that hold secrets. */
 const OWN = /^(DATABASE_URL|REDIS_URL$|ENCRYPTION_KEYS$|WEBHOOK_PROXY$|OIDC_CLIENT_SECRET$)/;
 
 /** Variables that may be given as a file: `ENCRYPTION_KEYS_FILE=/run/secrets/keys`. */
 const isSecret = (name: string): boolean => OWN.test(name) || /_(PASSWORD|SECRET)$/.test(name);
-
-/** Reads `.env` of the working directory. An editor of Windows begins it with a byte order mark, which is no part of a name. */
-export const readEnvFile = (): NodeJS.Dict<string> =>
-  parseEnv(new TextDecoder('utf-8', { fatal: true }).decode(readFileSync('.env')));
 
 /** Replaces each `…_FILE` of a secret by the text of its file, without the white space around it. */
 export const readSecretFiles = (

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { DatabaseRole } from '#db/roles.ts';
 import { findConflicts } from '#src/config-conflicts.ts';
-import { readEnvFile, readSecretFiles } from '#src/config-secrets.ts';
+import { readSecretFiles } from '#src/config-secrets.ts';
 import {
   commaSeparated,
   contact,
@@ -100,6 +100,9 @@ const environmentSchema = z.object({
   PAGER: z.string().optional(),
 });
 
+/** The names of all settings. */
+export const SETTINGS = Object.keys(environmentSchema.shape);
+
 /** Is this signal of OpenTelemetry sent? Not unless a variable names its exporter or endpoint. */
 const isSent = (e: z.infer<typeof environmentSchema>, signal: 'TRACES' | 'METRICS' | 'LOGS'): boolean => {
   const exporter = e[`OTEL_${signal}_EXPORTER`];
@@ -122,7 +125,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env) => {
   const result = environmentSchema.safeParse(present);
   const issues = result.error?.issues ?? [];
   const problems = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`);
-  problems.push(...fileProblems, ...findConflicts(present, Object.keys(environmentSchema.shape)));
+  problems.push(...fileProblems, ...findConflicts(present, SETTINGS));
   if (!result.success || problems.length > 0) {
     throw new UsageError(
       `The environment is invalid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}\nSee .env.example.`,
@@ -234,15 +237,4 @@ export const embeddedConfig = (config: Config): Config => {
   // Readers on other machines need an address that they reach.
   const isServedHere = pictures.publicUrl === undefined && isLoopbackHost(api.host);
   return { ...config, pictures: { ...pictures, store, isServedHere } };
-};
-
-/** Returns the environment with `.env` of the working directory. Variables of the environment take precedence. */
-export const loadEnvironment = (): NodeJS.ProcessEnv => {
-  try {
-    Object.assign(process.env, { ...readEnvFile(), ...process.env });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT') throw new UsageError(`The file .env of this directory cannot be read (${code}).`);
-  }
-  return process.env;
 };

@@ -15,7 +15,7 @@ process.stderr.on('error', () => {});
 process.exitCode = await runCli(process.argv.slice(2), {
   stdio: process,
   // The file is not loaded for --help, because it loads zod.
-  readEnvironment: async () => (await import('#src/config.ts')).loadEnvironment(),
+  readEnvironment: async () => (await import('#src/config-file.ts')).loadEnvironment(),
 });
 
 // An open handle must not keep the process after the command ended.

@@ -16,7 +16,7 @@ it('npm ci links node_modules/.bin/catalogue, which needs no Node in the path an
   expect(stdout).toMatch(/^\d+\.\d+\.\d+( \([0-9a-f]{7}\))?\n$/);
 });
 
-it('the first variable of .env counts if a byte order mark precedes it; a file that is not UTF-8 is refused', async () => {
+it('the first variable of .env counts if a byte order mark precedes it; a file that is not UTF-8, or has a slip of a setting, is refused', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'catalogue-env-'));
   onTestFinished(() => rm(cwd, { recursive: true }));
   const stderrWith = async (text: Buffer): Promise<string> => {
@@ -32,6 +32,12 @@ it('the first variable of .env counts if a byte order mark precedes it; a file t
   expect(await stderrWith(Buffer.from('\ufeffDATABASE_URL=nowhere', 'utf16le'))).toContain(
     '.env of this directory',
   );
+  const slip = 'ENCRYPTION_KEY_FILE in .env is no setting: did you mean ENCRYPTION_KEYS?';
+  expect(await stderrWith(Buffer.from('POSTGRES_PASSWORD_API=1\nENCRYPTION_KEY_FILE=/keys\n'))).toContain(
+    slip,
+  );
+  const both = 'DATABASE_URI=of another program\nDATABASE_URL=nowhere\n';
+  expect(await stderrWith(Buffer.from(both))).toContain('DATABASE_URL is not postgres://');
 });
 
 it('node_modules/.bin/catalogue becomes the command: no shell stays between, so signals reach it', async () => {

@@ -109,6 +109,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       src/errors.ts src/lib src/config-values.ts src/config-conflicts.ts src/config-secrets.ts
       src/contract db/roles.ts src/picture-store src/sealing src/queue`),
   },
+  'src/config-file.ts': { imports: paths('src/errors.ts src/config.ts') },
   'src/processes': {
     imports: paths(`
       src/lib src/config-values.ts src/errors.ts src/contract src/rules db src/sealing src/egress
@@ -120,7 +121,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       src/errors.ts src/server-faults.ts src/lib src/contract src/rules db src/sealing src/egress
       src/picture-store src/pictures src/review src/events src/kyc src/queue src/ingest src/operations
       src/check src/sample-application src/identity src/embedded src/logger.ts src/config-secrets.ts
-      src/config.ts src/api src/processes package.json src/lists`),
+      src/config.ts src/config-file.ts src/api src/processes package.json src/lists`),
   },
 };
 
