@@ -94,7 +94,8 @@ const listEntries = (
       kind === 'passed'
         ? `Passed at revision ${revision}.`
         : `Rejected at revision ${revision}: ${describeRejection(decision)}`;
-    const why = ' The decision before stands: only addresses changed, and every picture has the same bytes.';
+    const why =
+      ' The decision before stands: at most addresses differ, and every picture has the same bytes.';
     const text = carried_over_from === null ? what : what + why;
     add(decided_at, { kind, revision, text, by, note });
   }

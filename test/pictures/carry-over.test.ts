@@ -52,7 +52,7 @@ test.each(['passed', 'rejected'] as const)(
     ]);
     const timeline = await readTimeline(database.sql, 'acme', id);
     expect(timeline.entries.at(-1)?.text).toMatch(
-      /only addresses changed, and every picture has the same bytes\.$/,
+      /at most addresses differ, and every picture has the same bytes\.$/,
     );
   },
 );
