@@ -21,6 +21,10 @@ export const isPostgresError = (error: Error, code?: string): error is Error & {
 export const isInvalidValue = (error: Error): boolean =>
   isPostgresError(error) && error.code.startsWith('22');
 
+/** Does a server not serve? SQLSTATEs of the connection, the sign-in, no such database, too few resources, an operator's act. */
+export const refusesService = (error: Error): boolean =>
+  isPostgresError(error) && /^(08|28|3D|53|57)/.test(error.code);
+
 /** May what failed succeed later: a lost connection, a lock, a full disk, a server that stops or is read-only? */
 export const maySucceedLater = (error: Error): boolean =>
   isPostgresError(error) ? /^(08|25|40|53|55|57|58)/.test(error.code) : 'code' in error;

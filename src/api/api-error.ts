@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify';
-import { isPostgresError } from '#db/sqlstate.ts';
+import { refusesService } from '#db/sqlstate.ts';
 import { PLATFORM_FAILURES, type PlatformFailure } from '#src/contract/platform-codes.ts';
 import { CatalogueError, coerceError, isUnreachable, NotFoundError, UsageError } from '#src/errors.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
@@ -32,12 +32,6 @@ const FASTIFY_FAILURES: Partial<Record<string, PlatformFailure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'bodyTooLarge',
 };
 
-/** SQLSTATEs of a server that cannot serve: connection, sign-in, no such database, insufficient resources, operator intervention. */
-const UNAVAILABLE_STATES = /^(08|28|3D|53|57)...$/;
-
-const isUnavailable = (error: Error): boolean =>
-  isUnreachable(error) || (isPostgresError(error) && UNAVAILABLE_STATES.test(error.code));
-
 /** The failure that an error of an operation stands for; undefined for a fault of the platform. */
 const classifyRefusal = (error: Error): PlatformFailure | undefined => {
   if (error instanceof KeyError) return error.retryable ? 'unavailable' : 'forbidden';
@@ -54,7 +48,7 @@ const classifyFault = (error: Error): PlatformFailure => {
   if (failure !== undefined) return failure;
   // Fastify's other client errors: a wrong Content-Length, a malformed path, an incomplete body.
   if (statusCode >= 400 && statusCode < 500) return 'invalidHttp';
-  return isUnavailable(error) ? 'unavailable' : 'fault';
+  return isUnreachable(error) || refusesService(error) ? 'unavailable' : 'fault';
 };
 
 /** Converts a thrown value. An error of no known kind becomes `fault`. */

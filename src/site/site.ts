@@ -7,6 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ZodError } from 'zod';
 import { operatorActor } from '#db/queries/audit.ts';
 import { deleteExpired, type SignedIn } from '#db/queries/sign-in.ts';
+import { refusesService } from '#db/sqlstate.ts';
 import { hasRight, listRoles, namesOfRoles, RIGHTS } from '#src/contract/roles.ts';
 import { CatalogueError, isUnreachable } from '#src/errors.ts';
 import { createServer } from '#src/http/create-server.ts';
@@ -95,7 +96,7 @@ export const createSite = async (options: SiteOptions, frame: SiteFrame): Promis
     const status = error.statusCode !== undefined && error.statusCode >= 400 ? error.statusCode : 500;
     const { method, url } = request;
     if (status >= 500) request.log.error({ err: error, method, url: url.split('?')[0] }, 'request failed');
-    if (isUnreachable(error)) {
+    if (isUnreachable(error) || refusesService(error)) {
       const message = 'The database or the queue does not answer. Retry in a moment.';
       return sendError(reply, 503, 'Not available', message);
     }

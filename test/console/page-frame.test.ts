@@ -90,26 +90,31 @@ describe.runIf(hasBrowser())('a page in Chromium', () => {
     await page.close();
   });
 
-  test('a sign-in while the database is down leads back to its form', async () => {
-    const sql = openDatabase('postgres://none@127.0.0.1:1/none', { max: 1 });
-    const { url, stop } = await startTestConsole(database, { sql });
-    const page = await browser.newPage();
-    for (const [path, label] of [
-      ['/sign-in?next=%2Fgames', 'Password'],
-      ['/portal/sign-in', 'API token'],
-    ] as const) {
-      await page.goto(url + path);
-      for (const box of await page.locator('input:visible').all()) await box.fill('olga');
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByText('The database or the queue does not answer.').waitFor();
-      await page.getByRole('link', { name: 'Back to the form' }).click();
-      await page.getByLabel(label).waitFor();
-      expect(page.url()).toBe(url + path);
-    }
-    await page.close();
-    await stop();
-    await sql.end();
-  });
+  test.for(['down', 'not there'])(
+    'a sign-in while the database is %s leads back to its form',
+    async (state) => {
+      const away = new URL(state === 'down' ? 'postgres://none@127.0.0.1:1' : database.databaseUrl);
+      away.pathname = '/none';
+      const sql = openDatabase(away.href, { max: 1 });
+      const { url, stop } = await startTestConsole(database, { sql });
+      const page = await browser.newPage();
+      for (const [path, label] of [
+        ['/sign-in?next=%2Fgames', 'Password'],
+        ['/portal/sign-in', 'API token'],
+      ] as const) {
+        await page.goto(url + path);
+        for (const box of await page.locator('input:visible').all()) await box.fill('olga');
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByText('The database or the queue does not answer.').waitFor();
+        await page.getByRole('link', { name: 'Back to the form' }).click();
+        await page.getByLabel(label).waitFor();
+        expect(page.url()).toBe(url + path);
+      }
+      await page.close();
+      await stop();
+      await sql.end();
+    },
+  );
 
   test('a page that takes another role keeps the navigation, and says which role and who gives it', async () => {
     const page = await browser.newPage();
