@@ -57,7 +57,14 @@ export type RejectionCount = {
   label: string | null;
   games: number;
   text: string | null;
-  named: { application_game_id: string; game_name: string; text: string | null; appeal: AppealState }[];
+  named: {
+    application_game_id: string;
+    game_name: string;
+    text: string | null;
+    appeal: AppealState;
+    /** What a reviewer answered to the last appeal that was refused. */
+    answer: string | null;
+  }[];
 };
 
 /**
@@ -80,6 +87,8 @@ export const countRejections = (sql: Queryable, application_id: string) =>
     )
     select r.label, count(*)::int as games, case when count(g.text) = count(*) and min(g.text) = max(g.text) then max(g.text) end as text,
            jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name, 'text', g.text,
-             'appeal', ${appealState(sql)}) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
+             'appeal', ${appealState(sql)}, 'answer', (
+               select answer from game_appeals p where p.game_id = g.game_id and outcome = 'upheld' order by appeal_id desc limit 1
+             )) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
     from decided g left join reasons r on r.code = g.reason
     group by g.reason, r.label order by games desc, g.reason`;

@@ -48,5 +48,6 @@ last ${ago(failure.last_at)}</small>`;
   });
   const isCut = failures.length === FAILURES_SHOWN;
   const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
-  return section(isCut ? `The latest ${title}` : title, latest, { tone: 'warn', aside });
+  const shown = html`<p class="body">Correct your answers, then have your list read.</p>${latest}`;
+  return section(isCut ? `The latest ${title}` : title, shown, { tone: 'warn', aside });
 };

@@ -24,9 +24,9 @@ import {
   MESSAGES_SHOWN,
   messageProblem,
   problemCards,
-  rejectedProblem,
 } from '#src/portal/problems.ts';
 import { type Reading, readReading } from '#src/portal/reading.ts';
+import { rejectedProblem } from '#src/portal/rejected.ts';
 import { describePace, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
@@ -150,14 +150,16 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ...eventProblem(webhook),
     ];
     const isNew = isEmpty && problems.length === 0;
+    const shown = [...problems, ...checkProblem(check)];
+    const isCalm = shown.every(({ tone }) => tone === 'info');
     const cards = AUDIT_STATUSES.map((status) =>
       statusCard(status, number(games[status]), status === 'pending' && !isEmpty ? wait : undefined),
     );
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
-    const standing = standingSection(identity, games.pending);
+    const standing = standingSection(identity, games.pending, reading.isPaused);
     const body = isNew
       ? html`${firstSteps(reading, check, webhook !== undefined)}${standing}`
-      : html`${problemCards([...problems, ...checkProblem(check)]) ?? calmBanner(games)}
+      : html`${isCalm ? calmBanner(games) : null}${problemCards(shown)}
 ${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
 <div class="columns tables">${stateSection(reading, webhook)}${standing}</div>`;
     return sendPortal(reply, {

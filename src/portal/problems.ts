@@ -2,26 +2,15 @@
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
-import type { RejectionCount } from '#db/queries/reasons.ts';
 import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { banner, linkButton, type Step, withSecond } from '#src/portal/answer.ts';
-import { appealBadge, refusedBadge } from '#src/portal/game-badges.ts';
-import { gameUrl, idLink, threadUrl } from '#src/portal/links.ts';
+import { idLink, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import {
-  ago,
-  gameName,
-  html,
-  nameInText,
-  number,
-  type SafeHtml,
-  section,
-  type Tone,
-} from '#src/site/html.ts';
+import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 /**
  * A problem, with a link to the page on which the developer can solve it, if there is one. `isSaid`: that page says no more.
@@ -36,79 +25,12 @@ export type Problem = {
   also?: SafeHtml | undefined;
 };
 
-const quote = (text: string | null): SafeHtml | null =>
+export const quote = (text: string | null): SafeHtml | null =>
   text?.trim() ? html`<blockquote dir="auto">${text}</blockquote>` : null;
-
-/** @param isShared its note is that of all games of the reason */
-const namedGame = (
-  { application_game_id, game_name, appeal, text }: RejectionCount['named'][number],
-  isShared: boolean,
-  refused: ReadonlySet<string>,
-): SafeHtml => {
-  const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
-  const badges = html`${appealBadge(appeal)}${refusedBadge(refused.has(application_game_id))}`;
-  return html`<span>${name}${badges}</span>${isShared ? null : quote(text)}`;
-};
-
-/** Does each game of a reason wait for its appeal? Those that do are named last. */
-const isAppealed = ({ named }: RejectionCount): boolean => named.every(({ appeal }) => appeal === 'open');
-
-/** A game whose appeal waits needs nothing from its developer. */
-const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
-  rejections.toSorted((one, other) => Number(isAppealed(one)) - Number(isAppealed(other)));
-
-const reasonOf = ({ label }: RejectionCount): SafeHtml =>
-  html`<strong dir="auto">${label ?? 'no reason given'}</strong>`;
-
-const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
-  const { games, text, named } = count;
-  const isShared = games > 1 && text !== null;
-  const more = games - named.length;
-  const names = named.map((each) => namedGame(each, isShared, refused));
-  return html`<li>
-${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${names}
-${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
-${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : null}</li>`;
-};
-
-/** The rejection of the one game that the title names. */
-const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
-  const badges = html`${appealBadge(count.named[0]?.appeal ?? null)}${refusedBadge(refused.size > 0)}`;
-  return html`<li><span>${reasonOf(count)}${badges}</span>${quote(count.text)}</li>`;
-};
 
 /** Says how many checks found a rule that does not hold. */
 export const countBroken = (failed: number): string =>
   failed === 1 ? 'A check of your webhooks failed' : `${number(failed)} checks of your webhooks failed`;
-
-/** The games that a reviewer has rejected. @param refused those of which the latest data is not stored */
-export const rejectedProblem = (
-  rejections: readonly RejectionCount[],
-  refused: ReadonlySet<string>,
-  isPaused: boolean,
-): Problem[] => {
-  const games = rejections.reduce((sum, each) => sum + each.games, 0);
-  if (games === 0) return [];
-  const shown = games === 1 ? onlyRejection : rejection;
-  const again = isPaused ? ' and the platform reads them again' : '';
-  const only = games === 1 ? rejections[0]?.named[0] : undefined;
-  return [
-    {
-      title:
-        only === undefined
-          ? `${number(games)} games were rejected`
-          : `${nameInText(only.game_name)} was rejected`,
-      body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
-<p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
-      tone: 'bad',
-      step:
-        only === undefined
-          ? { url: '/portal/games?status=rejected', act: 'All rejected games' }
-          : { url: gameUrl(only.application_game_id), act: 'Open the game' },
-      isSaid: only === undefined && rejections.every(({ games, named }) => games === named.length),
-    },
-  ];
-};
 
 export const MESSAGE_TITLE = 'A reviewer wrote to you';
 
@@ -225,10 +147,13 @@ const actsOf = ({ step, isSaid, also }: Problem): SafeHtml | null =>
 export const problemBanner = (problem: Problem): SafeHtml =>
   banner(problem.title, problem.body, problem.tone, actsOf(problem));
 
-/** The first problem leads: its button is the next step. The others are rows below it. What is red stands before what is not. */
+/** What is red stands first, then what the developer mends, then what waits for others. */
+const BY_TONE: readonly Tone[] = ['bad', 'warn', 'info'];
+
+/** The first problem leads: its button is the next step. The others are rows below it. */
 export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
   const [first, ...others] = problems.toSorted(
-    (one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'),
+    (one, other) => BY_TONE.indexOf(one.tone) - BY_TONE.indexOf(other.tone),
   );
   if (first === undefined) return null;
   const rows = others.map(

@@ -116,7 +116,7 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     const nextRead = describeNextRead(application);
     const firstSteps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;
     const noRun = isReading ? null : emptyCard('There has been no run yet', nextRead, firstSteps);
-    const next = unread.length === 0 && last !== undefined ? nextRunAt(application) : null;
+    const next = unread.length === 0 && last !== undefined && !isReading ? nextRunAt(application) : null;
     return sendPortal(reply, {
       title: 'Failures and runs',
       at: HERE,

@@ -20,7 +20,10 @@ const KYC_SENTENCES: Record<KycState, string> = {
   erased: 'The platform has erased it, and does not fetch it again by itself.',
 };
 
-const describeKyc = (state: KycState): SafeHtml => html`${badge(state)} ${KYC_SENTENCES[state]}`;
+const describeKyc = (state: KycState, isPaused: boolean): SafeHtml => {
+  const waits = state === 'pending' && isPaused;
+  return html`${badge(state)} ${waits ? 'It is fetched when the application is resumed.' : KYC_SENTENCES[state]}`;
+};
 
 const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string => {
   if (verdict === undefined) return 'None yet.';
@@ -50,12 +53,16 @@ export const readIdentity = async (sql: Database, application_id: string): Promi
 };
 
 /** @param pending how many games wait for review */
-export const standingSection = ({ kyc, standing }: Identity, pending: number): SafeHtml => {
+export const standingSection = (
+  { kyc, standing }: Identity,
+  pending: number,
+  isPaused: boolean,
+): SafeHtml => {
   const obstacle = describeObstacle(standing.obstacle, pending);
   return section(
     'Identity check (KYC)',
     facts([
-      ['Record', describeKyc(kyc)],
+      ['Record', describeKyc(kyc, isPaused)],
       ['Verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),

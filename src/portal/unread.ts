@@ -85,7 +85,7 @@ export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p
 
 const describeFailing = (
   { failing_since }: ApplicationRow,
-  { application, ended, mayRead }: Reading,
+  { application, ended, isReading, mayRead }: Reading,
 ): SafeHtml => {
   const why = whyOfRun(ended);
   const end =
@@ -93,7 +93,8 @@ const describeFailing = (
       ? html`${why && html`<p>${why}</p>`}<p class="soft">Ended ${ago(ended?.finished_at ?? null)}`
       : html`${describeEnd(ended)}<p class="soft">First failure ${ago(failing_since)}`;
   const next = nextRunAt(application);
-  return html`${end}${next && html`<br>Next run ${due(next)}`}</p>${mayRead ? READ_AGAIN : null}`;
+  const then = isReading ? 'Your list is being read' : next && html`Next run ${due(next)}`;
+  return html`${end}${then && html`<br>${then}`}</p>${mayRead ? READ_AGAIN : null}`;
 };
 
 /** Why the platform does not read the games of an application, and what its developer does. @param check the last one */

@@ -1,6 +1,7 @@
 /** Where an application's events are sent, as a form of the portal and of the console. */
 import { z } from 'zod';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
+import { webhookUrl } from '#src/contract/application-settings.ts';
 import type { CatalogueError } from '#src/errors.ts';
 import { AddressTokenError, removeEventAddress, setEventAddress } from '#src/operations/event-address.ts';
 import { rotateEventSecret, sendTestEvent } from '#src/operations/events.ts';
@@ -43,6 +44,9 @@ const form = z.discriminatedUnion('act', [
 /** No worker has made the key pair of the installation yet, which is for operators to mend. */
 const NO_ADDRESS_NOW = 'Addresses cannot be set just now. Try again later, or write to the operators.';
 
+/** The words of the field name a setting of the platform. */
+const NO_ADDRESS = 'Give an https address without a user or password.';
+
 /** An address that was typed, why it was refused, and the field that this is about. */
 export type RefusedAddress = { url: string; problem: string; field: 'url' | 'api_token' };
 
@@ -51,8 +55,8 @@ export const readRefused = (body: unknown, error: CatalogueError): RefusedAddres
   const given = form.parse(body);
   if (given.act !== 'set') return undefined;
   const field = error instanceof AddressTokenError ? 'api_token' : 'url';
-  const problem = isKeyError(error) ? NO_ADDRESS_NOW : error.message;
-  return { url: given.url, problem, field };
+  const refused = webhookUrl.safeParse(given.url).success ? error.message : NO_ADDRESS;
+  return { url: given.url, problem: isKeyError(error) ? NO_ADDRESS_NOW : refused, field };
 };
 
 const setForm = (
@@ -70,6 +74,9 @@ const setForm = (
     required: true,
     value: refused?.url ?? webhook?.url,
     placeholder: 'https://',
+    // A form that the browser refuses keeps the token.
+    pattern: 'https?://[^/?#@]+([/?#].*)?',
+    title: 'An https address without a user or password',
     grow: true,
     ...flawOf(problemOf('url')),
   };

@@ -35,7 +35,7 @@ describe.runIf(hasBrowser())('rejected games in the portal, in narrow windows', 
     await insertAppeal(sql, { game_id: owl?.game_id ?? '', text: 'It is ours.' });
     await page.setViewportSize({ width: 1_280, height: 844 });
     await page.goto(new URL('/portal', served.url).href);
-    await page.getByRole('heading', { name: 'Owl was rejected' }).waitFor();
+    await page.getByRole('heading', { name: 'Your appeal of Owl waits for a reviewer' }).waitFor();
     expect((await page.getByText('appeal waits').boundingBox())?.width).toBeLessThan(200);
   });
 

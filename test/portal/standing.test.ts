@@ -1,5 +1,6 @@
 // What keeps all games of an application from being live, and the overview of one that has nothing to fix.
 import { expect, test } from 'vitest';
+import { decideAppeal, insertAppeal } from '#db/queries/appeals.ts';
 import { setDecisionRules } from '#db/queries/decision-rules.ts';
 import { insertVerdict } from '#db/queries/verdicts.ts';
 import { holdApplication } from '#src/operations/holds.ts';
@@ -98,4 +99,23 @@ test('the page of a held game says so first, with the reason; the list of games 
   expect(await page('/portal/games?status=passed')).toContain('Games that were passed wait under Pending');
   expect(game, 'a pull ends no hold').not.toContain('Pull this game now</button>');
   expect(listed, 'where the operators are reached is not known').not.toContain('Write to the operators');
+});
+
+test('while every rejection waits for its appeal nothing is to be fixed; the answer to one that was refused is the last note', async () => {
+  const { sql } = database;
+  const { page } = await arrive(sql, portal.url, 'argued', [{ game_id: 'one', game_name: 'Kite' }]);
+  const [{ game_id } = { game_id: '' }] = await sql<
+    { game_id: string }[]
+  >`select game_id from games where application_id = 'argued'`;
+  await decideGame(sql, { game_id, audit_status: 'rejected', reason: 'rights', text: 'Whose is it?' });
+  await insertAppeal(sql, { game_id, text: 'Ours.' });
+  const waits = await page('/portal');
+  expect(waits).toMatch(
+    /<h2>Nothing to fix<.*card info">.*<h2>Your appeal of Kite waits for a reviewer<.*Whose is it\?/s,
+  );
+  expect(waits).not.toMatch(/was rejected|button primary" href="\/portal\/game/);
+  await decideAppeal(sql, { game_id, outcome: 'upheld', decided_by: 'rui', answer: 'Send the licence.' });
+  const refused = await page('/portal');
+  expect(refused).toMatch(/card bad">.*<h2>Kite was rejected<.*appeal refused<.*Send the licence\./s);
+  expect(refused).not.toContain('Whose is it?');
 });

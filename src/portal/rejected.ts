@@ -1,0 +1,89 @@
+/** The rejected games of an application, on the overview. */
+import type { RejectionCount } from '#db/queries/reasons.ts';
+import { appealBadge, refusedBadge } from '#src/portal/game-badges.ts';
+import { gameUrl } from '#src/portal/links.ts';
+import { type Problem, quote } from '#src/portal/problems.ts';
+import { gameName, html, nameInText, number, type SafeHtml } from '#src/site/html.ts';
+
+/** What reviewers wrote last about a rejected game. */
+const lastNote = ({ appeal, answer, text }: RejectionCount['named'][number]): SafeHtml | null =>
+  quote(appeal === 'upheld' ? answer : text);
+
+/** @param isShared its note is that of all games of the reason */
+const namedGame = (
+  game: RejectionCount['named'][number],
+  isShared: boolean,
+  refused: ReadonlySet<string>,
+): SafeHtml => {
+  const { application_game_id, game_name, appeal } = game;
+  const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
+  const badges = html`${appealBadge(appeal)}${refusedBadge(refused.has(application_game_id))}`;
+  return html`<span>${name}${badges}</span>${isShared && appeal !== 'upheld' ? null : lastNote(game)}`;
+};
+
+/** Does each game of a reason wait for its appeal? Those that do are named last. */
+const isAppealed = ({ named }: RejectionCount): boolean => named.every(({ appeal }) => appeal === 'open');
+
+/** A game whose appeal waits needs nothing from its developer. */
+const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
+  rejections.toSorted((one, other) => Number(isAppealed(one)) - Number(isAppealed(other)));
+
+const reasonOf = ({ label }: RejectionCount): SafeHtml =>
+  html`<strong dir="auto">${label ?? 'no reason given'}</strong>`;
+
+const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
+  const { games, text, named } = count;
+  const isShared = games > 1 && text !== null;
+  const more = games - named.length;
+  const names = named.map((each) => namedGame(each, isShared, refused));
+  return html`<li>
+${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${names}
+${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
+${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : null}</li>`;
+};
+
+/** The rejection of the one game that the title names. */
+const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
+  const [game] = count.named;
+  const badges = html`${appealBadge(game?.appeal ?? null)}${refusedBadge(refused.size > 0)}`;
+  return html`<li><span>${reasonOf(count)}${badges}</span>${game && lastNote(game)}</li>`;
+};
+
+/** Says of rejected games what is to be done: nothing, while all of their appeals wait. @param only the game, if it is one */
+const rejectedTitle = (games: number, only: string | undefined, isWaiting: boolean): string => {
+  if (only === undefined)
+    return isWaiting
+      ? `${number(games)} appeals wait for a reviewer`
+      : `${number(games)} games were rejected`;
+  return isWaiting
+    ? `Your appeal of ${nameInText(only)} waits for a reviewer`
+    : `${nameInText(only)} was rejected`;
+};
+
+/** The games that a reviewer has rejected. @param refused those of which the latest data is not stored */
+export const rejectedProblem = (
+  rejections: readonly RejectionCount[],
+  refused: ReadonlySet<string>,
+  isPaused: boolean,
+): Problem[] => {
+  const games = rejections.reduce((sum, each) => sum + each.games, 0);
+  if (games === 0) return [];
+  const shown = games === 1 ? onlyRejection : rejection;
+  const again = isPaused ? ' and the platform reads them again' : '';
+  const only = games === 1 ? rejections[0]?.named[0] : undefined;
+  const isWaiting = refused.size === 0 && rejections.every(isAppealed);
+  return [
+    {
+      title: rejectedTitle(games, only?.game_name, isWaiting),
+      body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
+<p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
+      tone: isWaiting ? 'info' : 'bad',
+      step:
+        only === undefined
+          ? { url: '/portal/games?status=rejected', act: 'All rejected games' }
+          : { url: gameUrl(only.application_game_id), act: 'Open the game' },
+      isSaid:
+        isWaiting || (only === undefined && rejections.every(({ games, named }) => games === named.length)),
+    },
+  ];
+};
