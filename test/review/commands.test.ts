@@ -183,6 +183,15 @@ describe('game pass and game reject', () => {
     expect(whole).toMatchObject({ exit: 0, stderr: '' });
   });
 
+  it('leave what another operator decided since the list, if --seen names the status that it had', async () => {
+    const listed = await catalogue(['game', 'list', '--status', 'passed', '--application', 'cut']);
+    const [first = ''] = /\b[0-9a-f-]{36}@1\b/.exec(listed.stdout) ?? [];
+    expect((await catalogue(['game', 'reject', first, '--by', 'rui', '--reason', 'rights'])).exit).toBe(0);
+    const kept = await catalogue(['game', 'pass', '--seen', 'passed', '--by', 'kim'], listed.stdout);
+    expect(kept).toMatchObject({ exit: 3, stdout: expect.stringContaining('rejected by rui meanwhile') });
+    expect(await statusOf(first.split('@')[0] ?? '')).toBe('rejected');
+  });
+
   it.for([
     ['nothing', '\n# nothing\n', 'No games are given'],
     ['a sentence', 'All of them, please', 'Line 1 of the input begins with "All"'],

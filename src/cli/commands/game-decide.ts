@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { type CommandUnknownOpts, InvalidArgumentError } from '@commander-js/extra-typings';
+import { type CommandUnknownOpts, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Database } from '#db/client.ts';
 import { exitCodeOf } from '#src/cli/commands/decision-results.ts';
 import { fetchMissing } from '#src/cli/commands/fetch-missing.ts';
@@ -11,6 +11,7 @@ import type { Output } from '#src/cli/kit/output.ts';
 import { parseNonEmpty, parseUuid, variadic } from '#src/cli/kit/parsers.ts';
 import { askYesNo, isInteractive } from '#src/cli/kit/prompt.ts';
 import { requireId } from '#src/cli/kit/short-id.ts';
+import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { CatalogueError, EXIT, type ExitCode, UsageError } from '#src/errors.ts';
 import { DONE, explainResult, type GameDecision, type GameUndo } from '#src/operations/decision-results.ts';
 import { type DecidedBatch, passGames, rejectGames, type SeenRevision } from '#src/operations/decisions.ts';
@@ -144,6 +145,10 @@ const REVISION = [
   'revision of the game, if only one is given',
   parseRevision,
 ] as const;
+/** Between a list and the decision on its games, another operator may decide. */
+const SEEN = new Option('--seen <status>', 'decide only games that still have this audit_status').choices(
+  AUDIT_STATUSES,
+);
 const NOTE = ['--note <private>', 'a note for operators', parseNonEmpty] as const;
 const DETAILS =
   'A decision names the revision that you saw: a game whose content has moved since is not decided, nor is a withdrawn game. Without games, they are read from stdin, one a line, as game list prints them. Exit 3 if some were not decided.';
@@ -178,17 +183,18 @@ export const registerDecisions = (game: CommandUnknownOpts): void => {
     examples: [
       'game pass 019a…@2 019b…@1 --by kim',
       'game pass 019a… --revision 2 --by kim',
-      'game list --status pending | npx catalogue game pass --by kim',
+      'game list --status pending | npx catalogue game pass --seen pending --by kim',
     ],
     parameters: (command) =>
       command
         .argument(...GAMES)
         .requiredOption(...BY)
         .option(...REVISION)
+        .addOption(SEEN)
         .option(...NOTE),
-    run: (context, given = [], { by, revision, note }) =>
+    run: (context, given = [], { by, revision, seen, note }) =>
       runDecision(context, given, { verb: 'pass', revision }, (games) =>
-        context.operate(passGames, { games, note }, { by }),
+        context.operate(passGames, { games, seen_status: seen, note }, { by }),
       ),
   });
 
@@ -205,11 +211,12 @@ export const registerDecisions = (game: CommandUnknownOpts): void => {
         .requiredOption(...BY)
         .requiredOption('--reason <code>', 'why: a code of reason list', parseNonEmpty)
         .option('--text <public>', "a text for the application's developer", parseNonEmpty)
+        .addOption(SEEN)
         .option(...NOTE)
         .option(...REVISION),
-    run: (context, given = [], { by, revision, note, reason, text: forDeveloper }) =>
+    run: (context, given = [], { by, revision, seen, note, reason, text: forDeveloper }) =>
       runDecision(context, given, { verb: 'reject', revision }, (games) =>
-        context.operate(rejectGames, { games, note, reason, text: forDeveloper }, { by }),
+        context.operate(rejectGames, { games, seen_status: seen, note, reason, text: forDeveloper }, { by }),
       ),
   });
 

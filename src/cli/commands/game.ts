@@ -45,7 +45,7 @@ export const register = (program: Command): void => {
     examples: [
       'game list --status pending --newest --limit 20',
       'game list --application acme --search lantern',
-      'game list --status pending | npx catalogue game pass --by kim',
+      'game list --status pending | npx catalogue game pass --seen pending --by kim',
     ],
     newest: '-first_seen',
     limit: { max: 100_000, byDefault: 50 },
