@@ -95,8 +95,8 @@ export const listGameAppeals = (sql: Queryable, game_id: string, limit: number) 
     from game_appeals p join applications a using (application_id)
     where p.game_id = ${game_id} order by p.appeal_id desc limit ${limit}`;
 
-/** An appeal waits while it is open, and its game is still rejected and listed. */
-const isWaiting = (sql: Queryable) =>
+/** Does the appeal `p` on the game `g` wait for a reviewer? It is open, and the game is still rejected and listed. */
+export const isWaiting = (sql: Queryable) =>
   sql`p.outcome is null and g.audit_status = 'rejected' and g.withdrawn_at is null`;
 
 /** An appeal that waits, with its game. */

@@ -1,4 +1,5 @@
 import type { Queryable } from '#db/client.ts';
+import { isWaiting } from '#db/queries/appeals.ts';
 import { openWithdrawalRequests } from '#db/queries/approvals.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { pendingHeld } from '#db/queries/lane-counts.ts';
@@ -21,7 +22,7 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);
 
 /**
- * What waits for a developer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at the
+ * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at the
  * last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an address,
  * its state is null.
  */
@@ -33,8 +34,9 @@ export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
 /** Reads the counts that every page of a developer shows, from counters and primary keys. */
 export const readPortalCounts = (sql: Queryable, application_id: string): Promise<PortalCounts> =>
   onlyRow(sql<PortalCounts[]>`
-    select (select coalesce(sum(games), 0)::int from game_totals(a.application_id)
-            where audit_status = 'rejected') as rejected,
+    select (select coalesce(sum(games), 0)::int from game_totals(a.application_id) where audit_status = 'rejected')
+             - (select count(*)::int from game_appeals p join games g using (game_id)
+                where p.application_id = a.application_id and ${isWaiting(sql)}) as rejected,
            (select count(*)::int from (
               select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}
             ) counted) as failures,

@@ -59,7 +59,7 @@ const TYPES: Record<(typeof EVENT_TYPES)[number], string> = {
 
 /** Why an event was sent, for its application's developer and for operators. */
 export const WHYS: Record<EventWhy, string> = {
-  decided: 'A reviewer decided, now or before.',
+  decided: 'A reviewer decided.',
   decision_undone: 'A decision was taken back.',
   content_changed: 'Its content changed after the decision.',
   pictures_changed: 'Its pictures changed after the decision.',

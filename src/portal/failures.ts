@@ -26,8 +26,12 @@ const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
   return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
 };
 
-/** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first */
-export const failuresCard = (failures: readonly FailureItem[], aside: SafeHtml | undefined): SafeHtml => {
+/** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first @param isReading is the list read? */
+export const failuresCard = (
+  failures: readonly FailureItem[],
+  aside: SafeHtml | undefined,
+  isReading: boolean,
+): SafeHtml => {
   const causes = groupByCause(failures);
   const timesOf = (failure: FailureItem): number =>
     (causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0);
@@ -48,6 +52,9 @@ last ${ago(failure.last_at)}</small>`;
   });
   const isCut = failures.length === FAILURES_SHOWN;
   const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
-  const shown = html`<p class="body">Correct your answers, then have your list read.</p>${latest}`;
+  const next = isReading
+    ? 'Your list is being read: what you have corrected leaves this list.'
+    : 'Correct your answers, then have your list read.';
+  const shown = html`<p class="body">${next}</p>${latest}`;
   return section(isCut ? `The latest ${title}` : title, shown, { tone: 'warn', aside });
 };

@@ -87,7 +87,9 @@ const showNone = async (sources: Sources, application_id: string, reading: Readi
   const trouble = isPaused ? undefined : await findTrouble(sources, application_id, reading);
   const step = linkButton(trouble === undefined ? CHECKS : SEE_FAILURES, ' primary');
   const acts = isPaused ? null : html`${step}${mayRead ? READ_BUTTON : null}`;
-  const when = isReading ? html`It is read now. ${describeReading(reading)}` : describeNextRead(application);
+  const when = isReading
+    ? html`It is being read now. ${describeReading(reading)}`
+    : describeNextRead(application);
   const said = html`The platform stores your games when it reads your list. ${when}`;
   return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
 };

@@ -26,7 +26,7 @@ import {
   problemCards,
 } from '#src/portal/problems.ts';
 import { type Reading, readReading } from '#src/portal/reading.ts';
-import { rejectedProblem } from '#src/portal/rejected.ts';
+import { isAppealed, rejectedProblem } from '#src/portal/rejected.ts';
 import { describePace, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
@@ -52,10 +52,11 @@ import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 
 /** @param note below the number */
-const statusCard = (status: AuditStatus | 'withdrawn', games: string, note?: string): SafeHtml => {
-  const tone = status === 'rejected' && games !== '0' ? 'bad' : '';
-  return stat(status, games, { url: link('/portal/games', { status }), note, tone });
-};
+const statusCard = (
+  status: AuditStatus | 'withdrawn',
+  games: string,
+  { note, tone = '' }: { note?: string | undefined; tone?: string } = {},
+): SafeHtml => stat(status, games, { url: link('/portal/games', { status }), note, tone });
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
   html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
@@ -67,19 +68,25 @@ const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml 
   return banner('Nothing to fix', pending === 0 ? `${live}.` : `${live}, ${waiting}.`, 'good', null);
 };
 
+const nextRun = ({ application, isReading }: Reading) => {
+  if (isReading) return 'Your list is being read.';
+  const at = nextRunAt(application);
+  return at && due(at);
+};
+
 /** How the last run ended, and when the next one begins, where nothing above says it. */
 const runFacts = (reading: Reading) => {
-  const { application, last: run, isPaused } = reading;
+  const { last: run, isPaused } = reading;
   if (run === undefined) return [['Last run', isPaused ? 'There was none yet.' : NO_RUN] as const];
   const isSaid = unreadTitle(reading) !== null;
   const why = isSaid && run.finished_at !== null ? null : whyCell(run);
-  const next = isSaid ? null : nextRunAt(application);
+  const next = isSaid ? null : nextRun(reading);
   return [
     [
       'Last run',
       html`${describeRun(run, isPaused)}${why && html`<p class="soft" dir="auto">${showWhy(why)}</p>`}`,
     ] as const,
-    ...(next === null ? [] : [['Next run', due(next)] as const]),
+    ...(next === null ? [] : [['Next run', next] as const]),
   ];
 };
 
@@ -151,15 +158,18 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     ];
     const isNew = isEmpty && problems.length === 0;
     const shown = [...problems, ...checkProblem(check)];
-    const isCalm = shown.every(({ tone }) => tone === 'info');
     const cards = AUDIT_STATUSES.map((status) =>
-      statusCard(status, number(games[status]), status === 'pending' && !isEmpty ? wait : undefined),
+      statusCard(status, number(games[status]), {
+        note: status === 'pending' && !isEmpty ? wait : undefined,
+        // The number is red while one of the games waits for its developer.
+        tone: status === 'rejected' && !rejections.every(isAppealed) ? 'bad' : '',
+      }),
     );
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
     const standing = standingSection(identity, games.pending, reading.isPaused);
     const body = isNew
       ? html`${firstSteps(reading, check, webhook !== undefined)}${standing}`
-      : html`${isCalm ? calmBanner(games) : null}${problemCards(shown)}
+      : html`${problemCards(shown) ?? calmBanner(games)}
 ${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
 <div class="columns tables">${stateSection(reading, webhook)}${standing}</div>`;
     return sendPortal(reply, {

@@ -9,20 +9,21 @@ import { gameName, html, nameInText, number, type SafeHtml } from '#src/site/htm
 const lastNote = ({ appeal, answer, text }: RejectionCount['named'][number]): SafeHtml | null =>
   quote(appeal === 'upheld' ? answer : text);
 
-/** @param isShared its note is that of all games of the reason */
+/** @param hasNote does its last note stand below it? */
 const namedGame = (
   game: RejectionCount['named'][number],
-  isShared: boolean,
+  hasNote: boolean,
   refused: ReadonlySet<string>,
 ): SafeHtml => {
   const { application_game_id, game_name, appeal } = game;
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
   const badges = html`${appealBadge(appeal)}${refusedBadge(refused.has(application_game_id))}`;
-  return html`<span>${name}${badges}</span>${isShared && appeal !== 'upheld' ? null : lastNote(game)}`;
+  return html`<span>${name}${badges}</span>${hasNote ? lastNote(game) : null}`;
 };
 
 /** Does each game of a reason wait for its appeal? Those that do are named last. */
-const isAppealed = ({ named }: RejectionCount): boolean => named.every(({ appeal }) => appeal === 'open');
+export const isAppealed = ({ named }: RejectionCount): boolean =>
+  named.every(({ appeal }) => appeal === 'open');
 
 /** A game whose appeal waits needs nothing from its developer. */
 const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
@@ -35,11 +36,14 @@ const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtm
   const { games, text, named } = count;
   const isShared = games > 1 && text !== null;
   const more = games - named.length;
-  const names = named.map((each) => namedGame(each, isShared, refused));
+  // A game whose appeal was refused has a note of its own.
+  const own = isShared ? named.filter(({ appeal }) => appeal === 'upheld') : [];
+  const others = named.filter((each) => !own.includes(each));
   return html`<li>
-${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${names}
+${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${others.map((each) => namedGame(each, !isShared, refused))}
 ${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
-${isShared ? html`<p class="soft">The note of all of them:</p>${quote(text)}` : null}</li>`;
+${isShared && others.length + more > 0 ? html`<p class="soft">The note of ${own.length === 0 ? 'all of them' : 'these'}:</p>${quote(text)}` : null}
+${own.map((each) => namedGame(each, true, refused))}</li>`;
 };
 
 /** The rejection of the one game that the title names. */
@@ -60,6 +64,9 @@ const rejectedTitle = (games: number, only: string | undefined, isWaiting: boole
     : `${nameInText(only)} was rejected`;
 };
 
+const APPEAL_ENDS =
+  'If a game changes first, its new content is reviewed, and its appeal ends with that decision.';
+
 /** The games that a reviewer has rejected. @param refused those of which the latest data is not stored */
 export const rejectedProblem = (
   rejections: readonly RejectionCount[],
@@ -76,7 +83,7 @@ export const rejectedProblem = (
     {
       title: rejectedTitle(games, only?.game_name, isWaiting),
       body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
-<p class="soft">A game returns to review when its content changes in your answers${again}.</p>`,
+<p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when its content changes in your answers${again}.`}</p>`,
       tone: isWaiting ? 'info' : 'bad',
       step:
         only === undefined

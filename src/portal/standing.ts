@@ -4,7 +4,7 @@ import type { HoldRow } from '#db/queries/holds.ts';
 import { findKycState } from '#db/queries/kyc.ts';
 import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import type { KycState } from '#src/contract/words.ts';
-import { banner, HOLD_ENDS, linkButton, type Step, writeStep } from '#src/portal/answer.ts';
+import { banner, CHECKS, HOLD_ENDS, linkButton, writeStep } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
 import { readStanding, type Standing } from '#src/review/standing.ts';
 import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -87,8 +87,6 @@ export const holdBanner = (hold: HoldRow | undefined, contact: string | undefine
   return banner(HELD, describeHold(hold), 'bad', step && linkButton(step));
 };
 
-const SEE_RECORD: Step = { url: '#identity', act: 'See the record' };
-
 /** A record that is missing while games need it, or that an officer did not accept and its developer has not changed since. */
 const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Problem[] => {
   if (verdict?.state === 'standing' && verdict.verdict !== 'verified')
@@ -98,7 +96,7 @@ const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Prob
         body: html`${verdict.text === null ? null : html`<blockquote dir="auto">${verdict.text}</blockquote>`}
 <p class="soft">Correct the record that <code>query_cp_kyc</code> answers with: it is checked again when it has changed.</p>`,
         tone: 'bad',
-        step: SEE_RECORD,
+        step: null,
       },
     ];
   return obstacle === 'needs_verdict' && kyc === 'not_provided'
@@ -107,7 +105,7 @@ const recordProblem = ({ kyc, standing: { verdict, obstacle } }: Identity): Prob
           title: 'Your games cannot be passed without a KYC record',
           body: html`<p>${KYC_SENTENCES.not_provided}</p>`,
           tone: 'bad',
-          step: SEE_RECORD,
+          step: CHECKS,
         },
       ]
     : [];

@@ -77,8 +77,7 @@ const resumeWay = (
 ): Pick<Problem, 'step' | 'also'> => {
   const write = writeStep(contact);
   if (pause_reason === null || isRight) return { step: write };
-  const checks = { ...CHECKS, act: 'Run the checks' };
-  return { step: checks, ...(write && { also: linkButton(write) }) };
+  return { step: { ...CHECKS, act: 'Run the checks' }, ...(write && { also: linkButton(write) }) };
 };
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;

@@ -101,7 +101,7 @@ test('the page of a held game says so first, with the reason; the list of games 
   expect(listed, 'where the operators are reached is not known').not.toContain('Write to the operators');
 });
 
-test('while every rejection waits for its appeal nothing is to be fixed; the answer to one that was refused is the last note', async () => {
+test('while every rejection waits for its appeal nothing is red; the answer to one that was refused is the last note', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'argued', [{ game_id: 'one', game_name: 'Kite' }]);
   const [{ game_id } = { game_id: '' }] = await sql<
@@ -111,11 +111,14 @@ test('while every rejection waits for its appeal nothing is to be fixed; the ans
   await insertAppeal(sql, { game_id, text: 'Ours.' });
   const waits = await page('/portal');
   expect(waits).toMatch(
-    /<h2>Nothing to fix<.*card info">.*<h2>Your appeal of Kite waits for a reviewer<.*Whose is it\?/s,
+    /card info">.*<h2>Your appeal of Kite waits for a reviewer<.*Whose is it\?.*its appeal ends with that decision/s,
   );
-  expect(waits).not.toMatch(/was rejected|button primary" href="\/portal\/game/);
+  expect(waits).not.toMatch(
+    /was rejected|class="stat bad|<span class="bad">1<|button primary" href="\/portal\/game/,
+  );
   await decideAppeal(sql, { game_id, outcome: 'upheld', decided_by: 'rui', answer: 'Send the licence.' });
   const refused = await page('/portal');
   expect(refused).toMatch(/card bad">.*<h2>Kite was rejected<.*appeal refused<.*Send the licence\./s);
+  expect(refused).toContain('<span class="bad">1<');
   expect(refused).not.toContain('Whose is it?');
 });
