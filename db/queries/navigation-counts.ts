@@ -22,9 +22,9 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);
 
 /**
- * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at the
- * last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an address,
- * its state is null.
+ * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `failures`: at most one more than
+ * `FAILURES_COUNTED`. `broken`: rules that did not hold at the last check. `is_unread`: the application is paused, or its runs
+ * fail. `is_suspect`: its list is in doubt. Without an address, its state is null.
  */
 export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
   Record<'is_unread' | 'is_suspect', boolean> & {

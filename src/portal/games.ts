@@ -226,7 +226,8 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${pausedBanner(reading.application)}${holdBanner(hold, options.contact)}${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
+      body: html`${pausedBanner(reading.application)}${holdBanner(hold, options.contact)}
+${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
         : 'What became of your games. A game that is in no tab was never stored.',

@@ -39,10 +39,11 @@ const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtm
   // A game whose appeal was refused has a note of its own.
   const own = isShared ? named.filter(({ appeal }) => appeal === 'upheld') : [];
   const others = named.filter((each) => !own.includes(each));
+  const note = html`<p class="soft">The note of ${own.length === 0 ? 'all of them' : 'these'}:</p>${quote(text)}`;
   return html`<li>
 ${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${others.map((each) => namedGame(each, !isShared, refused))}
 ${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
-${isShared && others.length + more > 0 ? html`<p class="soft">The note of ${own.length === 0 ? 'all of them' : 'these'}:</p>${quote(text)}` : null}
+${isShared && others.length + more > 0 ? note : null}
 ${own.map((each) => namedGame(each, true, refused))}</li>`;
 };
 
