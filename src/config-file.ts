@@ -18,11 +18,14 @@ const readEnvFile = (): NodeJS.Dict<string> => {
 
 /** A name that differs from that of a setting in at most this many characters is taken for a slip of it. */
 const SLIPS_MAX = 2;
+/** Fewest characters of such a setting: `APP_PORT` of another program is near `API_PORT`. */
+const SETTING_MIN = 9;
+const SLIPPED = SETTINGS.filter((setting) => setting.length >= SETTING_MIN);
 
 /** Finds the setting that a name is meant for. None if it is a setting, or far from each: Compose has its own in the same file. */
 const findMeant = (name: string): string | undefined => {
   const setting = name.replace(/_FILE$/, '');
-  const meant = closest(setting, SETTINGS);
+  const meant = closest(setting, SLIPPED);
   return setting === meant || distance(setting, meant) > SLIPS_MAX ? undefined : meant;
 };
 
@@ -35,7 +38,7 @@ export const loadEnvironment = (): NodeJS.ProcessEnv => {
   Object.assign(process.env, { ...file, ...process.env });
   for (const name of Object.keys(file)) {
     const meant = findMeant(name);
-    if (meant !== undefined && process.env[meant] === undefined)
+    if (meant !== undefined && (process.env[meant] ?? process.env[`${meant}_FILE`]) === undefined)
       throw new UsageError(`${name} in .env is no setting: did you mean ${meant}?`);
   }
   return process.env;

@@ -31,7 +31,7 @@ export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
     [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
   };
 
-/** Reads the counts that every page of a developer shows, from counters and primary keys. */
+/** Reads the counts that every page of a developer shows, from counters and indexes. */
 export const readPortalCounts = (sql: Queryable, application_id: string): Promise<PortalCounts> =>
   onlyRow(sql<PortalCounts[]>`
     select (select coalesce(sum(games), 0)::int from game_totals(a.application_id) where audit_status = 'rejected')
@@ -45,7 +45,7 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
              order by requested_at desc limit 1), 0)::float8 as broken,
            a.status = 'paused' or a.failing_since is not null or coalesce((
              select outcome = 'failed' from sync_runs
-             where application_id = any (array[a.application_id])
+             where application_id = any (array[a.application_id]) and finished_at is not null
              order by application_id desc, run_number desc limit 1), false) as is_unread,
            exists (select from ${suspectEnd(sql)} as suspect) as is_suspect,
            w.status, w.failing_since, w.last_error

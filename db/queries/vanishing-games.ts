@@ -62,8 +62,8 @@ export const findSuspectEnd = (sql: Queryable, application_id: string) =>
 
 /** Finds the end of the last run of an application, if it did not name this game of a list in doubt, and no call has since. */
 export const findSuspectEndOf = (sql: Queryable, game: Pick<GameRow, 'application_id' | 'game_id'>) =>
-  firstRow(sql<SuspectEnd[]>`
-    select suspect.reason, suspect.finished_at, suspect.named
+  firstRow(sql<Omit<SuspectEnd, 'named'>[]>`
+    select suspect.reason, suspect.finished_at
     from applications a cross join ${suspectEnd(sql)} as suspect
       join vanishing_games v using (run_id) join games g using (game_id)
     where a.application_id = ${game.application_id} and g.game_id = ${game.game_id}

@@ -3,6 +3,7 @@ import type { FailureItem } from '#db/queries/failure-list.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureList } from '#src/lists/failures.ts';
 import { idLink, linkTo, nameSome } from '#src/portal/links.ts';
+import type { Reading } from '#src/portal/reading.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
@@ -26,11 +27,18 @@ const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
   return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
 };
 
-/** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first @param isReading is the list read? */
+const describeNext = ({ isPaused, isReading }: Reading): string => {
+  if (isPaused) return 'Correct your answers: they are read when the platform resumes your application.';
+  return isReading
+    ? 'Your list is being read: what you have corrected leaves this list.'
+    : 'Correct your answers, then have your list read.';
+};
+
+/** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first */
 export const failuresCard = (
   failures: readonly FailureItem[],
   aside: SafeHtml | undefined,
-  isReading: boolean,
+  reading: Reading,
 ): SafeHtml => {
   const causes = groupByCause(failures);
   const timesOf = (failure: FailureItem): number =>
@@ -52,9 +60,6 @@ last ${ago(failure.last_at)}</small>`;
   });
   const isCut = failures.length === FAILURES_SHOWN;
   const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
-  const next = isReading
-    ? 'Your list is being read: what you have corrected leaves this list.'
-    : 'Correct your answers, then have your list read.';
-  const shown = html`<p class="body">${next}</p>${latest}`;
+  const shown = html`<p class="body">${describeNext(reading)}</p>${latest}`;
   return section(isCut ? `The latest ${title}` : title, shown, { tone: 'warn', aside });
 };

@@ -26,7 +26,7 @@ import {
   problemCards,
 } from '#src/portal/problems.ts';
 import { type Reading, readReading } from '#src/portal/reading.ts';
-import { isAppealed, rejectedProblem } from '#src/portal/rejected.ts';
+import { allWait, rejectedProblem } from '#src/portal/rejected.ts';
 import { describePace, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
@@ -162,7 +162,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       statusCard(status, number(games[status]), {
         note: status === 'pending' && !isEmpty ? wait : undefined,
         // The number is red while one of the games waits for its developer.
-        tone: status === 'rejected' && !rejections.every(isAppealed) ? 'bad' : '',
+        tone: status === 'rejected' && !allWait(rejections, refused) ? 'bad' : '',
       }),
     );
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));

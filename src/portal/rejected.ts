@@ -22,8 +22,11 @@ const namedGame = (
 };
 
 /** Does each game of a reason wait for its appeal? Those that do are named last. */
-export const isAppealed = ({ named }: RejectionCount): boolean =>
-  named.every(({ appeal }) => appeal === 'open');
+const isAppealed = ({ named }: RejectionCount): boolean => named.every(({ appeal }) => appeal === 'open');
+
+/** Do all rejected games wait for their appeals? @param refused those of which the latest data is not stored */
+export const allWait = (rejections: readonly RejectionCount[], refused: ReadonlySet<string>): boolean =>
+  refused.size === 0 && rejections.every(isAppealed);
 
 /** A game whose appeal waits needs nothing from its developer. */
 const byNeed = (rejections: readonly RejectionCount[]): RejectionCount[] =>
@@ -79,7 +82,7 @@ export const rejectedProblem = (
   const shown = games === 1 ? onlyRejection : rejection;
   const again = isPaused ? ' and the platform reads them again' : '';
   const only = games === 1 ? rejections[0]?.named[0] : undefined;
-  const isWaiting = refused.size === 0 && rejections.every(isAppealed);
+  const isWaiting = allWait(rejections, refused);
   return [
     {
       title: rejectedTitle(games, only?.game_name, isWaiting),

@@ -17,15 +17,19 @@ const nameLost = (named: readonly string[], all: number): SafeHtml | null =>
   named.length === 0 ? null : html`<div>It no longer has ${nameSome(named.map(idLink), all)}</div>`;
 
 /** What a run says of its list, and what it lost if it would withdraw too many games. */
-const readReason = ({ reason }: SuspectEnd): { why: string; loss?: { lost: number; all: number } } => {
+const readReason = ({
+  reason,
+}: Pick<SuspectEnd, 'reason'>): { why: string; loss?: { lost: number; all: number } } => {
   const why = withoutAdvice(reason ?? '');
   const [, lost, all] = LOST.exec(why) ?? [];
   return lost === undefined ? { why } : { why, loss: { lost: Number(lost), all: Number(all) } };
 };
 
-/** What else than asking the operators a developer may do. @param kind of the button */
-const readAct = ({ mayRead }: Reading, kind: string): SafeHtml | undefined =>
-  mayRead ? readButton(kind) : undefined;
+/** A developer asks the operators, or restores the list and has it read. */
+const waysOf = (reading: Reading, contact: string | undefined): Pick<Problem, 'step' | 'also'> => {
+  const step = writeStep(contact);
+  return { step, also: reading.mayRead ? readButton(step === null ? 'primary' : '') : undefined };
+};
 
 /** What a suspect run leaves to its developer. @param suspect undefined if the list is trusted @param contact of the operators */
 export const suspectProblem = (
@@ -44,21 +48,19 @@ export const suspectProblem = (
           html`${nameLost(named, loss.lost)}
 <p>Restore the list, or ask the operators to accept it.</p>`,
         ];
-  const step = writeStep(contact);
   return [
     {
       title,
       body: html`${said}<p class="soft">The run ended ${ago(finished_at)}</p>${reading.mayRead ? READ_AGAIN : null}`,
       tone: 'warn',
-      step,
-      also: readAct(reading, step === null ? 'primary' : ''),
+      ...waysOf(reading, contact),
     },
   ];
 };
 
 /** Says of a stored game that a suspect run did not name it. @param suspect undefined if the list is trusted, or has the game */
 export const unnamedBanner = (
-  suspect: SuspectEnd | undefined,
+  suspect: Omit<SuspectEnd, 'named'> | undefined,
   reading: Reading,
   contact: string | undefined,
 ): SafeHtml | null => {
@@ -70,13 +72,6 @@ export const unnamedBanner = (
       : `Your list lost ${number(loss.lost)} of ${number(loss.all)} games.`;
   const said = html`<p dir="auto">It is not withdrawn while the list is in doubt. ${cause}
 Restore the list, or ask the operators to accept it.</p><p class="soft">The run ended ${ago(suspect.finished_at)}</p>`;
-  const step = writeStep(contact);
-  const also = readAct(reading, step === null ? 'primary' : '');
-  return problemBanner({
-    title: 'Your list no longer names this game',
-    body: said,
-    tone: 'warn',
-    step,
-    also,
-  });
+  const title = 'Your list no longer names this game';
+  return problemBanner({ title, body: said, tone: 'warn', ...waysOf(reading, contact) });
 };

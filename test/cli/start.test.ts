@@ -36,7 +36,7 @@ it('the first variable of .env counts if a byte order mark precedes it; a file t
   expect(await stderrWith(Buffer.from('POSTGRES_PASSWORD_API=1\nENCRYPTION_KEY_FILE=/keys\n'))).toContain(
     slip,
   );
-  const both = 'DATABASE_URI=of another program\nDATABASE_URL=nowhere\n';
+  const both = 'DATABASE_URI=of another program\nAPP_PORT=80\nDATABASE_URL=nowhere\n';
   expect(await stderrWith(Buffer.from(both))).toContain('DATABASE_URL is not postgres://');
 });
 

@@ -117,6 +117,17 @@ test('while a run is open, the reason of the one that failed before stays, and n
     expect(shown, path).toContain('Your list is being read');
     expect(shown, path).not.toMatch(/Read my list now|Next run/);
   }
+  await sql`update applications set failing_since = null where application_id = 'yew'`;
+  expect(await page('/portal'), 'the menu says what the page says').toMatch(
+    /games are not read<.*<h2>The last run failed</s,
+  );
+  const reasons = [{ path: 'game_icon', code: 'too_long' }];
+  const failure = { application_game_id: 'y-2', kind: 'invalid_data', reasons };
+  await recordFailures(sql, 'yew', 'query_game_detail', [failure]);
+  const next = async () => /<p class="body">([^<]*)<\/p>/.exec(await page('/portal/runs'))?.[1];
+  expect(await next()).toBe('Your list is being read: what you have corrected leaves this list.');
+  await sql`update applications set status = 'paused' where application_id = 'yew'`;
+  expect(await next()).toMatch(/^Correct your answers: they are read when the platform resumes/);
 });
 
 test('a paused application is not read by any button, but its webhooks are checked before its developer asks to resume it', async () => {
