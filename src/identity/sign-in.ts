@@ -206,16 +206,19 @@ export const signInByLink = async (
   const setsPassword = password !== null;
   const link = await readLink(sql, secret);
   if (link === undefined || link.sets_password !== setsPassword) return undefined;
-  if (setsPassword) refuseOtherSite(site, link.roles, 'Open this link');
-  if (setsPassword) await requireGoodPassword(password, [link.login, link.name]);
+  const { login } = link;
+  if (setsPassword) {
+    refuseOtherSite(site, link.roles, 'Open this link');
+    // Judging a password blocks the process.
+    const waitSeconds = await countAttempt(sql, [`link:${login}`]);
+    if (waitSeconds > 0) throw new TooManySignInsError(waitSeconds);
+    await requireGoodPassword(password, [login, link.name]);
+  }
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
-    // Everything that ends sessions and links of an operator locks the operator first, because another order could
-    // deadlock.
-    await lockOperator(tx, link.login);
-    const taken = await takeLink(tx, hashSecret(secret));
-    if (taken === undefined) return undefined;
-    const { login } = taken;
+    // Whatever ends sessions and links locks their operator first, because another order could deadlock.
+    await lockOperator(tx, login);
+    if ((await takeLink(tx, hashSecret(secret))) === undefined) return undefined;
     if (password_hash !== null) {
       await updateOperator(tx, login, { password_hash });
       // Sessions of the former password end.
@@ -224,9 +227,7 @@ export const signInByLink = async (
     }
     const session = await openSession(tx, { login, by: 'link', site, address });
     // Entries of the audit log come last, because they lock it until the commit.
-    if (setsPassword) {
-      await recordOperator(tx, operatorActor(login), 'operator.password', login);
-    }
+    if (setsPassword) await recordOperator(tx, operatorActor(login), 'operator.password', login);
     return { session, login };
   }) as Promise<{ session: string; login: string } | undefined>;
 };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Queryable } from '#db/client.ts';
 import { takeAttempt } from '#db/queries/sign-in.ts';
+import { createLink } from '#src/identity/links.ts';
 import { ADDRESS_DELAYS } from '#src/identity/sign-in.ts';
 import { addTestOperator, PASSWORD, startTestConsole, type TestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -124,4 +125,14 @@ test('a page of another site begins no sign-ins at the provider, which would use
   expect(await database.sql`select from sign_in_attempts`).toEqual([]);
   // A link leads there too. The provider does not answer.
   expect((await begin('document')).status).toBe(503);
+});
+
+test('whoever has a link has ten passwords judged, which takes time, and no more', async () => {
+  const secret = await createLink(database.sql, 'kai', true);
+  const weak = () =>
+    post('/sign-in', { login: 'kai', link: secret, password: 'a'.repeat(20) }, '192.0.2.1').then((answer) =>
+      answer.text(),
+    );
+  for (let n = 0; n < 10; n += 1) expect(await weak()).toContain('easy to guess');
+  expect(await weak()).toContain('Too many sign-ins');
 });
