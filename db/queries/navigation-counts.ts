@@ -3,8 +3,10 @@ import { isWaiting } from '#db/queries/appeals.ts';
 import { openWithdrawalRequests } from '#db/queries/approvals.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import { pendingHeld } from '#db/queries/lane-counts.ts';
+import { unansweredMessages } from '#db/queries/threads.ts';
 import { suspectEnd } from '#db/queries/vanishing-games.ts';
 import { onlyRow } from '#db/rows.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
 
 /** The count of failures stops above this. */
 export const FAILURES_COUNTED = 1_000;
@@ -22,12 +24,15 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
             where status = 'paused' or status = 'active' and failing_since is not null) as applications`);
 
 /**
- * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `failures`: at most one more than
+ * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `asked`: other games with a message
+ * that is not answered, by status. `failures`: at most one more than
  * `FAILURES_COUNTED`. `broken`: rules that did not hold at the last check. `is_unread`: the application is paused, or its runs
  * fail. `is_suspect`: its list is in doubt. Without an address, its state is null.
  */
 export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
   Record<'is_unread' | 'is_suspect', boolean> & {
+    asked: Partial<Record<AuditStatus, number>>;
+  } & {
     [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
   };
 
@@ -37,6 +42,11 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
     select (select coalesce(sum(games), 0)::int from game_totals(a.application_id) where audit_status = 'rejected')
              - (select count(*)::int from game_appeals p join games g using (game_id)
                 where p.application_id = a.application_id and ${isWaiting(sql)}) as rejected,
+           (select coalesce(jsonb_object_agg(audit_status, games), '{}') from (
+              select g.audit_status, count(*) as games from ${unansweredMessages(sql, sql`a.application_id`)}
+                and (g.audit_status <> 'rejected'
+                  or exists (select from game_appeals p where p.game_id = g.game_id and p.outcome is null))
+              group by 1) asked) as asked,
            (select count(*)::int from (
               select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}
             ) counted) as failures,

@@ -1,5 +1,6 @@
 /** The thread of a game. Triggers keep its rules (db/migrations/0001_functions.sql). */
 import type { InferSelectModel } from 'drizzle-orm';
+import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
@@ -51,18 +52,27 @@ export const listThreadPage = (
 
 /**
  * Is the message `m` the newest text of the thread of its game `g` that the developer reads, and can be answered? An appeal and
- * its decision are texts.
+ * its decision are texts. Postgres looks up each message by index: it makes no join of these subqueries.
  */
 const isUnanswered = (sql: Queryable) => sql`
   m.kind = 'message' and g.withdrawn_at is null
-  and not exists (
-    select from game_messages l where l.game_id = m.game_id and l.message_id > m.message_id and l.kind <> 'note')
-  and not exists (
-    select from game_appeals p
-    where p.game_id = m.game_id and greatest(p.opened_at, p.decided_at) > m.written_at)`;
+  and m.message_id = (
+    select l.message_id from game_messages l where l.game_id = m.game_id and l.kind <> 'note'
+    order by l.message_id desc limit 1)
+  and m.written_at >= coalesce((
+    select max(greatest(p.opened_at, p.decided_at)) from game_appeals p where p.game_id = m.game_id), m.written_at)`;
 
 /** At most this many messages to a developer are read, the latest first. */
 const MESSAGES_MAX = 1_000;
+
+/**
+ * The latest messages `m` to the developer of an application that are not answered, one a game, with their games `g`.
+ * db/queries/api-games.ts explains the array and the leading column.
+ */
+export const unansweredMessages = (sql: Queryable, application_id: Fragment) => sql`(
+  select * from game_messages where application_id = any (array[${application_id}]) and kind = 'message'
+  order by application_id desc, message_id desc limit ${MESSAGES_MAX}
+) m join games g using (game_id) where ${isUnanswered(sql)}`;
 
 /** A message that its developer has not answered, without the name of its writer. */
 export type UnansweredMessage = Pick<MessageRow, 'text'> &
@@ -79,11 +89,7 @@ export const listUnanswered = (
 ): Promise<UnansweredMessage[]> =>
   sql<UnansweredMessage[]>`
     select m.text, g.application_game_id, g.game_name, count(*) over ()::int as messages
-    from (
-      select * from game_messages where application_id = any (array[${application_id}]) and kind = 'message'
-      order by application_id desc, message_id desc limit ${MESSAGES_MAX}
-    ) m join games g using (game_id)
-    where ${isUnanswered(sql)}
+    from ${unansweredMessages(sql, sql`${application_id}`)}
     order by m.message_id desc limit ${limit}`;
 
 /** Finds which of some games have a message that their developer has not answered. */

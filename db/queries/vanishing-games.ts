@@ -69,6 +69,21 @@ export const findSuspectEndOf = (sql: Queryable, game: Pick<GameRow, 'applicatio
     where a.application_id = ${game.application_id} and g.game_id = ${game.game_id}
       and g.withdrawn_at is null and g.fetched_at <= suspect.finished_at`);
 
+/** Finds which of some games of an application its list in doubt does not name, unless a call has fetched them since. */
+export const findUnnamed = async (
+  sql: Queryable,
+  application_id: string,
+  games: readonly Pick<GameRow, 'game_id'>[],
+): Promise<Set<string>> =>
+  new Set(
+    await readColumn(sql<{ game_id: string }[]>`
+      select v.game_id
+      from applications a cross join ${suspectEnd(sql)} as suspect
+        join vanishing_games v using (run_id) join games g using (game_id)
+      where a.application_id = ${application_id} and v.game_id = any (${games.map(({ game_id }) => game_id)}::uuid[])
+        and g.withdrawn_at is null and g.fetched_at <= suspect.finished_at`),
+  );
+
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */
 export type SuspectRun = Pick<RunRow, 'run_id' | 'application_id' | 'outcome'> & { is_latest: boolean };
 

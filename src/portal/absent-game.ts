@@ -38,7 +38,7 @@ const unknownCard = (
   return banner('If it is the game_id of a new game', known, tone, isReading ? null : pullButton(id));
 };
 
-const FOUND_LATER = 'A new game_id is found once the platform reads your list again.';
+const FOUND_LATER = html`<p>A new game_id is found once the platform reads your list again.</p>`;
 
 /** Shows an id of which a call failed, or no run has seen a game. */
 export const absentPage = (timeline: Timeline, reading: Reading) => {

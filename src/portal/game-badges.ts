@@ -1,4 +1,4 @@
-/** What stands beside the name of a game: what was decided before, how its appeal fares, and a message that waits. */
+/** What stands beside the name of a game: what was decided before, how its appeal fares, and what waits for its developer. */
 import type { AppealState } from '#db/queries/appeals.ts';
 import type { Decision } from '#src/contract/words.ts';
 import { badge, html, type SafeHtml, toneOf } from '#src/site/html.ts';
@@ -12,6 +12,10 @@ export const appealBadge = (appeal: AppealState): SafeHtml | null => {
 /** Nothing if no message waits for an answer of the developer. */
 export const messageBadge = (isUnanswered: boolean): SafeHtml | null =>
   isUnanswered ? html` ${badge('message', 'warn')}` : null;
+
+/** Nothing if the list of the application has the game, or is trusted. */
+export const unnamedBadge = (isUnnamed: boolean): SafeHtml | null =>
+  isUnnamed ? html` ${badge('not in your list', 'warn')}` : null;
 
 /** What was decided on a pending game before it changed; nothing if it is new. */
 export const decidedBadge = (decided: Decision | undefined): SafeHtml | null =>

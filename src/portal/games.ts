@@ -9,23 +9,29 @@ import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { GameItem, RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
 import type { GameRow } from '#db/queries/games.ts';
 import { findHold } from '#db/queries/holds.ts';
+import type { PortalCounts } from '#db/queries/navigation-counts.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { findUnanswered } from '#db/queries/threads.ts';
+import { findSuspectEnd, findUnnamed } from '#db/queries/vanishing-games.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
-import { failureGroupList } from '#src/lists/failures.ts';
 import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.ts';
-import { readFirst, type Sources } from '#src/lists/read.ts';
-import { CHECKS, emptyCard, linkButton, READ_BUTTON } from '#src/portal/answer.ts';
-import { appealBadge, decidedBadge, messageBadge, refusedBadge } from '#src/portal/game-badges.ts';
+import type { Sources } from '#src/lists/read.ts';
+import {
+  appealBadge,
+  decidedBadge,
+  messageBadge,
+  refusedBadge,
+  unnamedBadge,
+} from '#src/portal/game-badges.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
+import { showNone } from '#src/portal/no-games.ts';
 import { type Iconed, iconOf } from '#src/portal/pictures.ts';
-import { CAUSES_READ, failureProblem, isOfGames } from '#src/portal/problems.ts';
-import { describeReading, type Reading, readReading } from '#src/portal/reading.ts';
-import { describeNextRead } from '#src/portal/schedule.ts';
+import { readReading } from '#src/portal/reading.ts';
 import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { holdBanner } from '#src/portal/standing.ts';
-import { pausedBanner, unreadTitle } from '#src/portal/unread.ts';
+import { listBanner } from '#src/portal/suspect.ts';
+import { pausedBanner } from '#src/portal/unread.ts';
 import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
@@ -39,21 +45,32 @@ export const WITHDRAWN_COUNTED = 1_000;
 
 const TABS = [...AUDIT_STATUSES, 'withdrawn'] as const;
 type Tab = (typeof TABS)[number];
-/** The first of these that has a game is open at first. */
 const BY_NEED: readonly Tab[] = ['rejected', 'pending', 'passed', 'withdrawn'];
+
+/** The tab that is open at first: the first with work of the developer, as the menu counts it, or else with a game. */
+const openAtFirst = ({ rejected, asked }: PortalCounts, games: Record<Tab, number>): Tab =>
+  BY_NEED.find((tab) => (tab === 'rejected' && rejected > 0) || (tab !== 'withdrawn' && asked[tab])) ??
+  BY_NEED.find((tab) => games[tab] > 0) ??
+  'pending';
+
 /** A search is in all statuses. */
 const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
 /** The cell that names a game, with its icon. @param note what a phone shows there, without room for its column */
 const nameCell = async <Game extends Iconed & Pick<GameRow, 'game_id'>>(
   sql: Database,
+  application_id: string,
   games: readonly Game[],
   note: (game: Game) => SafeHtml | null = () => null,
 ) => {
-  const [icons, unanswered] = await Promise.all([findIcons(sql, games), findUnanswered(sql, games)]);
+  const [icons, unanswered, unnamed] = await Promise.all([
+    findIcons(sql, games),
+    findUnanswered(sql, games),
+    findUnnamed(sql, application_id, games),
+  ]);
   return (game: Game): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
 <a href="${gameUrl(game.application_game_id)}"><span dir="auto">${gameName(game.game_name)}</span></a>
-<small class="mono">${game.application_game_id}</small>${note(game)}${messageBadge(unanswered.has(game.game_id))}</span>`;
+<small class="mono">${game.application_game_id}</small>${note(game)}${unnamedBadge(unnamed.has(game.game_id))}${messageBadge(unanswered.has(game.game_id))}</span>`;
 };
 
 /** Few columns have room where those of operators have none. */
@@ -68,31 +85,6 @@ const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
 
 const COMES_BACK = html`<p class="body soft">A game comes back when your list names it again, with the status that it
 had unless it changed.</p>`;
-
-/** Why no game is stored: the runs fail, or the games do. Undefined: no run has read the list, or the list is empty. */
-const findTrouble = async (
-  sources: Sources,
-  application_id: string,
-  reading: Reading,
-): Promise<string | undefined> => {
-  const groups = await readFirst(failureGroupList, sources, { application_id }, CAUSES_READ);
-  return unreadTitle(reading) ?? failureProblem(groups.filter(isOfGames))[0]?.title;
-};
-
-const SEE_FAILURES = { url: '/portal/runs', act: 'See the failures' };
-
-/** What the developer of an application without a game reads. The banner above says that it is paused. */
-const showNone = async (sources: Sources, application_id: string, reading: Reading): Promise<SafeHtml> => {
-  const { application, isReading, isPaused, mayRead } = reading;
-  const trouble = isPaused ? undefined : await findTrouble(sources, application_id, reading);
-  const step = linkButton(trouble === undefined ? CHECKS : SEE_FAILURES, ' primary');
-  const acts = isPaused ? null : html`${step}${mayRead ? READ_BUTTON : null}`;
-  const when = isReading
-    ? html`It is being read now. ${describeReading(reading)}`
-    : describeNextRead(application);
-  const said = html`The platform stores your games when it reads your list. ${when}`;
-  return emptyCard(trouble ?? 'Your games are not stored yet', said, acts);
-};
 
 const PASSED_BEFORE = 'Games that were passed wait under Pending while they are held.';
 
@@ -117,7 +109,7 @@ const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> 
   const shown = body({
     ...shownOf(tab),
     only: ['game_name', 'withdrawn', 'audit_status'],
-    cells: { game_name: await nameCell(sources.sql, rows) },
+    cells: { game_name: await nameCell(sources.sql, tab.application_id, rows) },
     more: [{ head: 'Why', cell: whyWithdrawn }],
     stacked: true,
   });
@@ -139,7 +131,7 @@ const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> =
     ...shownOf(tab),
     widths: WIDTHS_BESIDE_WORDS,
     only: ['game_name', 'why', 'revision', 'decided', 'first_seen'],
-    cells: { game_name: await nameCell(sources.sql, rows, note) },
+    cells: { game_name: await nameCell(sources.sql, tab.application_id, rows, note) },
   });
 };
 
@@ -163,7 +155,14 @@ const showTab = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   return body({
     ...shownOf(tab),
     only: ['game_name', 'revision', status === 'pending' ? 'changed' : 'decided', 'first_seen'],
-    cells: { game_name: await nameCell(sources.sql, rows, await findNote(sources.sql, tab, rows)) },
+    cells: {
+      game_name: await nameCell(
+        sources.sql,
+        tab.application_id,
+        rows,
+        await findNote(sources.sql, tab, rows),
+      ),
+    },
   });
 };
 
@@ -189,7 +188,7 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
     label: 'Games',
     only: ['game_name', 'audit_status', 'revision', 'decided'],
     widths: WIDTHS_BESIDE_WORDS,
-    cells: { game_name: await nameCell(sources.sql, rows, note) },
+    cells: { game_name: await nameCell(sources.sql, application_id, rows, note) },
   });
 };
 
@@ -200,18 +199,19 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
   portal.get('/portal/games', SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { status, q } = tabQuery.parse(request.query);
-    const [reading, hold, counts, withdrawn] = await Promise.all([
+    const [reading, suspect, hold, counts, withdrawn] = await Promise.all([
       readReading(sources, application_id),
+      findSuspectEnd(sql, application_id),
       findHold(sql, application_id),
       countGamesOf(sql, application_id),
       countWithdrawnGames(sql, application_id, WITHDRAWN_COUNTED + 1),
     ]);
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const numbers: Record<Tab, number> = { ...counts, withdrawn };
-    const tab = status ?? BY_NEED.find((each) => numbers[each] > 0) ?? 'pending';
+    const tab = status ?? openAtFirst(await portal.countForDeveloper(application_id), numbers);
     const shownTab = async () =>
       isEmpty
-        ? showNone(sources, application_id, reading)
+        ? showNone(sources, application_id, reading, suspect)
         : showTab(sources, { application_id, status: tab, query: request.query, isHeld: hold !== undefined });
     const games =
       q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
@@ -222,11 +222,12 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       count: each === 'withdrawn' ? numberUpTo(WITHDRAWN_COUNTED, withdrawn) : number(counts[each]),
       isOpen: q === undefined && each === tab,
     }));
+    const trouble = isEmpty ? pausedBanner(reading.application) : listBanner(reading, suspect);
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${pausedBanner(reading.application)}${holdBanner(hold, options.contact)}
+      body: html`${trouble}${holdBanner(hold, options.contact)}
 ${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'

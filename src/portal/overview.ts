@@ -27,7 +27,7 @@ import {
 } from '#src/portal/problems.ts';
 import { type Reading, readReading } from '#src/portal/reading.ts';
 import { allWait, rejectedProblem } from '#src/portal/rejected.ts';
-import { describePace, showWhy, whyCell } from '#src/portal/schedule.ts';
+import { describePace, RUNNING_BADGE, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { readIdentity, standingProblem, standingSection } from '#src/portal/standing.ts';
 import { suspectProblem } from '#src/portal/suspect.ts';
@@ -59,7 +59,7 @@ const statusCard = (
 ): SafeHtml => stat(status, games, { url: link('/portal/games', { status }), note, tone });
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
-  html`<a href="/portal/runs">${badge(outcome ?? 'open')}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
+  html`<a href="/portal/runs">${outcome === null ? RUNNING_BADGE : badge(outcome)}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
 
 /** What stands in place of problems. */
 const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml => {

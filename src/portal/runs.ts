@@ -19,7 +19,7 @@ import { FAILURES_SHOWN, failuresCard } from '#src/portal/failures.ts';
 import { linkTo } from '#src/portal/links.ts';
 import { problemBanner } from '#src/portal/problems.ts';
 import { answerPoll, type Reading, readingBanner, readReading } from '#src/portal/reading.ts';
-import { describeNextRead, showWhy, whyCell } from '#src/portal/schedule.ts';
+import { describeNextRead, RUN_WORDS, RUNNING_BADGE, showWhy, whyCell } from '#src/portal/schedule.ts';
 import { holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { suspectProblem } from '#src/portal/suspect.ts';
 import { isListRead, unreadProblem } from '#src/portal/unread.ts';
@@ -78,7 +78,7 @@ const runsTable = ({ rows, filters, body }: ShownList<RunRow, object>): SafeHtml
       ...COUNTED.filter((key) => shown.every((run) => run[key] === 0)),
       ...(shown.every((run) => whyBesideCounts(run) === null) ? ['why'] : []),
     ],
-    cells: { why: whyShown, outcome: outcomeCell(folded) },
+    cells: { why: whyShown, outcome: outcomeCell(folded, RUNNING_BADGE) },
     stacked: 'lines',
   });
   return html`<h2 class="sub">Runs</h2>${filters}${table}`;
@@ -100,6 +100,7 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
         query: request.query,
         limit: RUNS_SHOWN,
         fixed: { application_id },
+        words: RUN_WORDS,
       }),
     ]);
     const { application, last, isReading } = reading;

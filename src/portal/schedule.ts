@@ -6,7 +6,7 @@ import { withoutAdvice } from '#src/contract/words.ts';
 import { DAY_MS, formatDuration, spellDuration } from '#src/lib/duration.ts';
 import { whyOf } from '#src/lists/runs.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
-import { due, html, type SafeHtml } from '#src/site/html.ts';
+import { badge, due, html, type SafeHtml } from '#src/site/html.ts';
 
 const spell = (ms: number): string => (ms === DAY_MS ? '24 hours' : spellDuration(formatDuration(ms)));
 
@@ -25,6 +25,11 @@ export const describeNextRead = (application: ApplicationRow | undefined): SafeH
   const at = nextRunAt(application);
   return at && html`The next read of your list is due ${due(at)}.`;
 };
+
+const RUNNING = 'running';
+/** What operators call open. */
+export const RUN_WORDS = { open: RUNNING };
+export const RUNNING_BADGE = badge(RUNNING, 'info');
 
 /** The beginning of a reason: a page of the list was not read. The details of a page have a number before them. */
 const LIST_PAGE = /^page (?=\d+: (?!\d+ of \d+ details))/;

@@ -93,8 +93,14 @@ const failuresMark = ({ is_unread, is_suspect, failures }: PortalCounts): SafeHt
   return failures > 0 ? count('warn', numberUpTo(FAILURES_COUNTED, failures)) : undefined;
 };
 
+/** Games that are rejected, or have a message that waits. */
+const gamesCount = ({ rejected, asked }: PortalCounts): SafeHtml | undefined => {
+  const games = Object.values(asked).reduce((sum, each) => sum + each, rejected);
+  return games > 0 ? count(rejected > 0 ? 'bad' : 'warn', number(games)) : undefined;
+};
+
 const toPlaces = (counted: PortalCounts): PlaceCounts => ({
-  ...(counted.rejected > 0 && { '/portal/games': count('bad', number(counted.rejected)) }),
+  '/portal/games': gamesCount(counted),
   '/portal/runs': failuresMark(counted),
   ...(mayMendAddress(counted) && {
     '/portal/events': mark(counted.status === 'off' ? 'bad' : 'warn', 'do not arrive'),

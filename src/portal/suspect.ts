@@ -1,11 +1,11 @@
 /** A list that lost most of its games, or that shows in another way that it cannot be trusted. */
 import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
-import { readButton, writeStep } from '#src/portal/answer.ts';
+import { banner, linkButton, readButton, writeStep } from '#src/portal/answer.ts';
 import { idLink, nameSome } from '#src/portal/links.ts';
 import { type Problem, problemBanner } from '#src/portal/problems.ts';
 import type { Reading } from '#src/portal/reading.ts';
-import { READ_AGAIN } from '#src/portal/unread.ts';
+import { pausedBanner, READ_AGAIN, READ_BEFORE, SEE_WHY, unreadTitle } from '#src/portal/unread.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { ago, html, number, type SafeHtml } from '#src/site/html.ts';
 
@@ -25,6 +25,25 @@ const readReason = ({
   return lost === undefined ? { why } : { why, loss: { lost: Number(lost), all: Number(all) } };
 };
 
+type Loss = ReturnType<typeof readReason>['loss'];
+
+const suspectTitle = (loss: Loss): string =>
+  loss === undefined
+    ? 'The last run could not read your list to its end'
+    : `Your list lost ${number(loss.lost)} of ${number(loss.all)} games, so none was withdrawn`;
+
+/** Says that a list is not read, or is in doubt. @returns null if it is read and trusted */
+export const listTrouble = (reading: Reading, suspect: SuspectEnd | undefined): string | null =>
+  unreadTitle(reading) ?? (suspect === undefined ? null : suspectTitle(readReason(suspect).loss));
+
+/** Says on other pages, in one line, what the overview says of the list. */
+export const listBanner = (reading: Reading, suspect: SuspectEnd | undefined): SafeHtml | null => {
+  const title = listTrouble(reading, suspect);
+  if (reading.isPaused || title === null) return pausedBanner(reading.application);
+  const tone = unreadTitle(reading) === null ? 'warn' : 'bad';
+  return banner(title, READ_BEFORE, tone, linkButton(SEE_WHY));
+};
+
 /** A developer asks the operators, or restores the list and has it read. */
 const waysOf = (reading: Reading, contact: string | undefined): Pick<Problem, 'step' | 'also'> => {
   const step = writeStep(contact);
@@ -40,17 +59,14 @@ export const suspectProblem = (
   if (suspect === undefined) return [];
   const { finished_at, named } = suspect;
   const { why, loss } = readReason(suspect);
-  const [title, said] =
+  const said =
     loss === undefined
-      ? ['The last run could not read your list to its end', html`<p dir="auto">${endSentence(why)}</p>`]
-      : [
-          `Your list lost ${number(loss.lost)} of ${number(loss.all)} games, so none was withdrawn`,
-          html`${nameLost(named, loss.lost)}
-<p>Restore the list, or ask the operators to accept it.</p>`,
-        ];
+      ? html`<p dir="auto">${endSentence(why)}</p>`
+      : html`${nameLost(named, loss.lost)}
+<p>Restore the list, or ask the operators to accept it.</p>`;
   return [
     {
-      title,
+      title: suspectTitle(loss),
       body: html`${said}<p class="soft">The run ended ${ago(finished_at)}</p>${reading.mayRead ? READ_AGAIN : null}`,
       tone: 'warn',
       ...waysOf(reading, contact),

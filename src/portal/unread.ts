@@ -112,14 +112,13 @@ export const unreadProblem = (
   return [{ title, body, tone: 'bad', ...way }];
 };
 
-const SEE_WHY: Step = { url: '/portal/runs', act: 'See why' };
+export const SEE_WHY: Step = { url: '/portal/runs', act: 'See why' };
+
+export const READ_BEFORE = html`<p>This page shows what was read before.</p>`;
 
 /** Says on other pages, in one line, that games are not read. The overview and the failures say why. */
-export const pausedBanner = (
-  application: ApplicationRow | undefined,
-  said = 'This page shows what was read before.',
-): SafeHtml | null =>
-  application?.status === 'paused' ? banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(SEE_WHY)) : null;
+export const pausedBanner = (application: ApplicationRow | undefined, said = READ_BEFORE): SafeHtml | null =>
+  application?.status === 'paused' ? banner(UNREAD, said, 'bad', linkButton(SEE_WHY)) : null;
 
 const describeChecks = (application: ApplicationRow | undefined): string =>
   application?.pause_reason == null
@@ -133,9 +132,9 @@ export const pausedChecksBanner = (
   contact: string | undefined,
 ): SafeHtml | null => {
   const isRight = holdsSince(ended, check);
-  const said = isRight ? CHECKED : describeChecks(application);
+  const said = html`<p>${isRight ? CHECKED : describeChecks(application)}</p>`;
   const step = writeStep(contact);
   return !isPaused || step === null
     ? pausedBanner(application, said)
-    : banner(UNREAD, html`<p>${said}</p>`, 'bad', linkButton(step, isRight ? ' primary' : ''));
+    : banner(UNREAD, said, 'bad', linkButton(step, isRight ? ' primary' : ''));
 };

@@ -48,13 +48,20 @@ export const readQuery = <Filter extends z.ZodObject>(filter: Filter, query: unk
 
 const flawId = (name: string): string => `flaw-${name}`;
 
-const filterField = (control: Control, given: string, flaw: Flaw | undefined): SafeHtml => {
+const filterField = (
+  control: Control,
+  given: string,
+  flaw: Flaw | undefined,
+  words: Readonly<Record<string, string>>,
+): SafeHtml => {
   const { kind, title, values } = control;
   const name = parameterOf(control);
   const value = flaw?.text ?? given;
   const marked = flaw && html` aria-invalid="true" aria-describedby="${flawId(name)}"`;
   if (values !== undefined) {
-    const offered = values.map((each) => [each, kind === 'choice' ? inWords(each) : each] as const);
+    const offered = values.map(
+      (each) => [each, kind === 'choice' ? (words[each] ?? inWords(each)) : each] as const,
+    );
     return select(name, title, [['', `every ${title.toLowerCase()}`], ...offered], value);
   }
   if (kind === 'flag')
@@ -79,18 +86,20 @@ type FormOptions = {
   /** Keys of `without` that stay when the form is sent. */
   tabs: readonly string[];
   kept: Record<string, string>;
+  /** What the page calls choices. */
+  words: Readonly<Record<string, string>>;
 };
 
 /** The form above a list. */
 export const filterForm = (
   filter: z.ZodObject,
-  { typed, flaws, without, tabs, kept, path }: FormOptions,
+  { typed, flaws, without, tabs, kept, path, words }: FormOptions,
 ): SafeHtml | null => {
   const controls = controlsOf(filter);
   const offered = controls.filter(([key]) => !without.includes(key));
   const fields = offered.map(([, control]) => {
     const name = parameterOf(control);
-    return filterField(control, typed[name] ?? '', flaws[name]);
+    return filterField(control, typed[name] ?? '', flaws[name], words);
   });
   if (fields.length === 0) return null;
   const names = offered.map(([, control]) => parameterOf(control));

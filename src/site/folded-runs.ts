@@ -40,9 +40,9 @@ export const foldRuns = (runs: readonly RunRow[]): { rows: RunRow[]; folded: Map
   return { rows, folded };
 };
 
-/** Shows the outcome of a run, and for how many runs it stands. */
+/** Shows the outcome of a run, and for how many runs it stands. @param open the badge of a run that has not ended */
 export const outcomeCell =
-  (folded: ReadonlyMap<string, number>) =>
+  (folded: ReadonlyMap<string, number>, open = badge('open')) =>
   ({ run_id, outcome }: RunRow): SafeHtml => {
     const more = folded.get(run_id);
     const title =
@@ -51,5 +51,5 @@ export const outcomeCell =
       more === undefined
         ? null
         : html` <span class="soft" title="${title}">×\u00a0${number(more + 1)}</span>`;
-    return html`${badge(outcome ?? 'open')}${times}`;
+    return html`${outcome === null ? open : badge(outcome)}${times}`;
   };

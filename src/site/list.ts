@@ -26,6 +26,8 @@ type ListView<Filter> = {
   tabs?: readonly (keyof Filter & string)[];
   /** Parameters of the page that are no filter. They stay in its links. */
   kept?: Record<string, string>;
+  /** What the page calls choices of filters. Absent: as the list does. */
+  words?: Record<string, string>;
 };
 
 type BodyOptions<Row> = Omit<ListTable<Row>, 'empty'> & {
@@ -105,7 +107,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   list: List<Row, Filter, Sort>,
   { path, query, limit, order = list.order, fixed = {}, ...rest }: ListView<z.infer<Filter>>,
 ): Promise<ShownList<Row, z.infer<Filter>>> => {
-  const { tabs = [], kept = {} } = rest;
+  const { tabs = [], kept = {}, words = {} } = rest;
   const { filter: chosen, typed, flaws, sort, cursor } = readQuery(list.filter, query, fixed);
   const filter = { ...chosen, ...fixed } as z.infer<Filter>;
   const read = await readOrFirst(list, sources, filter, { order, sort, cursor, limit });
@@ -140,7 +142,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
     rows,
     filter,
     typed,
-    filters: filterForm(list.filter, { path, typed, flaws, without, tabs, kept }),
+    filters: filterForm(list.filter, { path, typed, flaws, without, tabs, kept, words }),
     count,
     sentence,
     pager: pages,

@@ -57,6 +57,42 @@ test('a message waits on the overview, in the list and at its game until its dev
   expect(await page('/portal'), 'a withdrawn game takes no answer').not.toContain('wrote to you');
 });
 
+/** The count at Games in the menu. */
+const menuOf = (page: string) =>
+  /Games<\/span> <span class="count"><span class="(.*?)<\/span>/.exec(page)?.[1];
+/** The tab that is open. */
+const tabOf = (page: string) => /aria-current="page">\s*<span>([a-z]+)/.exec(page)?.[1];
+
+test('a message that waits is work: the menu counts its game, once, and the tab of its status opens first', async () => {
+  const { sql } = database;
+  const names = ['f-waits', 'f-live', 'f-appealed', 'f-rejected'];
+  const games = names.map((game_id) => ({ game_id }));
+  const { page } = await arrive(sql, portal.url, 'fig', games);
+  const ids = await sql<{ game_id: string }[]>`
+    select game_id from games where application_id = 'fig' order by array_position(${names}::text[], application_game_id)`;
+  const [, live = '', appealed = '', rejected = ''] = ids.map(({ game_id }) => game_id);
+  const shown = async () => {
+    const games = await page('/portal/games');
+    return [menuOf(games), tabOf(games)];
+  };
+  expect(await shown()).toEqual([undefined, 'pending']);
+  await decideGame(sql, { game_id: appealed, audit_status: 'rejected', reason: 'rights' });
+  await insertAppeal(sql, { game_id: appealed, text: 'It is ours.' });
+  await decideGame(sql, { game_id: live, audit_status: 'passed' });
+  expect(await shown(), 'without work, the first that has a game').toEqual([undefined, 'rejected']);
+  await write('message', 'f-live', 'Which age is it for?');
+  expect(await shown()).toEqual(['warn">1', 'passed']);
+  await write('message', 'f-waits', 'Whose font is it?');
+  expect(await shown()).toEqual(['warn">2', 'pending']);
+  await decideGame(sql, { game_id: rejected, audit_status: 'rejected', reason: 'rights' });
+  await write('message', 'f-rejected', 'Send the licence.');
+  expect(await shown(), 'rejected, and with a message').toEqual(['bad">3', 'rejected']);
+  await write('answer', 'f-waits', 'Ours.');
+  await write('message', 'f-appealed', 'Do you have the licence?');
+  await sql`update games set withdrawn_at = now() where game_id in (${live}, ${rejected})`;
+  expect(await shown(), 'asked about its appeal').toEqual(['warn">1', 'rejected']);
+});
+
 test('an appeal is an answer, and so is what another reviewer decided on it', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'plum', [{ game_id: 'p-1' }]);

@@ -16,7 +16,10 @@ test('a developer reads what an open run waits for, and why an ended run missed 
   const { page } = await arrive(sql, portal.url, 'fir');
   const run = await anOpenRun(sql, 'fir');
   await noteOpenRun(sql, run, 'page 1: HTTP 503; by Retry-After, the application is called again at noon');
-  expect(await page('/portal/runs')).toContain('called again at noon');
+  const open = await page('/portal/runs');
+  expect(open).toContain('called again at noon');
+  expect(open).toContain('<span class="badge info">running</span>');
+  expect(open).toContain('<option value="open">running</option>');
   await closeRun(sql, run, { outcome: 'partial', reason: '1 invalid, 0 failed: see failure list' });
   const ended = await page('/portal/runs');
   expect(ended, 'the counts say it').not.toContain('1 invalid, 0 failed');

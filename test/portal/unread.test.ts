@@ -49,7 +49,10 @@ test('without a stored game, a developer reads first that the runs or the games 
 
 test('of a list that lost most of its games both pages say what to do, until the next run or until it is accepted', async () => {
   const { sql } = database;
-  const { page } = await arrive(sql, portal.url, 'sorrel', [{ game_id: 's-1' }, { game_id: 's-2' }]);
+  const { page } = await arrive(sql, portal.url, 'sorrel', [
+    { game_id: 's-1', game_name: 'Sorrel One' },
+    { game_id: 's-2', game_name: 'Sorrel Two' },
+  ]);
   const end = async (outcome: 'suspect' | 'abandoned' | 'succeeded', reason: string | null) => {
     const run = await anOpenRun(sql, 'sorrel');
     await closeRun(sql, run, { outcome, reason });
@@ -87,8 +90,20 @@ test('of a list that lost most of its games both pages say what to do, until the
   );
   expect(ofGame).not.toMatch(/You need not do anything|Pull this game now<\/button>/);
   expect(await page('/portal/game?id=s-2'), 'it was named').not.toContain(unnamed);
+  const badge = '<span class="badge warn">not in your list</span>';
+  for (const path of ['/portal/games', '/portal/games?q=sorrel']) {
+    const listed = await page(path);
+    expect(listed, path).toMatch(
+      new RegExp(
+        `card warn">.{1,40}<h2>${lost}<.*href="/portal/runs">See why<.*>s-1</small> ${badge}</span>`,
+        's',
+      ),
+    );
+    expect(listed.split(badge), 'the other was named').toHaveLength(2);
+  }
   await upsertGames(sql, 'sorrel', [fetchedGame({ game_id: 's-1' }, new Date())]);
   expect(await page('/portal/game?id=s-1'), 'it was pulled since').not.toContain(unnamed);
+  expect(await page('/portal/games'), 'it was pulled since').not.toContain(badge);
   await sql`delete from vanishing_games where run_id = ${run_id}`;
   expect(await page('/portal/runs'), 'it was accepted').not.toContain(lost);
   await end('suspect', 'a page named only <b> games');
@@ -96,6 +111,7 @@ test('of a list that lost most of its games both pages say what to do, until the
   expect(other).toContain('<h2>The last run could not read your list to its end</h2>');
   expect(other).toContain('a page named only &lt;b&gt; games.');
   await end('succeeded', null);
+  expect(await page('/portal/games')).not.toContain('See why');
   const ended = await page('/portal/runs');
   expect(ended).not.toContain(MARK);
   expect(ended).toContain('No open failures');
@@ -105,6 +121,9 @@ test('while a run is open, the reason of the one that failed before stays, and n
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'yew', [{ game_id: 'y-1' }]);
   await closeRun(sql, await anOpenRun(sql, 'yew'), { outcome: 'failed', reason: 'page 1: timeout' });
+  expect(await page('/portal/games')).toMatch(
+    /card bad">.{1,40}<h2>The last run failed<.*href="\/portal\/runs">See why</s,
+  );
   await sql`update applications set failing_since = now() where application_id = 'yew'`;
   for (const path of ['/portal', '/portal/runs'])
     expect(await page(path), path).toMatch(/button primary" href="\/portal\/checks">.*Read my list now</s);
@@ -115,6 +134,7 @@ test('while a run is open, the reason of the one that failed before stays, and n
       /<strong>The last run failed:<\/strong> <span dir="auto">query_game_list, page 1: no complete answer/,
     );
     expect(shown, path).toContain('Your list is being read');
+    expect(shown, path).toContain('<span class="badge info">running</span>');
     expect(shown, path).not.toMatch(/Read my list now|Next run/);
   }
   await sql`update applications set failing_since = null where application_id = 'yew'`;
