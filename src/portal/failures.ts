@@ -2,11 +2,12 @@
 import type { FailureItem } from '#db/queries/failure-list.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureList } from '#src/lists/failures.ts';
+import { banner } from '#src/portal/answer.ts';
 import { idLink, linkTo, nameSome } from '#src/portal/links.ts';
 import type { Reading } from '#src/portal/reading.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { ago, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, html, mono, number, type SafeHtml } from '#src/site/html.ts';
 import { listTable } from '#src/site/list-table.ts';
 
 export const FAILURES_SHOWN = 100;
@@ -37,7 +38,7 @@ const describeNext = ({ isPaused, isReading }: Reading): string => {
 /** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first */
 export const failuresCard = (
   failures: readonly FailureItem[],
-  aside: SafeHtml | undefined,
+  steps: SafeHtml | undefined,
   reading: Reading,
 ): SafeHtml => {
   const causes = groupByCause(failures);
@@ -61,5 +62,5 @@ last ${ago(failure.last_at)}</small>`;
   const isCut = failures.length === FAILURES_SHOWN;
   const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
   const shown = html`<p class="body">${describeNext(reading)}</p>${latest}`;
-  return section(isCut ? `The latest ${title}` : title, shown, { tone: 'warn', aside });
+  return banner(isCut ? `The latest ${title}` : title, shown, 'warn', steps ?? null);
 };

@@ -104,27 +104,28 @@ const shownOf = ({ status, isHeld }: TabView) => ({
   widths: WIDTHS,
 });
 
+/** A column of a time has no room on a phone. */
+const onPhone = (what: 'Decided' | 'Withdrawn', at: Date | null): SafeHtml | null =>
+  at && html`<span class="to-640"><small>${what} ${ago(at)}</small></span>`;
+
 const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, withdrawnGameList, viewOf(tab));
+  const note = ({ withdrawn_at }: WithdrawnGame) => onPhone('Withdrawn', withdrawn_at);
   const shown = body({
     ...shownOf(tab),
     only: ['game_name', 'withdrawn', 'audit_status'],
-    cells: { game_name: await nameCell(sources.sql, tab.application_id, rows) },
+    widths: { withdrawn: 'medium' },
+    cells: { game_name: await nameCell(sources.sql, tab.application_id, rows, note) },
     more: [{ head: 'Why', cell: whyWithdrawn }],
-    stacked: true,
   });
   return html`${shown}${rows.length === 0 ? null : COMES_BACK}`;
 };
-
-/** The column of a decision has no room on a phone. */
-const decidedOnPhone = (audit_time: Date | null): SafeHtml | null =>
-  audit_time && html`<span class="to-640"><small>Decided ${ago(audit_time)}</small></span>`;
 
 const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, rejectedGameList, viewOf(tab));
   const refused = await findRefused(sources.sql, tab.application_id, rows);
   const note = ({ audit_time, appeal, application_game_id }: RejectedGame): SafeHtml =>
-    html`${decidedOnPhone(audit_time)}${appealBadge(appeal)}${refusedBadge(
+    html`${onPhone('Decided', audit_time)}${appealBadge(appeal)}${refusedBadge(
       refused.has(application_game_id),
     )}`;
   return body({
@@ -178,7 +179,7 @@ const showFound = async (sources: Sources, application_id: string, query: unknow
     findAppeals(sources.sql, rows),
   ]);
   const note = ({ game_id, application_game_id, audit_status, audit_time }: GameItem): SafeHtml =>
-    html`${decidedOnPhone(audit_time)}${audit_status === 'pending' ? decidedBadge(decided.get(game_id)) : null}${appealBadge(
+    html`${onPhone('Decided', audit_time)}${audit_status === 'pending' ? decidedBadge(decided.get(game_id)) : null}${appealBadge(
       appeals.get(game_id) ?? null,
     )}${refusedBadge(refused.has(application_game_id))}`;
   return body({

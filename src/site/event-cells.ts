@@ -19,10 +19,14 @@ const delivery = (event: EventItem): SafeHtml => {
   return html`${badge('retrying', 'warn')} <br><small>${made}<br>Next attempt ${due(next_attempt_at)}</small>`;
 };
 
-/** Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected. */
-const describeEvent = ({ data: { why, reason_label } }: EventItem): string => {
+/**
+ * Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected.
+ * @returns null if its type says all
+ */
+const describeEvent = ({ data: { why, reason_label } }: EventItem): string | null => {
   if (why === 'appeal') return 'Another reviewer took the rejection back.';
-  return why === 'decided' && reason_label ? `${reason_label.replace(/\.$/, '')}.` : WHYS[why];
+  if (why !== 'decided') return WHYS[why];
+  return reason_label ? `${reason_label.replace(/\.$/, '')}.` : null;
 };
 
 /** The columns of events on pages. */
@@ -31,10 +35,12 @@ export const EVENT_COLUMNS = ['type', 'game', 'state', 'event_id', 'ago'];
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
   // Its type alone reads as if the appeal had won.
-  type: (event: EventItem): SafeHtml =>
-    event.type === 'game.appeal_upheld'
-      ? html`${badge('appeal refused', 'bad')} <br><small>${event.type}: another reviewer kept the rejection.</small>`
-      : html`${badge(event.type)} <br><small dir="auto">${describeEvent(event)}</small>`,
+  type: (event: EventItem): SafeHtml => {
+    if (event.type === 'game.appeal_upheld')
+      return html`${badge('appeal refused', 'bad')} <br><small>${event.type}: another reviewer kept the rejection.</small>`;
+    const said = describeEvent(event);
+    return html`${badge(event.type)}${said && html` <br><small dir="auto">${said}</small>`}`;
+  },
   state: delivery,
   event_id: ({ event_id }: EventItem): SafeHtml => copyableId(event_id),
 };

@@ -6,6 +6,8 @@ import { FILTERS, hiddenFields, html, inWords, link, type SafeHtml, select } fro
 const paging = z.object({
   sort: z.string().max(50).optional().catch(undefined),
   cursor: z.string().max(8_192).optional().catch(undefined),
+  /** The place of the first row that the cursor leads to, for the reader alone. */
+  from: z.coerce.number().int().positive().optional().catch(undefined),
 });
 
 /** The name of a filter in the address of a page. */

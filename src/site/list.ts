@@ -74,11 +74,21 @@ const readOrFirst = async <Row extends object, Filter extends z.ZodObject, Sort 
   }
 };
 
-const showCount = (list: AnyList, { total }: Pick<ReadPage<object>, 'total'>): SafeHtml | null => {
+/** @param first the place of the first row; undefined: not known */
+const showCount = (
+  list: AnyList,
+  { total, rows }: ReadPage<object>,
+  first: number | undefined,
+): SafeHtml | null => {
   if (total === null || total === 0) return null;
   const [one, many] = list.nouns;
   const all = total > COUNT_MAX ? `more than ${number(COUNT_MAX)}` : number(total);
-  return html`<span class="soft">${all} ${total === 1 ? one : many}</span>`;
+  const last = first === undefined ? total : first + rows.length - 1;
+  // Rows may have gone since the page before.
+  const isPart = first !== undefined && rows.length < total && rows.length > 0 && last <= total;
+  const range = first === last ? '' : `${number(first ?? 0)}–`;
+  const place = isPart ? `${range}${number(last)} of ` : '';
+  return html`<span class="soft">${place}${all} ${total === 1 ? one : many}</span>`;
 };
 
 const showCut = (compared: number): SafeHtml =>
@@ -90,15 +100,15 @@ const showFound = (found: number, { cursor, page }: ReadPage<object>): SafeHtml 
     ? null
     : html`<span class="soft">The best ${number(found)} matches, at most. More words find fewer.</span>`;
 
-/** Says how many rows there are, or why the page does not know it. */
+/** Says how many rows there are and which of them these are, or why the page does not know it. */
 const showReach = (
   list: AnyList,
   read: ReadPage<object>,
-  { isSearch, isCut }: { isSearch: boolean; isCut: boolean },
+  { isSearch, isCut, first }: { isSearch: boolean; isCut: boolean; first: number | undefined },
 ): SafeHtml | null => {
   if (isSearch && list.found !== undefined) return showFound(list.found, read);
   if (isCut && list.compared !== undefined) return showCut(list.compared);
-  return showCount(list, read);
+  return showCount(list, read, first);
 };
 
 /** Reads the page of a list that the address names. */
@@ -108,7 +118,7 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   { path, query, limit, order = list.order, fixed = {}, ...rest }: ListView<z.infer<Filter>>,
 ): Promise<ShownList<Row, z.infer<Filter>>> => {
   const { tabs = [], kept = {}, words = {} } = rest;
-  const { filter: chosen, typed, flaws, sort, cursor } = readQuery(list.filter, query, fixed);
+  const { filter: chosen, typed, flaws, sort, cursor, from } = readQuery(list.filter, query, fixed);
   const filter = { ...chosen, ...fixed } as z.infer<Filter>;
   const read = await readOrFirst(list, sources, filter, { order, sort, cursor, limit });
   const { rows, page, cursor: next } = read;
@@ -127,15 +137,17 @@ export const showList = async <Row extends object, Filter extends z.ZodObject, S
   };
   const isCut = next !== undefined && rows.length < limit;
   const isSearch = 'search' in filter && filter.search !== undefined;
-  const count = showReach(list, read, { isSearch, isCut });
+  const first = page.after === undefined ? 1 : from;
+  const count = showReach(list, read, { isSearch, isCut, first });
   // A tab is a place, not a filter that matched nothing.
   const searched = Object.entries(chosen).filter(([key]) => !tabs.some((tab) => tab === key));
   const sentenceOf = (empty: string): string =>
     emptySentence({ ...list, empty }, Object.fromEntries(searched), next !== undefined);
   const sentence = sentenceOf(list.empty);
+  const after = first === undefined ? undefined : String(first + rows.length);
   const pages = pager([
     ['First', page.after === undefined ? undefined : here()],
-    [isCut ? 'Search further' : 'Next', next && here({ cursor: next })],
+    [isCut ? 'Search further' : 'Next', next && here({ from: after, cursor: next })],
   ]);
   const without = [...tabs, ...Object.keys(fixed)];
   return {

@@ -127,6 +127,7 @@ test('events begin with an address that is switched off, and a test switches it 
   await decideGame(sql, { game_id: games[0]?.game_id ?? '', audit_status: 'passed' });
   const bare = await page('/portal/events');
   expect(bare).not.toContain('No active address');
+  expect(bare, 'its type says that it was passed').not.toContain('A reviewer decided');
   expect(bare, 'no event has a delivery').not.toContain('every delivery');
   expect(bare).toContain('<option value="game.rejected">game.rejected</option>');
   expect(await page('/portal/events?type=game.rejected')).not.toContain('>o-1<');

@@ -2,10 +2,11 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { recordFailures } from '#db/queries/failures.ts';
+import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { useNarrowPortal } from '#test/portal/narrow-portal.ts';
 import { hasBrowser } from '#test/support/browser.ts';
-import { anOpenRun } from '#test/support/factories.ts';
+import { anOpenRun, fetchedGame } from '#test/support/factories.ts';
 
 describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => {
   const { database, browser, served, page: currentPage } = useNarrowPortal();
@@ -117,6 +118,32 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     expect((card?.width ?? 0) - (button?.width ?? 0)).toBeLessThan(36);
   });
 
+  test('on a phone an address is set by a button as wide as the other fields, and a withdrawn game is a row as others', async () => {
+    const { sql } = database;
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(new URL('/portal/events', served.url).href);
+    await page.getByText('Set an address…').click();
+    const wide = [page.getByLabel('Address (https)'), page.getByRole('button', { name: 'Set address' })];
+    const [field, button] = await Promise.all(wide.map(async (each) => (await each.boundingBox())?.width));
+    expect(button).toBe(field);
+    await upsertGames(sql, 'studio-mizu', [fetchedGame({ game_id: 'gone' })]);
+    await sql`update games set withdrawn_at = now() where application_game_id = 'gone'`;
+    await page.goto(new URL('/portal/games?status=withdrawn', served.url).href);
+    const row = page.getByRole('row').filter({ hasText: 'gone' });
+    const [name, why] = [row.locator('.titled a'), row.getByText('no longer names it')];
+    const lefts = await Promise.all(
+      [name, why].map((each) =>
+        each.evaluate((one) => {
+          const range = one.ownerDocument.createRange();
+          range.selectNodeContents(one);
+          return Math.round(range.getBoundingClientRect().x);
+        }),
+      ),
+    );
+    expect(lefts[0]).toBe(lefts[1]);
+    expect(await row.locator('time:visible').count()).toBe(1);
+  });
+
   test('on a phone the state of a game follows its name, and the search for another one is last', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(new URL('/portal/game?id=kite', served.url).href);
@@ -167,6 +194,13 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
         .locator('td a.mono')
         .evaluateAll((links) => links.map((each) => each.getClientRects().length));
       expect(lines).toEqual([1, 1, 1]);
+      await database.sql`update sync_runs set outcome = 'succeeded', reason = null`;
+      await page.reload();
+      const step = await page.getByRole('button', { name: 'Read my list now' }).boundingBox();
+      const failure = await page.locator('.card.warn tbody tr').last().boundingBox();
+      expect((step?.y ?? 0) > (failure?.y ?? 0), 'on a phone, what is to be corrected is first').toBe(
+        width === 390,
+      );
     },
   );
 

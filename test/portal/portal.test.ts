@@ -86,6 +86,8 @@ test('a list of games has a next page only if there are more games', async () =>
   expect(shown(first)).toHaveLength(50);
   expect([...shown(first), ...shown(second)].sort()).toEqual(names.sort());
   expect(second).not.toContain('>Next</a>');
+  expect(first).toContain('>1–50 of 51 games<');
+  expect(second).toContain('>51 of 51 games<');
 });
 
 test('the head of a column of games turns their order', async () => {
