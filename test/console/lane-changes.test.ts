@@ -129,7 +129,7 @@ test('a gallery says how each description begins, in its language, and how far t
   expect(first).toContain('>The first 24 of 30<');
   const [, next = ''] = /href="([^"]*)">Next</.exec(first) ?? [];
   const second = await get(next.replaceAll('&amp;', '&'));
-  expect(second).toContain('>30 games<');
+  expect(second).toContain('>25–30 of 30 games<');
   expect(second).not.toMatch(/The first \d/);
   const list = await get(path);
   expect(list).not.toContain('class="blurb"');
