@@ -14,7 +14,7 @@ import { CatalogueError } from '#src/errors.ts';
 import { tryPassword } from '#src/identity/confirm.ts';
 import { hashPassword, requireGoodPassword } from '#src/identity/password.ts';
 import { createSecret, hashSecret } from '#src/identity/secrets.ts';
-import { refuseOtherSite } from '#src/identity/sign-in.ts';
+import { countAttempt, refuseOtherSite } from '#src/identity/sign-in.ts';
 import { type AuditNote, type Context, defineOperation } from '#src/operations/operation.ts';
 import { operatorSubject } from '#src/operations/operators.ts';
 
@@ -84,7 +84,9 @@ export const changePassword = defineOperation({
     refuseOtherSite(session.site, operator.roles, 'Change your password');
     const tried = await tryPassword(tx, { login, password_hash }, typed.current);
     if (tried.kind !== 'confirmed') return { ...tried, address };
-    // Judging a password blocks the process, so it comes after the limit of attempts.
+    // Judging a password blocks the process, and each change is an entry of the audit log.
+    const waitSeconds = await countAttempt(tx, [`password:${login}`]);
+    if (waitSeconds > 0) return { kind: 'too_many', waitSeconds, address };
     const problem = await problemOf(operator, typed);
     if (problem !== undefined) return { kind: 'weak', problem, address };
     await updateOperator(tx, login, { password_hash: await hashPassword(typed.password) });

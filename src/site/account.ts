@@ -138,9 +138,9 @@ ${keysPart(operator)}</div>${sessionsPart(sessions)}`;
       return send(reply.code(422), { problem: 'The current password is wrong.', field: 'current' });
     if (result.kind === 'too_many') {
       const { login } = operatorOf(request);
-      warn(request.log, 'password', { address: request.ip, login }, 'too many wrong passwords');
+      warn(request.log, 'password', { address: request.ip, login }, 'too many passwords');
       return send(reply, {
-        problem: refuseForNow(reply, 'wrong passwords', result.waitSeconds),
+        problem: refuseForNow(reply, 'passwords', result.waitSeconds),
         field: null,
       });
     }

@@ -53,9 +53,7 @@ test('a stolen session changes nothing without the current password; guesses are
   const limited = await change(stolen, { current: PASSWORD, password: NEW });
   expect(limited.status).toBe(429);
   expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
-  const warned = logged
-    .map((line) => JSON.parse(line))
-    .filter(({ msg }) => msg === 'too many wrong passwords');
+  const warned = logged.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'too many passwords');
   expect(warned[0]).toMatchObject({ login: login(), address: '127.0.0.1' });
   const keys = await database.sql<{ attempt_key: string }[]>`
     select attempt_key from sign_in_attempts where attempts > 10 order by 1`;
@@ -73,6 +71,17 @@ test('a stolen session has a new password judged, which takes time, no more ofte
     statuses.push((await change(stolen, { current: `guess-${n}`, password: 'a'.repeat(20) })).status);
   expect(statuses).toEqual([...Array(10).fill(422), 429, 429]);
   await database.sql`delete from sign_in_attempts`;
+});
+
+test('whoever has the password sets ten new ones in 15 minutes: each is judged, and is an entry of the audit log', async () => {
+  let cookie = await signIn(url(), login());
+  const entries = (await audited('operator.password')).length;
+  for (let n = 0; n < 10; n += 1) {
+    const set = await change(cookie, { current: n % 2 ? NEW : PASSWORD, password: n % 2 ? PASSWORD : NEW });
+    cookie = cookieOf(set);
+  }
+  expect((await change(cookie, { current: PASSWORD, password: 'a'.repeat(20) })).status).toBe(429);
+  expect((await audited('operator.password')).length - entries).toBe(10);
 });
 
 test('a new password follows the rules of the first one, and is another than the current one', async () => {
