@@ -79,7 +79,7 @@ const findWrapped = (json: unknown): string => {
 /** Explains why a response has no data; undefined for a successful envelope with data, which may be null. */
 export const whyNoData = (call: Call): string | undefined => {
   const { response, status = 0, retMsg } = call;
-  const http = status >= 400 ? `HTTP ${status}, ` : '';
+  const http = status > 200 ? `HTTP ${status}, ` : '';
   const and = http === '' ? '' : `${http}and `;
   if (!('json' in response)) {
     const { code, message, details } = response;

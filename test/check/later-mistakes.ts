@@ -45,7 +45,13 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
         Object.assign(reply, { status: 204, raw: '' });
     },
     fails: ['detail.unknown-game'],
-    says: /^the response is not JSON: it is empty for a game that does not exist: send ret_code 0 and data null$/,
+    says: /^HTTP 204, and the response is not JSON: it is empty for a game that does not exist: send ret_code 0 and data null$/,
+  },
+  {
+    planted: 'a cache before the application answers 304',
+    after: list((reply) => Object.assign(reply, { status: 304, raw: '' })),
+    fails: ['list.envelope'],
+    says: /^HTTP 304, and the response is not JSON: it is empty$/,
   },
   {
     planted: 'a listed game has no detail',
