@@ -238,7 +238,8 @@ const runJob = async <Deps>(
       attempt: job.attemptsMade + 1,
       error: safeMessage(error),
     };
-    log.warn(failed, 'job failed');
+    // `cancelLostJobs` has logged it: another worker runs the job.
+    if (lockSignal?.aborted !== true) log.warn(failed, 'job failed');
     throw storedError(error);
   }
 };

@@ -18,7 +18,7 @@ const held = defineSpec({
 });
 
 onBothBackends('A job whose lock is lost', (kind) => {
-  test('is logged with its id, and not as an unreachable queue', async () => {
+  test('is logged once with its id, and not as a failed job or an unreachable queue', async () => {
     const fleet = await startTestFleet(kind);
     onTestFinished(fleet.stop);
     const producer = createProducer(fleet.backend, [held], () => {});
@@ -30,7 +30,7 @@ onBothBackends('A job whose lock is lost', (kind) => {
     const job = defineJob(held, async (_payload, { signal }) => {
       await new Promise<void>((resolve) => whenAborted(signal, resolve));
       isCancelled = true;
-      return {};
+      throw new Error('cancelled');
     });
     const runner = startRunner(
       fleet.backend,
