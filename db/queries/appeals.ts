@@ -23,10 +23,17 @@ export const findLastAppeal = (sql: Queryable, game_id: string): Promise<AppealR
 /** How the appeal against a rejection stands; null if there is none. */
 export type AppealState = 'open' | AppealRow['outcome'];
 
-/** The state of the appeal against the rejection of the game `g`, also if it was carried over to a new revision. */
-export const appealState = (sql: Queryable) => sql`(
-  select coalesce(p.outcome, 'open') from game_appeals p
-  where g.audit_status = 'rejected' and p.audit_id = (select f.audit_id from first_decision(g.game_id) f))`;
+/** The appeal `p` against the rejection of the game `g`, also if it was carried over to a new revision. */
+const ofRejection = (sql: Queryable) => sql`
+  from game_appeals p
+  where g.audit_status = 'rejected' and p.audit_id = (select f.audit_id from first_decision(g.game_id) f)`;
+
+/** The state of the appeal against the rejection of the game `g`. */
+export const appealState = (sql: Queryable) => sql`(select coalesce(p.outcome, 'open') ${ofRejection(sql)})`;
+
+/** The answer of the reviewer who refused the appeal against the rejection of the game `g`; null: it was not refused. */
+export const refusalAnswer = (sql: Queryable) =>
+  sql`(select p.answer ${ofRejection(sql)} and p.outcome = 'upheld')`;
 
 /** Finds how the appeals against the rejections of some games stand; absent: there is none. */
 export const findAppeals = async (

@@ -1,6 +1,6 @@
 import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
-import { type AppealState, appealState } from '#db/queries/appeals.ts';
+import { type AppealState, appealState, refusalAnswer } from '#db/queries/appeals.ts';
 import { countGames } from '#db/queries/game-counts.ts';
 import { compareFound, type GameSearch, searchGames } from '#db/queries/game-search.ts';
 import type { GameRow } from '#db/queries/games.ts';
@@ -105,7 +105,7 @@ export const listGamePage = (
     ? listFound(sql, { ...filter, search }, page)
     : scanGames(sql, filter, page);
 
-/** A rejected game, with the reason and the text of its reviewer. */
+/** A rejected game, with the reason. `text`: the note of its reviewer, or the answer that refused its appeal. */
 export type RejectedGame = Pick<
   GameItem,
   'game_id' | 'application_id' | 'application_game_id' | 'game_name' | 'game_icon' | 'revision' | 'created_at'
@@ -121,7 +121,8 @@ export const listRejectedGamePage = (
   return readListPage<RejectedGame>(sql, page, {
     columns: sql`
       g.game_id, g.application_id, g.application_game_id, g.game_name, g.game_icon, g.audit_time, g.revision, g.created_at,
-      r.label as reason_label, case when r.code is not null then d.text end as text, ${appealState(sql)} as appeal`,
+      r.label as reason_label, ${appealState(sql)} as appeal,
+      coalesce(${refusalAnswer(sql)}, case when r.code is not null then d.text end) as text`,
     from: sql`
       games g left join lateral standing_decision(g.game_id) d on true left join reasons r on r.code = d.reason
       where ${rejected}`,

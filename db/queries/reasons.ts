@@ -1,6 +1,6 @@
 import type { InferSelectModel } from 'drizzle-orm';
 import type { Queryable } from '#db/client.ts';
-import { type AppealState, appealState } from '#db/queries/appeals.ts';
+import { type AppealState, appealState, refusalAnswer } from '#db/queries/appeals.ts';
 import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { firstRow, onlyRow } from '#db/rows.ts';
 import type { reasons } from '#db/schema/review.ts';
@@ -60,10 +60,9 @@ export type RejectionCount = {
   named: {
     application_game_id: string;
     game_name: string;
+    /** The note of its reviewer, or the answer that refused its appeal. */
     text: string | null;
     appeal: AppealState;
-    /** What a reviewer answered to the last appeal that was refused. */
-    answer: string | null;
   }[];
 };
 
@@ -86,9 +85,7 @@ export const countRejections = (sql: Queryable, application_id: string) =>
       from rejected g cross join lateral standing_decision(g.game_id) d
     )
     select r.label, count(*)::int as games, case when count(g.text) = count(*) and min(g.text) = max(g.text) then max(g.text) end as text,
-           jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name, 'text', g.text,
-             'appeal', ${appealState(sql)}, 'answer', (
-               select answer from game_appeals p where p.game_id = g.game_id and outcome = 'upheld' order by appeal_id desc limit 1
-             )) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
+           jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name,
+             'text', coalesce(${refusalAnswer(sql)}, g.text), 'appeal', ${appealState(sql)}) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
     from decided g left join reasons r on r.code = g.reason
     group by g.reason, r.label order by games desc, g.reason`;

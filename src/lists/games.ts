@@ -89,7 +89,7 @@ export const rejectedGameList = defineList({
     revision: z.int(),
     audit_time: time,
     reason_label: z.string().nullable(),
-    text: z.string().nullable().describe('The note of the reviewer.'),
+    text: z.string().nullable().describe('The note of the reviewer, or the answer that refused the appeal.'),
     appeal: z.enum(['open', ...APPEAL_OUTCOMES]).nullable(),
   }),
   filter: z.object({ application_id: theApplication() }),

@@ -65,6 +65,8 @@ type Around = {
   changes: readonly string[];
   /** The platform pulls nothing of a paused application. */
   isPaused: boolean;
+  /** The list of the application is not read: a card above says why. */
+  isUnread: boolean;
   /** What holds the games of the application, if this one waits for its end. */
   hold: HoldRow | undefined;
   /** Where the operators are reached. */
@@ -156,9 +158,15 @@ const changedFields = (changes: readonly string[]): SafeHtml | null =>
 const IF_CHANGED = 'If you have changed it, pull it: the platform then reads it at once.';
 
 /** Says what a developer may expect. The command line does not have this sentence. */
-const nextStep = ({ code }: Answer, rest: string, mayPull: boolean): SafeHtml | null => {
-  if (code === 'live' && rest === '')
-    return html`<p>You need not do anything. ${mayPull ? IF_CHANGED : null}</p>`;
+const nextStep = (
+  { code }: Answer,
+  rest: string,
+  { mayPull, isUnread }: { mayPull: boolean; isUnread: boolean },
+): SafeHtml | null => {
+  if (code === 'live' && rest === '') {
+    const said = [...(isUnread ? [] : ['You need not do anything.']), ...(mayPull ? [IF_CHANGED] : [])];
+    return said.length === 0 ? null : html`<p>${said.join(' ')}</p>`;
+  }
   return code === 'withdrawn' && mayPull
     ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
     : null;
@@ -173,7 +181,19 @@ const NEEDS_VERDICT = html`<p>It can be passed once your <a href="/portal">ident
 /** Says first of all whether a stored game is live, why not, and what to do. */
 export const answerBanner = (
   { application_game_id: id, game, answer, failure, rejection }: Timeline,
-  { appeals, changes, isPaused, isPulling, isUnnamed, hold, contact, needsVerdict, pictures, read }: Around,
+  {
+    appeals,
+    changes,
+    isPaused,
+    isUnread,
+    isPulling,
+    isUnnamed,
+    hold,
+    contact,
+    needsVerdict,
+    pictures,
+    read,
+  }: Around,
 ): SafeHtml => {
   // Another card says what to do.
   const isSaid = failure !== null || isUnnamed;
@@ -190,7 +210,7 @@ export const answerBanner = (
     changedFields(changes),
     rest === '' ? null : html`<p>${rest}</p>`,
     answer.code === 'waiting' && needsVerdict ? NEEDS_VERDICT : null,
-    isSaid ? null : nextStep(answer, rest, mayPull),
+    isSaid ? null : nextStep(answer, rest, { mayPull, isUnread }),
     game?.withdrawn_at === null ? brokenPictures(pictures, answer.code === 'live') : null,
     since,
     read,

@@ -73,10 +73,10 @@ const nameCell = async <Game extends Iconed & Pick<GameRow, 'game_id'>>(
 <small class="mono">${game.application_game_id}</small>${note(game)}${unnamedBadge(unnamed.has(game.game_id))}${messageBadge(unanswered.has(game.game_id))}</span>`;
 };
 
-/** Few columns have room where those of operators have none. */
-const WIDTHS = { revision: 'medium', decided: undefined, changed: undefined } as const;
+/** Few columns have room where those of operators have none. A phone has room for the one that orders the rows. */
+const WIDTHS = { revision: 'medium', decided: 'medium', changed: 'medium', first_seen: undefined } as const;
 /** Beside a reason or a status, a phone has room for the game alone. */
-const WIDTHS_BESIDE_WORDS = { ...WIDTHS, decided: 'medium', first_seen: 'wider' } as const;
+const WIDTHS_BESIDE_WORDS = { ...WIDTHS, first_seen: 'wider' } as const;
 
 const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
   unlisted_at === null

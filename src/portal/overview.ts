@@ -94,7 +94,7 @@ const NO_RUN = html`There was none yet: <a href="/portal/checks">check your webh
 const NO_ADDRESS = html`They are not sent: fetch them by <code>event/list</code>, or <a href="/portal/events">set an address of yours</a>.`;
 
 /** How the application, its runs and its events fare. Why they fail is said above. */
-const stateSection = (reading: Reading, webhook: EventWebhook | undefined): SafeHtml => {
+const stateSection = (reading: Reading, isHeld: boolean, webhook: EventWebhook | undefined): SafeHtml => {
   const { application, isPaused } = reading;
   const pace = application && html`<p class="soft">${describePace(application)}</p>`;
   const isRead = !isPaused && application?.failing_since == null;
@@ -104,7 +104,9 @@ const stateSection = (reading: Reading, webhook: EventWebhook | undefined): Safe
     facts([
       [
         'Application',
-        isRead ? html`${badge('active')}${pace}` : badge(isPaused ? 'paused' : 'failing', 'bad'),
+        html`${isRead ? badge('active') : badge(isPaused ? 'paused' : 'failing', 'bad')}${
+          isHeld ? html` ${badge('games held', 'bad')}` : null
+        }${isRead ? pace : null}`,
       ],
       ...runFacts(reading),
       ['Events', webhook === undefined ? NO_ADDRESS : html`${addressBadge(webhook)} ${state}`],
@@ -171,7 +173,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ? html`${firstSteps(reading, check, webhook !== undefined)}${standing}`
       : html`${problemCards(shown) ?? calmBanner(games)}
 ${isEmpty ? null : html`<div class="stats">${cards}${gone}</div>`}
-<div class="columns tables">${stateSection(reading, webhook)}${standing}</div>`;
+<div class="columns tables">${stateSection(reading, identity.standing.hold !== undefined, webhook)}${standing}</div>`;
     return sendPortal(reply, {
       title: 'Overview',
       at: '/portal',

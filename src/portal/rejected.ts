@@ -5,20 +5,16 @@ import { gameUrl } from '#src/portal/links.ts';
 import { type Problem, quote } from '#src/portal/problems.ts';
 import { gameName, html, nameInText, number, type SafeHtml } from '#src/site/html.ts';
 
-/** What reviewers wrote last about a rejected game. */
-const lastNote = ({ appeal, answer, text }: RejectionCount['named'][number]): SafeHtml | null =>
-  quote(appeal === 'upheld' ? answer : text);
-
 /** @param hasNote does its last note stand below it? */
 const namedGame = (
   game: RejectionCount['named'][number],
   hasNote: boolean,
   refused: ReadonlySet<string>,
 ): SafeHtml => {
-  const { application_game_id, game_name, appeal } = game;
+  const { application_game_id, game_name, appeal, text } = game;
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
   const badges = html`${appealBadge(appeal)}${refusedBadge(refused.has(application_game_id))}`;
-  return html`<span>${name}${badges}</span>${hasNote ? lastNote(game) : null}`;
+  return html`<span>${name}${badges}</span>${hasNote ? quote(text) : null}`;
 };
 
 /** Does each game of a reason wait for its appeal? Those that do are named last. */
@@ -54,7 +50,7 @@ ${own.map((each) => namedGame(each, true, refused))}</li>`;
 const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtml => {
   const [game] = count.named;
   const badges = html`${appealBadge(game?.appeal ?? null)}${refusedBadge(refused.size > 0)}`;
-  return html`<li><span>${reasonOf(count)}${badges}</span>${game && lastNote(game)}</li>`;
+  return html`<li><span>${reasonOf(count)}${badges}</span>${game && quote(game.text)}</li>`;
 };
 
 /** Says of rejected games what is to be done: nothing, while all of their appeals wait. @param only the game, if it is one */

@@ -13,9 +13,9 @@ import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { pullingBanner, type Reading } from '#src/portal/reading.ts';
 import { describeSchedule } from '#src/portal/schedule.ts';
-import { unnamedBanner } from '#src/portal/suspect.ts';
+import { listBanner, unnamedBanner } from '#src/portal/suspect.ts';
 import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
-import { pausedBanner } from '#src/portal/unread.ts';
+import { unreadTitle } from '#src/portal/unread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
@@ -108,7 +108,8 @@ export const storedPage = async (
   const refused = refusedBanner(timeline, reading, isPulling);
   const unnamed = unnamedBanner(await findSuspectEndOf(sql, game), reading, contact);
   const head = [
-    pausedBanner(application),
+    // What a suspect run says of this game is below.
+    listBanner(reading, undefined),
     isPulling ? pullingBanner(gameUrl(id)) : null,
     refused,
     unnamed,
@@ -117,6 +118,7 @@ export const storedPage = async (
       appeals: thread,
       changes: waiting?.lane === 'changed' ? await readChanges(sql, game) : [],
       isPaused,
+      isUnread: unreadTitle(reading) !== null,
       isPulling,
       isUnnamed: unnamed !== null,
       read: latestRead(timeline, revision?.fetched_at),

@@ -88,7 +88,7 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
   test('on a phone the time of a passed game has a head, and a game that was found has its state and its decision', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.goto(new URL('/portal/games?status=passed', served.url).href);
-    const head = page.getByRole('columnheader', { name: 'Decided' });
+    const head = page.getByRole('columnheader', { name: 'First seen' });
     const row = page.getByRole('row').filter({ hasText: 'kite' });
     expect((await head.boundingBox())?.x).toBe((await row.locator('td.age:visible').boundingBox())?.x);
     await page.goto(new URL('/portal/games?q=Kite', served.url).href);

@@ -120,5 +120,8 @@ test('while every rejection waits for its appeal nothing is red; the answer to o
   const refused = await page('/portal');
   expect(refused).toMatch(/card bad">.*<h2>Kite was rejected<.*appeal refused<.*Send the licence\./s);
   expect(refused).toContain('<span class="bad">1<');
-  expect(refused).not.toContain('Whose is it?');
+  for (const shown of [refused, await page('/portal/games')]) {
+    expect(shown).toContain('Send the licence.');
+    expect(shown).not.toContain('Whose is it?');
+  }
 });

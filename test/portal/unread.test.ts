@@ -124,6 +124,12 @@ test('while a run is open, the reason of the one that failed before stays, and n
   expect(await page('/portal/games')).toMatch(
     /card bad">.{1,40}<h2>The last run failed<.*href="\/portal\/runs">See why</s,
   );
+  await sql`update games set audit_status = 'passed', audit_time = now() where application_id = 'yew'`;
+  const live = await page('/portal/game?id=y-1');
+  expect(live).toMatch(
+    /<h2>The last run failed<.*href="\/portal\/runs">See why<.*The game is live.*If you have changed it/s,
+  );
+  expect(live).not.toContain('You need not do anything');
   await sql`update applications set failing_since = now() where application_id = 'yew'`;
   for (const path of ['/portal', '/portal/runs'])
     expect(await page(path), path).toMatch(/button primary" href="\/portal\/checks">.*Read my list now</s);
