@@ -68,11 +68,13 @@ const HINTS: Record<number, string> = {
   415: '; the platform sends Content-Type: application/json; charset=utf-8',
 };
 
+/** Does a field hold the envelope, as an object or as a text? */
+const isEnvelope = (value: unknown): boolean =>
+  typeof value === 'string' ? value.includes('"ret_code"') : at(value, ['ret_code']) !== undefined;
+
 /** Names the field that holds the whole envelope. Other names may be texts of the application. */
 const findWrapped = (json: unknown): string => {
-  const name = ['result', 'response', 'body', 'data'].find(
-    (each) => at(json, [each, 'ret_code']) !== undefined,
-  );
+  const name = ['result', 'response', 'body', 'data'].find((each) => isEnvelope(at(json, [each])));
   return name === undefined ? '' : `; ${name} has them: send no object around them`;
 };
 

@@ -132,6 +132,14 @@ export const OF_A_SECOND_READER: readonly Mistake[] = [
     says: /^[1-7] of 8 calls at once failed \(ret_code is 9, ret_msg "busy"\), and each succeeds alone: serve /,
   },
   {
+    planted: 'a gateway sends its own object, with the envelope as a text',
+    after: list((reply) =>
+      Object.assign(reply, { json: { statusCode: 200, body: JSON.stringify(reply.json, null, 2) } }),
+    ),
+    fails: ['list.envelope'],
+    says: /^the response is not an envelope: ret_code is missing; ret_msg is missing; body has them: send no object around them$/,
+  },
+  {
     planted: 'an object is around the envelope',
     after: list((reply) => Object.assign(reply, { json: { result: reply.json } })),
     fails: ['list.envelope'],
