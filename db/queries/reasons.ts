@@ -86,6 +86,7 @@ export const countRejections = (sql: Queryable, application_id: string) =>
     )
     select r.label, count(*)::int as games, case when count(g.text) = count(*) and min(g.text) = max(g.text) then max(g.text) end as text,
            jsonb_agg(jsonb_build_object('application_game_id', g.application_game_id, 'game_name', g.game_name,
-             'text', coalesce(${refusalAnswer(sql)}, g.text), 'appeal', ${appealState(sql)}) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
+             'text', coalesce(${refusalAnswer(sql)}, g.text), 'appeal', ${appealState(sql)}
+           ) order by g.place) filter (where g.place <= ${NAMED_MAX}) as named
     from decided g left join reasons r on r.code = g.reason
     group by g.reason, r.label order by games desc, g.reason`;

@@ -68,9 +68,11 @@ const nameCell = async <Game extends Iconed & Pick<GameRow, 'game_id'>>(
     findUnanswered(sql, games),
     findUnnamed(sql, application_id, games),
   ]);
+  const waits = ({ game_id }: Game): SafeHtml =>
+    html`${unnamedBadge(unnamed.has(game_id))}${messageBadge(unanswered.has(game_id))}`;
   return (game: Game): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
 <a href="${gameUrl(game.application_game_id)}"><span dir="auto">${gameName(game.game_name)}</span></a>
-<small class="mono">${game.application_game_id}</small>${note(game)}${unnamedBadge(unnamed.has(game.game_id))}${messageBadge(unanswered.has(game.game_id))}</span>`;
+<small class="mono">${game.application_game_id}</small>${note(game)}${waits(game)}</span>`;
 };
 
 /** Few columns have room where those of operators have none. A phone has room for the one that orders the rows. */

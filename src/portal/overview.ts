@@ -58,8 +58,10 @@ const statusCard = (
   { note, tone = '' }: { note?: string | undefined; tone?: string } = {},
 ): SafeHtml => stat(status, games, { url: link('/portal/games', { status }), note, tone });
 
-const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml =>
-  html`<a href="/portal/runs">${outcome === null ? RUNNING_BADGE : badge(outcome)}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
+const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml => {
+  const shown = outcome === null ? RUNNING_BADGE : badge(outcome);
+  return html`<a href="/portal/runs">${shown}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
+};
 
 /** What stands in place of problems. */
 const calmBanner = ({ passed, pending }: Record<AuditStatus, number>): SafeHtml => {
