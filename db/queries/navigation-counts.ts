@@ -25,14 +25,13 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
 
 /**
  * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `asked`: other games with a message
- * that is not answered, by status. `failures`: at most one more than
- * `FAILURES_COUNTED`. `broken`: rules that did not hold at the last check. `is_unread`: the application is paused, or its runs
- * fail. `is_suspect`: its list is in doubt. Without an address, its state is null.
+ * that is not answered, by status. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at
+ * the last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an
+ * address, its state is null.
  */
 export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
-  Record<'is_unread' | 'is_suspect', boolean> & {
-    asked: Partial<Record<AuditStatus, number>>;
-  } & {
+  Record<'is_unread' | 'is_suspect', boolean> &
+  Record<'asked', Partial<Record<AuditStatus, number>>> & {
     [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
   };
 
@@ -45,7 +44,7 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
            (select coalesce(jsonb_object_agg(audit_status, games), '{}') from (
               select g.audit_status, count(*) as games from ${unansweredMessages(sql, sql`a.application_id`)}
                 and (g.audit_status <> 'rejected'
-                  or exists (select from game_appeals p where p.game_id = g.game_id and p.outcome is null))
+                  or exists (select from game_appeals p where p.game_id = g.game_id and ${isWaiting(sql)}))
               group by 1) asked) as asked,
            (select count(*)::int from (
               select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}

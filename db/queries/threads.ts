@@ -67,7 +67,7 @@ const MESSAGES_MAX = 1_000;
 
 /**
  * The latest messages `m` to the developer of an application that are not answered, one a game, with their games `g`.
- * db/queries/api-games.ts explains the array and the leading column.
+ * It ends in a condition, which may be followed by `and`. db/queries/api-games.ts explains the array and the leading column.
  */
 export const unansweredMessages = (sql: Queryable, application_id: Fragment) => sql`(
   select * from game_messages where application_id = any (array[${application_id}]) and kind = 'message'

@@ -60,14 +60,20 @@ export const findSuspectEnd = (sql: Queryable, application_id: string) =>
     select suspect.reason, suspect.finished_at, suspect.named
     from applications a cross join ${suspectEnd(sql)} as suspect where a.application_id = ${application_id}`);
 
+/**
+ * The games `g` of an application that its list in doubt does not name, unless a call has fetched them since. It ends in a
+ * condition, which may be followed by `and`.
+ */
+const unnamedGames = (sql: Queryable, application_id: string) => sql`
+  applications a cross join ${suspectEnd(sql)} as suspect
+    join vanishing_games v using (run_id) join games g using (game_id)
+  where a.application_id = ${application_id} and g.withdrawn_at is null and g.fetched_at <= suspect.finished_at`;
+
 /** Finds the end of the last run of an application, if it did not name this game of a list in doubt, and no call has since. */
 export const findSuspectEndOf = (sql: Queryable, game: Pick<GameRow, 'application_id' | 'game_id'>) =>
   firstRow(sql<Omit<SuspectEnd, 'named'>[]>`
     select suspect.reason, suspect.finished_at
-    from applications a cross join ${suspectEnd(sql)} as suspect
-      join vanishing_games v using (run_id) join games g using (game_id)
-    where a.application_id = ${game.application_id} and g.game_id = ${game.game_id}
-      and g.withdrawn_at is null and g.fetched_at <= suspect.finished_at`);
+    from ${unnamedGames(sql, game.application_id)} and g.game_id = ${game.game_id}`);
 
 /** Finds which of some games of an application its list in doubt does not name, unless a call has fetched them since. */
 export const findUnnamed = async (
@@ -77,11 +83,8 @@ export const findUnnamed = async (
 ): Promise<Set<string>> =>
   new Set(
     await readColumn(sql<{ game_id: string }[]>`
-      select v.game_id
-      from applications a cross join ${suspectEnd(sql)} as suspect
-        join vanishing_games v using (run_id) join games g using (game_id)
-      where a.application_id = ${application_id} and v.game_id = any (${games.map(({ game_id }) => game_id)}::uuid[])
-        and g.withdrawn_at is null and g.fetched_at <= suspect.finished_at`),
+      select g.game_id from ${unnamedGames(sql, application_id)}
+        and g.game_id = any (${games.map(({ game_id }) => game_id)}::uuid[])`),
   );
 
 /** A suspect run, and whether its games can still be withdrawn: no run of its application ended or began since. */

@@ -89,8 +89,7 @@ const SOCKET_BUFFER_BYTES = getDefaultHighWaterMark(false);
 
 /** Does the body of a response have an end of its own (RFC 9112, section 6.3)? Otherwise its connection ends it. */
 const hasEnd = (status: number, headers: Received['headers']): boolean =>
-  status === 204 ||
-  status === 304 ||
+  [204, 304].includes(status) ||
   headers['content-length'] !== undefined ||
   /\bchunked\s*$/i.test(String(headers['transfer-encoding']));
 

@@ -216,7 +216,7 @@ export const signInByLink = async (
   }
   const password_hash = setsPassword ? await hashPassword(password) : null;
   return sql.begin(async (tx) => {
-    // Whatever ends sessions and links locks their operator first, because another order could deadlock.
+    // All that ends sessions and links locks their operator first, because another order could deadlock.
     await lockOperator(tx, login);
     if ((await takeLink(tx, hashSecret(secret))) === undefined) return undefined;
     if (password_hash !== null) {

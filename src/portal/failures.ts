@@ -38,7 +38,7 @@ const describeNext = ({ isPaused, isReading }: Reading): string => {
 /** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first */
 export const failuresCard = (
   failures: readonly FailureItem[],
-  steps: SafeHtml | undefined,
+  steps: SafeHtml | null,
   reading: Reading,
 ): SafeHtml => {
   const causes = groupByCause(failures);
@@ -62,5 +62,5 @@ last ${ago(failure.last_at)}</small>`;
   const isCut = failures.length === FAILURES_SHOWN;
   const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
   const shown = html`<p class="body">${describeNext(reading)}</p>${latest}`;
-  return banner(isCut ? `The latest ${title}` : title, shown, 'warn', steps ?? null);
+  return banner(isCut ? `The latest ${title}` : title, shown, 'warn', steps);
 };

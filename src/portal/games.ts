@@ -107,7 +107,7 @@ const shownOf = ({ status, isHeld }: TabView) => ({
 });
 
 /** A column of a time has no room on a phone. */
-const onPhone = (what: 'Decided' | 'Withdrawn', at: Date | null): SafeHtml | null =>
+const onPhone = (what: 'Changed' | 'Decided' | 'Withdrawn', at: Date | null): SafeHtml | null =>
   at && html`<span class="to-640"><small>${what} ${ago(at)}</small></span>`;
 
 const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
@@ -142,10 +142,12 @@ const showRejected = async (sources: Sources, tab: TabView): Promise<SafeHtml> =
 const findNote = async (sql: Database, { application_id, status }: TabView, games: readonly GameItem[]) => {
   if (status === 'pending') {
     const decided = await findDecided(sql, games);
-    return (game: GameItem) => decidedBadge(decided.get(game.game_id));
+    return ({ game_id, updated_at }: GameItem) =>
+      html`${onPhone('Changed', updated_at)}${decidedBadge(decided.get(game_id))}`;
   }
   const refused = await findRefused(sql, application_id, games);
-  return (game: GameItem) => refusedBadge(refused.has(game.application_game_id));
+  return ({ application_game_id, audit_time }: GameItem) =>
+    html`${onPhone('Decided', audit_time)}${refusedBadge(refused.has(application_game_id))}`;
 };
 
 /** The games of one tab. */
@@ -155,17 +157,11 @@ const showTab = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   if (status === 'rejected') return showRejected(sources, tab);
   const fixed = { application_id, audit_status: status };
   const { rows, body } = await showList(sources, gameList, { ...viewOf(tab), order: '-first_seen', fixed });
+  const note = await findNote(sources.sql, tab, rows);
   return body({
     ...shownOf(tab),
     only: ['game_name', 'revision', status === 'pending' ? 'changed' : 'decided', 'first_seen'],
-    cells: {
-      game_name: await nameCell(
-        sources.sql,
-        tab.application_id,
-        rows,
-        await findNote(sources.sql, tab, rows),
-      ),
-    },
+    cells: { game_name: await nameCell(sources.sql, application_id, rows, note) },
   });
 };
 

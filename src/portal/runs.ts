@@ -112,7 +112,7 @@ export const addPortalRuns = (portal: FastifyInstance, options: ConsoleOptions):
     // What is in trouble or new has the button that reads the list.
     const isCalm = trouble.length === 0 && !isNew && !isReading;
     const readAgain = isCalm ? READ_AND_CHECK : linkButton(CHECKS, isReading ? '' : ' primary');
-    const steps = unread.length === 0 ? readAgain : undefined;
+    const steps = unread.length === 0 ? readAgain : null;
     const failed = failures.length > 0 ? failuresCard(failures, steps, reading) : nothingFailed;
     const nextRead = describeNextRead(application);
     const firstSteps = nextRead && html`${failures.length === 0 ? CHECK : null}${READ_BUTTON}`;

@@ -5,7 +5,7 @@ import { banner, linkButton, readButton, writeStep } from '#src/portal/answer.ts
 import { idLink, nameSome } from '#src/portal/links.ts';
 import { type Problem, problemBanner } from '#src/portal/problems.ts';
 import type { Reading } from '#src/portal/reading.ts';
-import { pausedBanner, READ_AGAIN, READ_BEFORE, SEE_WHY, unreadTitle } from '#src/portal/unread.ts';
+import { READ_AGAIN, READ_BEFORE, SEE_WHY, unreadTitle } from '#src/portal/unread.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { ago, html, number, type SafeHtml } from '#src/site/html.ts';
 
@@ -39,7 +39,7 @@ export const listTrouble = (reading: Reading, suspect: SuspectEnd | undefined): 
 /** Says on other pages, in one line, what the overview says of the list. */
 export const listBanner = (reading: Reading, suspect: SuspectEnd | undefined): SafeHtml | null => {
   const title = listTrouble(reading, suspect);
-  if (reading.isPaused || title === null) return pausedBanner(reading.application);
+  if (title === null) return null;
   const tone = unreadTitle(reading) === null ? 'warn' : 'bad';
   return banner(title, READ_BEFORE, tone, linkButton(SEE_WHY));
 };

@@ -73,7 +73,7 @@ test('a stolen session has a new password judged, which takes time, no more ofte
   await database.sql`delete from sign_in_attempts`;
 });
 
-test('whoever has the password sets ten new ones in 15 minutes: each is judged, and is an entry of the audit log', async () => {
+test('with the password, ten new ones are set in 15 minutes: each is judged, and is an entry of the audit log', async () => {
   let cookie = await signIn(url(), login());
   const entries = (await audited('operator.password')).length;
   for (let n = 0; n < 10; n += 1) {

@@ -127,7 +127,7 @@ test('a page of another site begins no sign-ins at the provider, which would use
   expect((await begin('document')).status).toBe(503);
 });
 
-test('whoever has a link has ten passwords judged, which takes time, and no more', async () => {
+test('with a link, ten passwords are judged, which takes time, and no more', async () => {
   const secret = await createLink(database.sql, 'kai', true);
   const weak = () =>
     post('/sign-in', { login: 'kai', link: secret, password: 'a'.repeat(20) }, '192.0.2.1').then((answer) =>

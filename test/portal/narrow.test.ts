@@ -91,6 +91,7 @@ describe.runIf(hasBrowser())('the portal in Chromium, in narrow windows', () => 
     const head = page.getByRole('columnheader', { name: 'First seen' });
     const row = page.getByRole('row').filter({ hasText: 'kite' });
     expect((await head.boundingBox())?.x).toBe((await row.locator('td.age:visible').boundingBox())?.x);
+    await row.getByText('Decided').waitFor();
     await page.goto(new URL('/portal/games?q=Kite', served.url).href);
     await row.getByText('passed').waitFor();
     expect(await row.locator('time:visible').count()).toBe(1);
