@@ -2629,6 +2629,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_kyc_desk', 'catalogue_operator'] then
+    perform refuse_snapshots();
+    perform from applications where application_id = new.application_id and status = 'removed' for share;
+    if not found then
+      raise exception 'The role % may not erase a KYC record.', current_user using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION refuse_snapshots()
  RETURNS void
  LANGUAGE plpgsql
@@ -2653,6 +2672,24 @@ begin
     raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
   end if;
   return coalesce(new, old);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_when_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(process_roles()) > 0 then
+    perform refuse_snapshots();
+    perform from applications where application_id = new.application_id and status <> 'removed' for key share;
+    if not found then
+      raise exception 'The role % may not bring back games of a removed application.', current_user
+        using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+  return new;
 end
 $function$;
 
@@ -3232,8 +3269,8 @@ CREATE TRIGGER games_pass_update BEFORE UPDATE OF audit_status, withdrawn_at ON 
 
 CREATE TRIGGER games_removed BEFORE UPDATE OF withdrawn_at ON games
   FOR EACH ROW
-  WHEN (old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL AND is_removed(new.application_id))
-  EXECUTE FUNCTION refuse_to_roles('bring back games of a removed application');
+  WHEN (old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL)
+  EXECUTE FUNCTION refuse_when_removed();
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
@@ -3273,8 +3310,8 @@ CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
 
 CREATE TRIGGER kyc_states_erased BEFORE INSERT OR UPDATE OF state ON kyc_states
   FOR EACH ROW
-  WHEN (new.state = 'erased'::text AND NOT is_removed(new.application_id))
-  EXECUTE FUNCTION refuse_to_roles('erase a KYC record', 'catalogue_kyc_desk', 'catalogue_operator');
+  WHEN (new.state = 'erased'::text)
+  EXECUTE FUNCTION refuse_erasure();
 
 CREATE TRIGGER kyc_states_reopened BEFORE UPDATE OF state ON kyc_states
   FOR EACH ROW

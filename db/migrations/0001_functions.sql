@@ -2095,15 +2095,52 @@ as $$
   select status = 'removed' from applications where application_id = of_application
 $$;
 
+-- A statement judges by the applications as they were when it began. A lock reads what is committed: a removal, or an
+-- application that is added again, waits for the row, or the row for it.
+create function refuse_when_removed() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+begin
+  if cardinality(process_roles()) > 0 then
+    perform refuse_snapshots();
+    perform from applications where application_id = new.application_id and status <> 'removed' for key share;
+    if not found then
+      raise exception 'The role % may not bring back games of a removed application.', current_user
+        using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+  return new;
+end
+$$;
+
 -- A game comes back by a listing, and a removed application has none.
 create trigger games_removed before update of withdrawn_at on games for each row
-  when (old.withdrawn_at is not null and new.withdrawn_at is null and is_removed(new.application_id))
-  execute function refuse_to_roles('bring back games of a removed application');
+  when (old.withdrawn_at is not null and new.withdrawn_at is null)
+  execute function refuse_when_removed();
+
+create function refuse_erasure() returns trigger
+language plpgsql
+set search_path = public, pg_temp
+as $$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_kyc_desk', 'catalogue_operator'] then
+    perform refuse_snapshots();
+    perform from applications where application_id = new.application_id and status = 'removed' for share;
+    if not found then
+      raise exception 'The role % may not erase a KYC record.', current_user using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+  return new;
+end
+$$;
 
 -- An officer erases a record, or `prune` once its application is removed. It is pulled again only if an operator allows it.
 create trigger kyc_states_erased before insert or update of state on kyc_states for each row
-  when (new.state = 'erased' and not is_removed(new.application_id))
-  execute function refuse_to_roles('erase a KYC record', 'catalogue_kyc_desk', 'catalogue_operator');
+  when (new.state = 'erased')
+  execute function refuse_erasure();
 
 create trigger kyc_states_reopened before update of state on kyc_states for each row
   when (old.state = 'erased' and new.state <> 'erased')

@@ -2,6 +2,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
+import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
@@ -14,6 +15,11 @@ const isWaiting = async (): Promise<boolean> =>
   (
     await database.sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  ).length > 0;
+const isSleeping = async (): Promise<boolean> =>
+  (
+    await database.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'`
   ).length > 0;
 
 beforeEach(async () => {
@@ -65,6 +71,46 @@ it('a removal also withdraws a game that a stolen worker is about to bring back'
   });
   await removed;
   expect(await sql`select from games where withdrawn_at is null`).toEqual([]);
+});
+
+it.each([
+  ['update games set withdrawn_at = null where pg_sleep(1) is not null', 'read committed'],
+  ['select count(*) from games, pg_sleep(1); update games set withdrawn_at = null', 'repeatable read'],
+])(
+  'a game of a removed application does not come back by a statement that began before: %s',
+  async (statement, level) => {
+    const { sql } = database;
+    await sql`update games set withdrawn_at = now()`;
+    const stolen = database.as('worker').begin(`isolation level ${level}`, (tx) => tx.unsafe(statement));
+    const refused = expect(stolen).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+    await until('the statement sleeps', isSleeping);
+    await removeApplication(sql, 'acme');
+    await refused;
+  },
+);
+
+it('a removal waits for a game that waits for review and that a stolen worker is about to bring back', async () => {
+  const { sql } = database;
+  await sql`update games set withdrawn_at = now()`;
+  let removed: Promise<unknown> | undefined;
+  await database.as('worker').begin(async (tx) => {
+    await tx`update games set withdrawn_at = null`;
+    removed = removeApplication(sql, 'acme');
+    await until('the removal waits', isWaiting);
+  });
+  await removed;
+  expect(await sql`select from games where withdrawn_at is null`).toEqual([]);
+});
+
+it('a record is not hidden as erased by a statement that began while its application was removed', async () => {
+  const { sql } = database;
+  await store(sql, ringOf(['k1']), 'acme', PLANTED);
+  await sql`update applications set status = 'removed' where application_id = 'acme'`;
+  const stolen = database.as('worker')`update kyc_states set state = 'erased' where pg_sleep(1) is not null`;
+  const refused = expect(stolen).rejects.toMatchObject({ code: INSUFFICIENT_PRIVILEGE });
+  await until('the statement sleeps', isSleeping);
+  await sql`update applications set status = 'active' where application_id = 'acme'`;
+  await refused;
 });
 
 it('an erasure also deletes a record that a stolen worker is about to store', async () => {

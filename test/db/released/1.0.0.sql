@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1ecadd2e890430c56617a3c654fcf6f9d9d7f1cf563fc0155eb179b65f8009df","created_at":1795509821388}'),
-  ('{"id":2,"hash":"e66e791e56ba1f14bb0fadbabebc0be3fac5fa6221836487cb90012750402864","created_at":1795509822667}')
+  ('{"id":2,"hash":"528c97d83234ea337d3cff13bb9b091c86cc20df44fad2a9c4fe5aa5db0dd728","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3009,6 +3009,25 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION refuse_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+declare
+  roles constant text[] := process_roles();
+begin
+  if cardinality(roles) > 0 and not roles && array['catalogue_kyc_desk', 'catalogue_operator'] then
+    perform refuse_snapshots();
+    perform from applications where application_id = new.application_id and status = 'removed' for share;
+    if not found then
+      raise exception 'The role % may not erase a KYC record.', current_user using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION refuse_snapshots()
  RETURNS void
  LANGUAGE plpgsql
@@ -3033,6 +3052,24 @@ begin
     raise exception 'The role % may not %.', current_user, tg_argv[0] using errcode = 'insufficient_privilege';
   end if;
   return coalesce(new, old);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION refuse_when_removed()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'public', 'pg_temp'
+AS $function$
+begin
+  if cardinality(process_roles()) > 0 then
+    perform refuse_snapshots();
+    perform from applications where application_id = new.application_id and status <> 'removed' for key share;
+    if not found then
+      raise exception 'The role % may not bring back games of a removed application.', current_user
+        using errcode = 'insufficient_privilege';
+    end if;
+  end if;
+  return new;
 end
 $function$;
 
@@ -3612,8 +3649,8 @@ CREATE TRIGGER games_pass_update BEFORE UPDATE OF audit_status, withdrawn_at ON 
 
 CREATE TRIGGER games_removed BEFORE UPDATE OF withdrawn_at ON games
   FOR EACH ROW
-  WHEN (old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL AND is_removed(new.application_id))
-  EXECUTE FUNCTION refuse_to_roles('bring back games of a removed application');
+  WHEN (old.withdrawn_at IS NOT NULL AND new.withdrawn_at IS NULL)
+  EXECUTE FUNCTION refuse_when_removed();
 
 CREATE TRIGGER games_review AFTER UPDATE ON games
   FOR EACH ROW
@@ -3653,8 +3690,8 @@ CREATE TRIGGER kyc_records_verdict AFTER INSERT ON kyc_records
 
 CREATE TRIGGER kyc_states_erased BEFORE INSERT OR UPDATE OF state ON kyc_states
   FOR EACH ROW
-  WHEN (new.state = 'erased'::text AND NOT is_removed(new.application_id))
-  EXECUTE FUNCTION refuse_to_roles('erase a KYC record', 'catalogue_kyc_desk', 'catalogue_operator');
+  WHEN (new.state = 'erased'::text)
+  EXECUTE FUNCTION refuse_erasure();
 
 CREATE TRIGGER kyc_states_reopened BEFORE UPDATE OF state ON kyc_states
   FOR EACH ROW
