@@ -69,6 +69,17 @@ const wordsOf = (words: Readonly<Record<string, string>>, key: string): string |
 /** Is it a fault of the platform? */
 export const isOwnKind = (kind: string): boolean => Object.hasOwn(OWN_KINDS, kind);
 
+const UNANSWERED: readonly string[] = [
+  'timeout',
+  'connect_failed',
+  'name_not_found',
+  'tls_failed',
+  'forbidden_address',
+] satisfies (keyof typeof FAILURE_KINDS)[];
+
+/** Does nothing answer, so that no answer can be corrected? */
+export const isUnanswered = ({ kind }: { kind: string }): boolean => UNANSWERED.includes(kind);
+
 /** What failed: a call, or a row of its answer. */
 export type Failed = { operation: string; kind: string; reasons: readonly Reason[] };
 
@@ -101,6 +112,13 @@ export const describeReasons = ({ kind, reasons }: Failed): string => {
   );
   return [...fields.values()].map(describeField).join(', ');
 };
+
+/** A code of the system or of HTTP, with its number, and not the text of an application. */
+const BARE_CODE = /^\w+( -?\d+)?$/;
+
+/** Are the reasons codes alone, which say less than the words of their kind? */
+export const areBareCodes = ({ reasons }: Failed): boolean =>
+  reasons.every(({ path, code }) => path === '' && BARE_CODE.test(code) && !Object.hasOwn(CODES, code));
 
 const wordsOfKind = (kind: string): string | undefined =>
   isOwnKind(kind) ? `A fault of the platform: ${OWN_KINDS[kind]}` : wordsOf(FAILURE_KINDS, kind);

@@ -95,6 +95,8 @@ const TO_FIX =
   'Correct the game on your server, then have it pulled. It returns to review when its content changes.';
 const TO_FIX_PAUSED = html`Correct the game on your server. It is read when the platform resumes your application, and
 returns to review if its content has changed.`;
+const TO_FIX_FIRST =
+  'Do first what the card above says. The game returns to review when its changed content is stored.';
 const TO_APPEAL =
   'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
 
@@ -128,11 +130,11 @@ const rejectionBanner = (
   { reason_label, text, decided_at }: NonNullable<Timeline['rejection']>,
   appeals: Appeals,
   {
-    isPaused,
+    toFix,
     mayPull,
     read,
     pictures,
-  }: Pick<Around, 'isPaused' | 'read' | 'pictures'> & { mayPull: boolean },
+  }: Pick<Around, 'read' | 'pictures'> & { toFix: SafeHtml | string; mayPull: boolean },
 ): SafeHtml => {
   const said = text?.trim()
     ? html`<blockquote dir="auto">${text}</blockquote>`
@@ -140,7 +142,7 @@ const rejectionBanner = (
   return section(
     html`Rejected: <span dir="auto">${reason_label ?? 'no reason given'}</span>`,
     html`<div class="body">${said}${brokenPictures(pictures, false)}<p class="soft">Rejected ${ago(decided_at)}</p>${read}</div>
-<div class="ways"><div><h3>Fix it</h3><p>${isPaused ? TO_FIX_PAUSED : TO_FIX}</p>
+<div class="ways"><div><h3>Fix it</h3><p>${toFix}</p>
 ${mayPull ? pullButton(id, appeals.appeal?.outcome === null ? '' : 'primary') : null}</div>${appealWay(appeals)}</div>`,
     { tone: 'bad' },
   );
@@ -198,8 +200,11 @@ export const answerBanner = (
   // Another card says what to do.
   const isSaid = failure !== null || isUnnamed;
   const mayPull = !isPaused && !isPulling && !isSaid;
-  if (rejection !== null)
-    return rejectionBanner(id, rejection, appeals, { isPaused, mayPull, read, pictures });
+  if (rejection !== null) {
+    const toFix = isSaid ? TO_FIX_FIRST : TO_FIX;
+    const around = { toFix: isPaused ? TO_FIX_PAUSED : toFix, mayPull, read, pictures };
+    return rejectionBanner(id, rejection, appeals, around);
+  }
   // The card of the game has its package URL.
   const [title, rest] = splitAnswer(answer.text.replace(NO_PACKAGE, ''));
   const began =

@@ -1,5 +1,6 @@
 /** What could not be stored, on `/portal/runs`. */
 import type { FailureItem } from '#db/queries/failure-list.ts';
+import { isUnanswered } from '#src/contract/failure-words.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureList } from '#src/lists/failures.ts';
 import { banner } from '#src/portal/answer.ts';
@@ -28,11 +29,12 @@ const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
   return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
 };
 
-const describeNext = ({ isPaused, isReading }: Reading): string => {
-  if (isPaused) return 'Correct your answers: they are read when the platform resumes your application.';
+const describeNext = (failures: readonly FailureItem[], { isPaused, isReading }: Reading): string => {
+  const first = failures.every(isUnanswered) ? 'Make your server reachable' : 'Correct your answers';
+  if (isPaused) return `${first}: your games are read when the platform resumes your application.`;
   return isReading
     ? 'Your list is being read: what you have corrected leaves this list.'
-    : 'Correct your answers, then have your list read.';
+    : `${first}, then have your list read.`;
 };
 
 /** Shows failures by their cause. @param failures at most `FAILURES_SHOWN`, the latest first */
@@ -61,6 +63,6 @@ last ${ago(failure.last_at)}</small>`;
   });
   const isCut = failures.length === FAILURES_SHOWN;
   const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
-  const shown = html`<p class="body">${describeNext(reading)}</p>${latest}`;
+  const shown = html`<p class="body">${describeNext(failures, reading)}</p>${latest}`;
   return banner(isCut ? `The latest ${title}` : title, shown, 'warn', steps);
 };

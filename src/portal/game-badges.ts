@@ -23,4 +23,4 @@ export const decidedBadge = (decided: Decision | undefined): SafeHtml | null =>
 
 /** Nothing if the latest data of a game is stored. */
 export const refusedBadge = (isRefused: boolean): SafeHtml | null =>
-  isRefused ? html` ${badge('change refused', 'warn')}` : null;
+  isRefused ? html` ${badge('change not stored', 'warn')}` : null;

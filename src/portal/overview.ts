@@ -153,7 +153,8 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
       ...unreadProblem(reading, check, options.contact),
-      ...standingProblem(identity, options.contact),
+      // What says that the application is paused leads to the operators.
+      ...standingProblem(identity, reading.isPaused ? undefined : options.contact),
       ...suspectProblem(suspect, reading, options.contact),
       ...rejectedProblem(rejections, refused, reading.isPaused),
       ...messageProblem(messages),

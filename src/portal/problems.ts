@@ -3,6 +3,7 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
 import type { UnansweredMessage } from '#db/queries/threads.ts';
+import { isUnanswered } from '#src/contract/failure-words.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { banner, linkButton, type Step, withSecond } from '#src/portal/answer.ts';
 import { idLink, threadUrl } from '#src/portal/links.ts';
@@ -13,15 +14,15 @@ import { explainFailure } from '#src/site/explain-failure.ts';
 import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
 
 /**
- * A problem, with a link to the page on which the developer can solve it, if there is one. `isSaid`: that page says no more.
- * `also`: a button of a problem that leads.
+ * A problem, with a link to the page on which the developer can solve it, if there is one. `also`: another button, if the
+ * problem leads. `isSecond`: the link does not lead.
  */
 export type Problem = {
   title: string;
   body: SafeHtml;
   tone: Tone;
   step: Step | null;
-  isSaid?: boolean;
+  isSecond?: boolean;
   also?: SafeHtml | undefined;
 };
 
@@ -84,12 +85,16 @@ const describeExtent = (group: FailureGroup): SafeHtml | string => {
 export const CAUSES_READ = 100;
 const CAUSES_SHOWN = 3;
 
+/** What could not be done. */
+const readOrStored = (groups: readonly FailureGroup[]): string =>
+  groups.every(isUnanswered) ? 'read' : 'stored';
+
 const countUnstored = (groups: readonly FailureGroup[]): string => {
   const isCut = (group: FailureGroup): boolean => isRow(group) && group.reasons.length >= UNNAMED_REASONS_MAX;
   const isMore = groups.length >= CAUSES_READ || groups.some(isCut);
   if (groups.every(isRow)) return `${isMore ? 'At least ' : ''}${inUnits(groups)} could not be stored`;
   // Of a game that is stored, it is the latest data.
-  return `Data of ${isMore ? 'at least ' : ''}${inUnits(groups)} could not be stored`;
+  return `Data of ${isMore ? 'at least ' : ''}${inUnits(groups)} could not be ${readOrStored(groups)}`;
 };
 
 /** Does a failure concern games, and not the KYC record? */
@@ -107,7 +112,8 @@ export const failureProblem = (groups: readonly FailureGroup[]): Problem[] => {
     .map((group) => html`<li>${explainFailure(group)}${extentOf(group)}</li>`);
   const body = html`<ul class="reasons-of">${causes}</ul>`;
   const ofGames = groups.filter(isOfGames);
-  const title = ofGames.length === 0 ? 'Your KYC record could not be stored' : countUnstored(ofGames);
+  const title =
+    ofGames.length === 0 ? `Your KYC record could not be ${readOrStored(groups)}` : countUnstored(ofGames);
   return [{ title, body, tone: 'warn', step: { url: '/portal/runs', act: 'All failures' } }];
 };
 
@@ -140,8 +146,11 @@ export const eventProblem = (webhook: EventWebhook | undefined): Problem[] => {
 };
 
 /** The button of the next step of a problem that leads, with what else its developer may do. */
-const actsOf = ({ step, isSaid, also }: Problem): SafeHtml | null =>
-  step === null ? (also ?? null) : withSecond(linkButton(step, isSaid ? '' : ' primary'), also);
+const actsOf = ({ step, isSecond = false, also }: Problem): SafeHtml | null => {
+  if (step === null) return also ?? null;
+  const button = linkButton(step, isSecond ? '' : ' primary');
+  return isSecond && also !== undefined ? withSecond(also, button) : withSecond(button, also);
+};
 
 /** A problem that leads. */
 export const problemBanner = (problem: Problem): SafeHtml =>

@@ -89,7 +89,8 @@ export const rejectedProblem = (
         only === undefined
           ? { url: '/portal/games?status=rejected', act: 'All rejected games' }
           : { url: gameUrl(only.application_game_id), act: 'Open the game' },
-      isSaid:
+      // Its page says no more.
+      isSecond:
         isWaiting || (only === undefined && rejections.every(({ games, named }) => games === named.length)),
     },
   ];

@@ -4,6 +4,7 @@ import { findDecidedRevision, findRevision, type GameRevisionRow, type GameRow }
 import { findHold, findPassObstacle } from '#db/queries/holds.ts';
 import { findIcons } from '#db/queries/pictures.ts';
 import { findSuspectEndOf } from '#db/queries/vanishing-games.ts';
+import { isUnanswered } from '#src/contract/failure-words.ts';
 import { URL_MAX } from '#src/contract/text.ts';
 import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
@@ -101,15 +102,15 @@ export const storedPage = async (
   const { sql, contact } = options;
   const { application, isPaused, isPulling } = reading;
   const { application_id, application_game_id: id, game_id } = game;
-  const { waiting, rejection, entries } = timeline;
+  const { waiting, rejection, entries, failure } = timeline;
   const thread = await portalThread(sourcesOf(options), game);
   const revision = await findRevision(sql, game_id, game.revision);
   const pictures = await picturesSection({ sql }, game);
   const refused = refusedBanner(timeline, reading, isPulling);
   const unnamed = unnamedBanner(await findSuspectEndOf(sql, game), reading, contact);
   const head = [
-    // What a suspect run says of this game is below.
-    listBanner(reading, undefined),
+    // What a suspect run says of this game is below, as what no server answered.
+    failure !== null && isUnanswered(failure) && !isPaused ? null : listBanner(reading, undefined),
     isPulling ? pullingBanner(gameUrl(id)) : null,
     refused,
     unnamed,

@@ -45,9 +45,12 @@ export const listBanner = (reading: Reading, suspect: SuspectEnd | undefined): S
 };
 
 /** A developer asks the operators, or restores the list and has it read. */
-const waysOf = (reading: Reading, contact: string | undefined): Pick<Problem, 'step' | 'also'> => {
+const waysOf = (
+  reading: Reading,
+  contact: string | undefined,
+): Pick<Problem, 'step' | 'isSecond' | 'also'> => {
   const step = writeStep(contact);
-  return { step, also: reading.mayRead ? readButton(step === null ? 'primary' : '') : undefined };
+  return reading.mayRead ? { step, isSecond: true, also: readButton('primary') } : { step };
 };
 
 /** What a suspect run leaves to its developer. @param suspect undefined if the list is trusted @param contact of the operators */

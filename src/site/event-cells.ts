@@ -23,7 +23,8 @@ const delivery = (event: EventItem): SafeHtml => {
  * Says what an event means. Its type and the cause alone do not tell how an appeal ended, or why a game was rejected.
  * @returns null if its type says all
  */
-const describeEvent = ({ data: { why, reason_label } }: EventItem): string | null => {
+const describeEvent = ({ type, data: { why, reason_label } }: EventItem): string | null => {
+  if (type === 'game.appeal_upheld') return 'Another reviewer kept the rejection.';
   if (why === 'appeal') return 'Another reviewer took the rejection back.';
   if (why !== 'decided') return WHYS[why];
   return reason_label ? `${reason_label.replace(/\.$/, '')}.` : null;
@@ -34,10 +35,7 @@ export const EVENT_COLUMNS = ['type', 'game', 'state', 'event_id', 'ago'];
 
 /** How pages show what an event says, and its delivery. */
 export const EVENT_CELLS = {
-  // Its type alone reads as if the appeal had won.
   type: (event: EventItem): SafeHtml => {
-    if (event.type === 'game.appeal_upheld')
-      return html`${badge('appeal refused', 'bad')} <br><small>${event.type}: another reviewer kept the rejection.</small>`;
     const said = describeEvent(event);
     return html`${badge(event.type)}${said && html` <br><small dir="auto">${said}</small>`}`;
   },

@@ -1,4 +1,5 @@
 import {
+  areBareCodes,
   describeKind,
   describeReasons,
   FAILURE_KINDS,
@@ -20,11 +21,15 @@ type ApplicationKind =
 /** Every kind has words. */
 export const KINDS: Readonly<Record<ApplicationKind, string>> = FAILURE_KINDS;
 
-/** Shows the wrong fields or the server's message, and below it the call and what its failure means. */
+/**
+ * Shows the wrong fields or the server's message, and below it the call and what its failure means. What it means stands first
+ * if the server said nothing.
+ */
 export const explainFailure = (failed: Failed): SafeHtml => {
   const { kind, operation } = failed;
   const cause = isOwnKind(kind) ? '' : describeReasons(failed);
   const meaning = describeKind(kind);
   if (cause === '') return html`${meaning}<br><small>${operation}</small>`;
-  return html`${cause}<br><small>${operation} · ${meaning}</small>`;
+  const [first, second] = areBareCodes(failed) ? [meaning, cause] : [cause, meaning];
+  return html`${first}<br><small>${operation} · ${second}</small>`;
 };

@@ -58,14 +58,14 @@ test('a pending game that was decided before its change says so, and a passed on
     mended: ['bad: was rejected'],
   });
   expect(badgesOf(await page('/portal/games?status=passed'))).toEqual({
-    live: ['warn: change refused'],
+    live: ['warn: change not stored'],
     kept: [],
     slow: [],
   });
   const found = await page('/portal/games?q=larch');
   expect(found).toContain('6 games found');
   expect(badgesOf(found)).toEqual({
-    live: ['warn: change refused'],
+    live: ['warn: change not stored'],
     kept: [],
     slow: [],
     changed: ['good: was passed'],

@@ -106,10 +106,10 @@ test('games of a rejection are named before its note; three of many, the latest 
       reasons: [{ path: 'game_icon.0', code: 'not_http_url' }],
     },
   ]);
-  const refused = /id=m-4".{1,400}change refused/s;
+  const refused = /id=m-4".{1,400}change not stored/s;
   const [shown, listed] = [await page('/portal'), await page('/portal/games?status=rejected')];
   for (const each of [shown, listed]) expect(each).toMatch(refused);
-  expect(shown.split('change refused')).toHaveLength(2);
+  expect(shown.split('change not stored')).toHaveLength(2);
   for (const id of ['r-1', 'r-2', 'r-3', 'm-4', 'm-3', 'm-2'])
     expect(shown).toMatch(new RegExp(`id=${id}".{1,160}</span><blockquote dir="auto">Note: ${id}<`, 's'));
   expect(shown).toMatch(/id=m-4.*id=m-3.*id=m-2.{1,120}and 2 more/s);

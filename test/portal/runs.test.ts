@@ -168,6 +168,14 @@ test('a developer whose application is paused is led to the checks, then to the 
     const byHand = await page('/portal');
     expect(byHand, 'an operator paused it').toMatch(leads(mail));
     expect(byHand).not.toContain('run the checks');
+    await sql`insert into application_holds (application_id, reason, held_by) values ('oak', 'A dispute.', 'kim')`;
+    expect((await page('/portal')).split('Write to the operators'), 'one button leads there').toHaveLength(2);
+    const { page: lost } = await arrive(sql, reached.url, 'ash', [{ game_id: 'one' }]);
+    const reason = 'would withdraw 30 of 40 games, so withdrew none';
+    await closeRun(sql, await anOpenRun(sql, 'ash'), { outcome: 'suspect', reason });
+    expect(await lost('/portal'), 'what a developer can do leads').toMatch(
+      new RegExp(`<button class="button primary">Read my list now<.*<a class="button" href="${mail}<`, 's'),
+    );
   } finally {
     await reached.stop();
   }

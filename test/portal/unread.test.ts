@@ -30,17 +30,23 @@ test('every page names one time of the next run, which also waits for its tick',
 test('without a stored game, a developer reads first that the runs or the games fail', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'elm');
-  const failed = (application_game_id: string) => ({ application_game_id, kind: 'timeout', reasons: [] });
+  const reasons = [{ path: '', code: 'econnrefused' }];
+  const failed = (application_game_id: string) => ({ application_game_id, kind: 'connect_failed', reasons });
   const seeFailures = '<a class="button primary" href="/portal/runs">See the failures</a>';
   await recordFailures(sql, 'elm', 'query_cp_kyc', [failed(NO_GAME)]);
   expect(await page('/portal/games'), 'a record is no game').toContain('Your games are not stored yet.');
-  expect(await page('/portal')).toContain('<h2>Your KYC record could not be stored</h2>');
+  expect(await page('/portal')).toContain('<h2>Your KYC record could not be read</h2>');
   await recordFailures(sql, 'elm', 'query_game_detail', ['a', 'b'].map(failed));
   const ofGames = await page('/portal/games');
-  expect(ofGames).toContain('<strong>Data of 2 games could not be stored.</strong>');
+  expect(ofGames).toContain('<strong>Data of 2 games could not be read.</strong>');
   expect(ofGames).toContain(seeFailures);
   expect(ofGames).not.toContain('not stored yet');
   expect(ofGames).not.toContain('Check your webhooks');
+  const outage = await page('/portal/runs');
+  expect(outage, 'nothing answered').toContain('Make your server reachable, then have your list read.');
+  expect(outage, 'a code says less than words').toMatch(
+    /No connection, or it closed before the answer began\.<br><small>query_game_detail · econnrefused</,
+  );
   await sql`update applications set failing_since = now() where application_id = 'elm'`;
   const ofRuns = await page('/portal/games');
   expect(ofRuns).toContain('<strong>Your runs do not succeed.</strong>');
@@ -153,7 +159,7 @@ test('while a run is open, the reason of the one that failed before stays, and n
   const next = async () => /<p class="body">([^<]*)<\/p>/.exec(await page('/portal/runs'))?.[1];
   expect(await next()).toBe('Your list is being read: what you have corrected leaves this list.');
   await sql`update applications set status = 'paused' where application_id = 'yew'`;
-  expect(await next()).toMatch(/^Correct your answers: they are read when the platform resumes/);
+  expect(await next()).toMatch(/^Correct your answers: your games are read when the platform resumes/);
 });
 
 test('a paused application is not read by any button, but its webhooks are checked before its developer asks to resume it', async () => {
