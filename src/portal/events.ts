@@ -64,10 +64,13 @@ ${input('Since', since)}<button class="button primary">Send again</button></form
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
 };
 
-/** A delivery that the platform has given up is tried again by hand. @param webhook where it would be sent */
+/**
+ * A delivery that the platform has given up is tried again by hand; after a test, if the address is switched off.
+ * @param webhook where it would be sent
+ */
 const deliveryCell = (event: EventItem, webhook: EventWebhook | undefined): SafeHtml => {
   const { event_id, state, type, data } = event;
-  if (state !== 'failed' || webhook === undefined) return EVENT_CELLS.state(event);
+  if (state !== 'failed' || webhook?.status !== 'active') return EVENT_CELLS.state(event);
   const label = html`Send again<span class="hidden">: ${type} of ${data.game_name}</span>`;
   return html`${EVENT_CELLS.state(event)}<br>
 ${action(HERE, label, { fields: { event_id }, kind: 'quiet' })}`;

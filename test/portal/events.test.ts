@@ -80,6 +80,9 @@ test('a developer sends one event again that the platform has given up, and none
   const shown = await page('/portal/events');
   expect(shown).toContain('Given up after 5 attempts. No complete answer within 15 seconds.');
   expect(shown.split('>Send again<span class="hidden">: game.passed of ')).toHaveLength(3);
+  await sql`update event_webhooks set status = 'off' where application_id = 'alder'`;
+  expect(await page('/portal/events'), 'a test comes first').not.toContain('>Send again<span');
+  await sql`update event_webhooks set status = 'active' where application_id = 'alder'`;
   const [one = '', other = ''] = await failed('alder');
   expect(shown).toContain(`<input type="hidden" name="event_id" value="${one}">`);
   expect(await said('/portal/events', { event_id: one })).toBe('good Events to be sent now: 1.');
