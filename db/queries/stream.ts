@@ -1,6 +1,5 @@
 /** The platform's stream: the events of all applications, in the order of their positions. */
 import type { InferSelectModel } from 'drizzle-orm';
-import type { Fragment } from 'postgres';
 import type { Queryable } from '#db/client.ts';
 import { countRows, onlyRow } from '#db/rows.ts';
 import type { EventData } from '#db/schema/events.ts';
@@ -20,9 +19,13 @@ export type StreamEvent = Pick<StreamRow, 'type' | 'facts' | 'created_at'> & {
   application_game_id: string | null;
 };
 
-/** The id of an event that only the stream has: a UUID v8 of its position. */
-const eventIdOf = (sql: Queryable, position: Fragment) =>
-  sql`('00000000-0000-8000-8000-' || lpad(to_hex(${position}), 12, '0'))::uuid`;
+/**
+ * The id of an event that only the stream has: a UUID v8 of its time and its position. A position returns for another event
+ * after a failover to a replica that lacks the last commits, and receivers ignore an id that they know.
+ */
+const eventIdOf = (sql: Queryable) =>
+  sql`(lpad(to_hex((extract(epoch from t.created_at) * 1000)::bigint), 12, '0') || '80008000'
+       || lpad(to_hex(t.position), 12, '0'))::uuid`;
 
 /** One read compares at most this many rows with the types. */
 const COMPARED_MAX = 2_000;
@@ -59,7 +62,7 @@ export const readStream = async (
       where w.before < ${limit} and w.position - w.size + coalesce(e.place, 1) > ${after}
       order by position limit ${limit}
     )
-    select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql, sql`t.position`)}) as event_id, t.type,
+    select s.last, t.position, coalesce(t.event_id, ${eventIdOf(sql)}) as event_id, t.type,
            coalesce(t.application_id, g.application_id) as application_id, t.game_id, t.revision, t.facts, t.created_at,
            e.data, g.application_game_id
     from (select max(position) as last from compared) s left join told t on true

@@ -103,6 +103,21 @@ it('misses no event of fifty transactions that commit out of order, one of them 
   );
 });
 
+it('gives no id twice, where a failover to a replica without the last commits gives a position twice', async () => {
+  const { sql } = database;
+  const ids: string[] = [];
+  const [{ last } = {}] = await sql<{ last: string }[]>`select last_value as last from stream_positions`;
+  for (const application_id of ['lost', 'after']) {
+    await sql`select setval('stream_positions', ${last ?? 1})`;
+    await addApplication(sql, application_id);
+    const events = await aStreamReader(sql, ['application.added']).readAll();
+    ids.push(events.find(({ data }) => data.application_id === application_id)?.event_id ?? '');
+    await sql`delete from stream_events where application_id = ${application_id}`;
+  }
+  expect(ids.map((id) => id.slice(-12))).toEqual([ids[0]?.slice(-12), ids[0]?.slice(-12)]);
+  expect(new Set(ids).size).toBe(2);
+});
+
 it('with types it passes over the others, also over more than one read compares', async () => {
   const { sql } = database;
   const reader = await aReader(sql, ['run.suspect']);
