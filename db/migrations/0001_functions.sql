@@ -1568,6 +1568,12 @@ begin
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when new.action <> 'access.refuse' and (new.action, new.actor_kind) <> ('session.sign_in', 'operator')
           then role end) = role
+      -- A sign-in at the provider makes officers at the desk, and gives the other roles at the console.
+      and not exists (
+        select from jsonb_array_elements_text(
+          case name when 'OIDC provider' then coalesce(new.details -> 'roles', new.details -> 'to') end) as given
+        where not coalesce(new.details -> 'from', '[]') ? given
+          and (given = 'kyc_officer') <> (role = 'catalogue_kyc_desk'))
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval[.]' or role = 'catalogue_operator'
         or role = any(case

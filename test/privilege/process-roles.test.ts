@@ -110,6 +110,19 @@ describe.each([
     expect(await whoMay(nameOf, insert)).toEqual(writers);
   });
 
+  it.each([
+    ['operator.add', { roles: ['kyc_officer'] }, ['kyc_desk']],
+    ['operator.add', { roles: ['viewer', 'admin'] }, ['console']],
+    ['operator.roles', { from: ['viewer'], to: ['viewer', 'kyc_officer'] }, ['kyc_desk']],
+    ['operator.roles', { from: ['kyc_officer'], to: ['kyc_officer', 'admin'] }, ['console']],
+    ['operator.roles', { from: ['viewer', 'kyc_officer'], to: [] }, ['console', 'kyc_desk']],
+  ])('writes by the OIDC provider %s %j in %j only', async (action, details, writers) => {
+    const insert = `
+      insert into audit_log (actor, actor_kind, action, subject, details)
+      values ('OIDC provider', 'system', '${action}', 'operator:olga', '${JSON.stringify(details)}')`;
+    expect(await whoMay(nameOf, insert)).toEqual(writers);
+  });
+
   it('asks for a second person where the request belongs', async () => {
     const ask = (kind: string, subject = 'application:acme') => `
       insert into approvals (approval_id, kind, subject, version, reason, requested_by, expires_at)

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1ecadd2e890430c56617a3c654fcf6f9d9d7f1cf563fc0155eb179b65f8009df","created_at":1795509821388}'),
-  ('{"id":2,"hash":"528c97d83234ea337d3cff13bb9b091c86cc20df44fad2a9c4fe5aa5db0dd728","created_at":1795509822667}')
+  ('{"id":2,"hash":"b78053795f9766a8bdd6e49a7460de19bc1ee8a81c6eafa4aae4a333aee81aa7","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1442,6 +1442,12 @@ begin
       and coalesce('catalogue_' || (new.details ->> 'site'),
         case when new.action <> 'access.refuse' and (new.action, new.actor_kind) <> ('session.sign_in', 'operator')
           then role end) = role
+      -- A sign-in at the provider makes officers at the desk, and gives the other roles at the console.
+      and not exists (
+        select from jsonb_array_elements_text(
+          case name when 'OIDC provider' then coalesce(new.details -> 'roles', new.details -> 'to') end) as given
+        where not coalesce(new.details -> 'from', '[]') ? given
+          and (given = 'kyc_officer') <> (role = 'catalogue_kyc_desk'))
       -- Of requests, as approvals_of_kyc keeps them apart: who approves or declines an officer is at the desk.
       and (new.action !~ '^approval[.]' or role = 'catalogue_operator'
         or role = any(case
