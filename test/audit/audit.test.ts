@@ -145,6 +145,21 @@ describe('the audit log', () => {
     expect((await verifyAudit(sql, noted)).broken).toEqual({ entry_id: 10, problem: 'rewritten' });
   });
 
+  test('finds a change by an owner who replaces the function that makes the hashes', async () => {
+    const { sql } = database;
+    await tenEntries(sql);
+    const undone = new Error('undone');
+    const changed = sql.begin(async (tx) => {
+      await tx`
+        create or replace function audit_hash(entry audit_log) returns bytea language sql stable as 'select entry.hash'`;
+      await tx`set local session_replication_role = replica`;
+      await tx`update audit_log set actor = 'zed' where entry_id = 4`;
+      expect((await verifyAudit(tx)).broken).toEqual({ entry_id: 4, problem: 'changed' });
+      throw undone;
+    });
+    await expect(changed).rejects.toBe(undone);
+  });
+
   test('update, delete and truncate are refused, for the owner too; a forged id or hash is replaced', async () => {
     const { sql } = database;
     await tenEntries(sql);
