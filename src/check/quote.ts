@@ -1,10 +1,5 @@
 import { toPrintable } from '#src/lib/printable.ts';
-
-/** Removes the token from a text, in each form that an application may echo. */
-export const hideToken = (text: string, accessToken: string): string => {
-  const forms = [accessToken, JSON.stringify(accessToken).slice(1, -1), encodeURIComponent(accessToken)];
-  return forms.reduce((rest, form) => rest.replaceAll(form, '[access token]'), text);
-};
+import { hideToken } from '#src/webhooks/hide-token.ts';
 
 /** Quotes a text of an application: one line without the token, cut to `max` characters, in quotes if spaces are around it. */
 export const quote = (text: string, accessToken: string, max: number): string => {

@@ -1,8 +1,9 @@
 /** What a response was that has no JSON: how it begins, or where it redirects to. */
-import { hideToken, quote } from '#src/check/quote.ts';
+import { quote } from '#src/check/quote.ts';
 import type { Operation } from '#src/contract/words.ts';
 import type { CallErrorCode } from '#src/egress/errors.ts';
 import type { PostResponse } from '#src/egress/post.ts';
+import { hideToken } from '#src/webhooks/hide-token.ts';
 import { decodeBody } from '#src/webhooks/read-json.ts';
 
 const BYTES_SHOWN = 8;

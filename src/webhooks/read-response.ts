@@ -6,11 +6,12 @@ import type { PostResponse } from '#src/egress/post.ts';
 import { readRetryAfterMs } from '#src/egress/retry-after.ts';
 import { replaceUnprintable } from '#src/lib/printable.ts';
 import { RET_MSG_MAX } from '#src/rules/budgets.ts';
+import { hideToken } from '#src/webhooks/hide-token.ts';
 import { type Meter, readJson } from '#src/webhooks/read-json.ts';
 
 /** A `ret_msg` that is safe to store and show: one line, 200 characters, without the access token. */
 const sanitizeRetMsg = (retMsg: string, accessToken: string): string => {
-  const text = retMsg.replaceAll(accessToken, '[access token]').slice(0, 2 * RET_MSG_MAX);
+  const text = hideToken(retMsg, accessToken).slice(0, 2 * RET_MSG_MAX);
   return [...replaceUnprintable(text, ' ').toWellFormed()].slice(0, RET_MSG_MAX).join('');
 };
 
