@@ -46,7 +46,7 @@ export type CheckTarget = WebhookTarget & {
 export type Session = {
   target: CheckTarget;
   call: (operation: Operation, body: object, credential?: Credential) => Promise<Call>;
-  /** Makes a call once more, in a later second than the first. */
+  /** Makes a call once more, in a later second than that of its first answer. */
   repeat: (operation: Operation, body: object) => Promise<Call>;
   /** Makes calls at once, each on a connection of its own. */
   callAtOnce: (operation: Operation, bodies: readonly object[]) => Promise<Call[]>;
@@ -70,7 +70,7 @@ const RET_MSG_SHOWN = 200;
 
 export type SessionOptions = {
   signal: AbortSignal;
-  /** How long after the beginning of the session a call is repeated at the earliest. */
+  /** How long after its answer a call is repeated at the earliest. */
   repeatMs?: number | undefined;
   /** The deadline of a call. Default: that of the workers. */
   callTimeoutMs?: number | undefined;
@@ -139,15 +139,20 @@ export const openSession = (
     calls.set(key, call);
     return call;
   };
-  const startedAt = performance.now();
 
   return {
     target,
     call: (operation, body, credential = 'its token') =>
       callOnce(JSON.stringify([operation, body, credential]), operation, body, credential),
     repeat: async (operation, body) => {
-      const lastedMs = performance.now() - startedAt;
-      if (lastedMs < repeatMs) await sleep(repeatMs - lastedMs, undefined, { signal });
+      const first = await callOnce(
+        JSON.stringify([operation, body, 'its token']),
+        operation,
+        body,
+        'its token',
+      );
+      const sinceMs = Math.max(0, Date.now() - first.calledAt.getTime() - first.latencyMs);
+      if (sinceMs < repeatMs) await sleep(repeatMs - sinceMs, undefined, { signal });
       return callOnce(JSON.stringify([operation, body, 'again']), operation, body, 'its token');
     },
     callAtOnce: (operation, bodies) => Promise.all(bodies.map((body) => send(operation, body, 'its token'))),

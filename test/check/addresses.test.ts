@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createAddressSigner } from '#src/sample-application/signer.ts';
-import { check, startSample, withOutcome } from '#test/support/checked-application.ts';
+import { check, startBroken, startSample, withOutcome } from '#test/support/checked-application.ts';
 import { TOKEN } from '#test/support/webhooks.ts';
 
 const HOUR = 3_600;
@@ -23,6 +24,22 @@ test('addresses that a known service signs pass, and it is said that they are si
       ),
     ],
   ]);
+});
+
+test('a call is repeated in a later second than its first answer, which may come late', async () => {
+  let first: { body: string; answeredAt: number } | undefined;
+  const waits: number[] = [];
+  const { url } = await startBroken(async ({ operation, body, bearer }) => {
+    if (operation !== 'query_game_list' || bearer !== `Bearer ${TOKEN}`) return undefined;
+    const text = JSON.stringify(body);
+    if (first === undefined) {
+      await sleep(700);
+      first = { body: text, answeredAt: performance.now() };
+    } else if (first.body === text) waits.push(performance.now() - first.answeredAt);
+    return undefined;
+  });
+  await check(url, TOKEN, { repeatMs: 1_500 });
+  expect(waits).toEqual([expect.toSatisfy((ms) => ms >= 1_490)]);
 });
 
 test('addresses that end before the next run are named', async () => {

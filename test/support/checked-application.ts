@@ -15,7 +15,7 @@ type Reply = { status: number; json: Json };
 export type Spoil = (
   call: { operation: string; body: Json; bearer: string },
   response: Reply,
-) => string | undefined;
+) => string | undefined | Promise<undefined>;
 
 export const check = async (
   url: string,
@@ -63,7 +63,7 @@ export const startBroken = async (spoil: Spoil, games?: number) => {
     }).then(async (sent) => ({ status: sent.status, json: await sent.json() }));
     const reply: Reply = { status, json };
     const operation = request.url?.split('/').at(-1) ?? '';
-    const text = spoil({ operation, body: JSON.parse(body), bearer: authorization }, reply);
+    const text = await spoil({ operation, body: JSON.parse(body), bearer: authorization }, reply);
     response.writeHead(reply.status).end(text ?? JSON.stringify(reply.json));
   });
   onTestFinished(server.close);
