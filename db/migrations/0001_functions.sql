@@ -1354,8 +1354,9 @@ begin
   end if;
   with waiting as (
     delete from imported_games i using fresh_revisions r, games g
-    -- A stolen worker may add the first revision later, of a game that was decided meanwhile.
-    where r.revision = 1 and g.game_id = r.game_id and g.revision = 1
+    -- A stolen worker may add the first revision later, of a game that was decided meanwhile, or leave it to the decision,
+    -- which adds it.
+    where r.revision = 1 and g.game_id = r.game_id and g.revision = 1 and g.audit_status = 'pending'
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
     -- A game that cannot be passed now waits for review.
     returning i.*, r.game_id as stored_id,

@@ -149,6 +149,22 @@ it('a stolen worker does not pass a game that was rejected, by the import that n
   ]);
 });
 
+it('an import that waits does not replace the decision on a game whose first revision a stolen worker left out', async () => {
+  const { sql } = database;
+  const content = `${CONTENT_COLUMNS.join(', ')}, content_hash, list_hash, fetched_at`;
+  const id = '00000000-0000-7000-8000-000000000003';
+  await sql`
+    insert into imported_games (application_id, application_game_id, game_id, game_package_url, audit_status, audit_time, decided_by)
+    values ('acme', 'imported', ${id}, '', 'passed', now(), 'kim')`;
+  await database.as('worker').unsafe(`
+    insert into games (game_id, application_id, application_game_id, ${content})
+    select '${id}', application_id, 'imported', ${content} from games`);
+  await decideGame(sql, { game_id: id, audit_status: 'rejected', reason: 'other', text: 'no' });
+  expect(await sql`select audit_status from games where game_id = ${id}`).toEqual([
+    { audit_status: 'rejected' },
+  ]);
+});
+
 it('a stolen worker gives no game the id of an imported game that waits: that one could not be stored', async () => {
   const { sql } = database;
   const id = '00000000-0000-7000-8000-000000000002';

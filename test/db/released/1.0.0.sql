@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1ecadd2e890430c56617a3c654fcf6f9d9d7f1cf563fc0155eb179b65f8009df","created_at":1795509821388}'),
-  ('{"id":2,"hash":"b78053795f9766a8bdd6e49a7460de19bc1ee8a81c6eafa4aae4a333aee81aa7","created_at":1795509822667}')
+  ('{"id":2,"hash":"c1058554465f99d17ec9ae646a5b56b9e2792b037d6908ae54d63e1b9fb55390","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -1322,8 +1322,9 @@ begin
   end if;
   with waiting as (
     delete from imported_games i using fresh_revisions r, games g
-    -- A stolen worker may add the first revision later, of a game that was decided meanwhile.
-    where r.revision = 1 and g.game_id = r.game_id and g.revision = 1
+    -- A stolen worker may add the first revision later, of a game that was decided meanwhile, or leave it to the decision,
+    -- which adds it.
+    where r.revision = 1 and g.game_id = r.game_id and g.revision = 1 and g.audit_status = 'pending'
       and i.application_id = g.application_id and i.application_game_id = g.application_game_id
     -- A game that cannot be passed now waits for review.
     returning i.*, r.game_id as stored_id,
