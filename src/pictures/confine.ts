@@ -4,7 +4,7 @@
  */
 
 import { dlopen, getRawPointer } from 'node:ffi';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** The numbers of a system call on x64 and arm64; null: arm64 has none. */
 type Numbers = readonly [x64: number, arm64: number | null];
@@ -218,12 +218,27 @@ const hasIoUring = (): boolean =>
     }
   });
 
+const O_CLOEXEC = 0o2000000;
+const FLAGS = /^flags:\s+(\d+)$/m;
+
+/** Closes descriptors that a program which started ours left open: Node's own close when a program starts. */
+const closeInherited = (): void => {
+  for (const fd of readdirSync('/proc/self/fd').map(Number))
+    try {
+      const flags = FLAGS.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1] ?? '';
+      if ((Number.parseInt(flags, 8) & O_CLOEXEC) === 0) closeSync(fd);
+    } catch {
+      // The descriptor of the folder, which is closed meanwhile.
+    }
+};
+
 /**
  * Confines this process. Call it once everything is loaded, because no module can be loaded afterwards.
  * @throws Error that says why the system does not allow it; the process is then not confined
  */
 export const confine = (): void => {
   if (process.platform === 'linux' && hasIoUring()) throw new Error('its event loop uses io_uring');
+  if (process.platform === 'linux') closeInherited();
   if (process.platform === 'linux') limitKernelMemory();
   install(confinement, SECCOMP_FILTER_FLAG_TSYNC);
 };

@@ -2,12 +2,13 @@
 // reports what worked. Its first argument says whether it confines itself before, as the decoder does.
 import { execFile } from 'node:child_process';
 import { dlopen, getRawPointer } from 'node:ffi';
+import { writeSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { confine } from '#src/pictures/confine.ts';
 
-const [mode = '', redisPort = '0', file = ''] = process.argv.slice(2);
+const [mode = '', redisPort = '0', file = '', inherited = ''] = process.argv.slice(2);
 const parent = process.ppid;
 const { syscall } = dlopen(null, {
   syscall: { arguments: ['i64', 'i64', 'i64', 'i64', 'i64', 'i64', 'i64'], return: 'i64' },
@@ -33,6 +34,7 @@ const ATTEMPTS: Record<string, () => Promise<unknown>> = {
   'read the environment of the media process': () => readFile(`/proc/${parent}/environ`),
   'read a file': () => readFile('/etc/passwd'),
   'write a file': () => writeFile(file, 'x'),
+  'write to a descriptor that was left open': async () => writeSync(Number(inherited), 'x'),
   'connect to Redis': () =>
     new Promise((resolve, reject) =>
       connect(Number(redisPort), '127.0.0.1').on('connect', resolve).on('error', reject),

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { open, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ const ALL = [
   'read the environment of the media process',
   'read a file',
   'write a file',
+  'write to a descriptor that was left open',
   'connect to Redis',
   'run a program',
   'signal the media process',
@@ -28,6 +29,9 @@ const ALL = [
   'make a socket past Node',
 ];
 
+/** Node closes the lower descriptors, up to the first one that is not open, when it starts a program. */
+const LEFT_OUT = Array.from({ length: 30 }, () => 'ignore' as const);
+
 /** @returns what a decoder can do that a picture has taken over */
 const attempt = async (mode: 'confined' | 'free'): Promise<unknown> => {
   const server = createServer().listen(0, '127.0.0.1');
@@ -35,9 +39,12 @@ const attempt = async (mode: 'confined' | 'free'): Promise<unknown> => {
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   refuseIoUring();
-  const child = fork(ATTEMPTS, [mode, String(port), join(tmpdir(), `attempt-${process.pid}`)], {
+  const file = join(tmpdir(), `attempt-${process.pid}`);
+  await using inherited = await open(file, 'w');
+  const stdio = ['ignore', 'ignore', 'ignore', 'ipc', ...LEFT_OUT, inherited.fd] as const;
+  const child = fork(ATTEMPTS, [mode, String(port), file, String(stdio.length - 1)], {
     env: {},
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: [...stdio],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   return (await once(child, 'message'))[0];
