@@ -183,6 +183,8 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     await visit(lee, 'gone');
     await lee.getByRole('button', { name: 'Erase now' }).click();
     await lee.getByText('Erased: 1 version.').waitFor();
+    expect(await lee.locator('dt').allInnerTexts()).toContain('Erased');
+    expect(await lee.locator('dt').allInnerTexts()).not.toContain('Last pulled');
     expect(await sql`select from kyc_records where application_id = 'gone'`).toHaveLength(0);
 
     const env = { ...asOperator(databaseUrl), ENCRYPTION_KEYS: keysText('k1') };

@@ -169,7 +169,7 @@ ${section(
     ['cp_id of the platform', developer.cp_id],
     ['cp_id of the application', developer.application_cp_id],
     ['Refused cp_id', developer.refused_cp_id],
-    ['Last pulled', ago(developer.pulled_at)],
+    [developer.state === 'erased' ? 'Erased' : 'Last pulled', ago(developer.pulled_at)],
     ['Record changed', ago(developer.received_at)],
     ['Changed fields', fieldNames(developer.changed_fields)],
     [
