@@ -161,7 +161,9 @@ export const createDecoder = ({
     const isUsed = child !== undefined;
     child ??= start();
     const current = child;
-    const reply = await askOnce(current, request, withinMs);
+    // No picture is to blame for a process that a busy machine starts slowly.
+    const isReady = isUsed || request === SAMPLE || (await askOnce(current, SAMPLE, CHECK_MS)) !== undefined;
+    const reply = isReady ? await askOnce(current, request, withinMs) : undefined;
     if (reply === undefined) {
       if (!closed) lost += 1;
       if (child === current) end();

@@ -117,3 +117,16 @@ test('a decoder is watched from its first moment, and not ended before it has me
   expect(await decode(decoder)).toMatchObject({ outcome: 'shown' });
   expect(decoder.lost()).toBe(0);
 });
+
+test('a process that starts more slowly than a picture may take costs no picture', async () => {
+  const decodeMs = 5_000;
+  const spawn = () => {
+    const child = spawnDecoder();
+    child.kill('SIGSTOP');
+    setTimeout(() => child.kill('SIGCONT'), decodeMs + 500);
+    return child;
+  };
+  const decoder = createDecoder({ decodeMs, spawn });
+  onTestFinished(decoder.close);
+  expect(await decode(decoder)).toMatchObject({ outcome: 'shown' });
+});

@@ -31,6 +31,9 @@ const shown = { outcome: 'shown', width: 1, height: 1, frames: 1, dhash: '1', th
 const webps = Buffer.from('abcd');
 
 const header = Buffer.alloc(8);
+const readPicture = (): void => {
+  for (let left = header.readUInt32LE(0); left > 0; ) left -= readSync(0, Buffer.alloc(left));
+};
 const broken = encodeReply({ decoded: { outcome: 'broken' }, ms: 0, unconfined: undefined });
 
 const WAYS: Record<string, () => void> = {
@@ -43,7 +46,7 @@ const WAYS: Record<string, () => void> = {
   'thumbnails of other lengths': () => write(forgeReply({ ...shown, thumbnails: [1, 1, 1, 9_000] }, webps)),
   'a header that is no JSON': () => write(forge('[['.repeat(500))),
   'a reply to the first picture alone': () => {
-    for (let left = header.readUInt32LE(0); left > 0; ) left -= readSync(0, Buffer.alloc(left));
+    readPicture();
     write(broken);
     readSync(0, Buffer.alloc(8));
   },
@@ -65,5 +68,9 @@ const WAYS: Record<string, () => void> = {
   },
 };
 
+// The sample, which each process gets first.
+readSync(0, header);
+readPicture();
+write(broken);
 readSync(0, header);
 WAYS[process.argv[2] ?? '']?.();
