@@ -32,25 +32,24 @@ export const startApplications = async (request: ApplicationsRequest): Promise<A
   return { ...server, ports, calls: () => server.ask<Calls>('calls', 'calls') };
 };
 
-/** Register an application for each server. @param rate calls a second */
+/** Register an application for each server. */
 export const register = (
   servers: Ground,
   sql: Database,
   ports: readonly number[],
   concurrency: number,
   name = 'bench',
-  rate = NO_RATE,
 ): Promise<string[]> => {
   const addresses = ports.map((port) => `http://127.0.0.1:${port}`);
-  return registerAt(servers, sql, addresses, { concurrency, name, rate });
+  return registerAt(servers, sql, addresses, { concurrency, name });
 };
 
-/** Register an application for each address of a server. @param options.rate calls a second */
+/** Register an application for each address of a server. */
 export const registerAt = async (
   servers: Ground,
   sql: Database,
   addresses: readonly string[],
-  { concurrency, name, rate = NO_RATE }: { concurrency: number; name: string; rate?: number },
+  { concurrency, name }: { concurrency: number; name: string },
 ): Promise<string[]> => {
   const keys = await openKeyRing({ ...servers, databaseUrl: undefined });
   return Promise.all(
@@ -61,12 +60,8 @@ export const registerAt = async (
         query_game_detail_webhook: `${url}/detail`,
         query_cp_kyc_webhook: `${url}/kyc`,
       };
-      await addApplication(
-        sql,
-        application_id,
-        { ...webhooks, kyc_every_ms: DAY_MS, concurrency, rate },
-        keys,
-      );
+      const settings = { ...webhooks, kyc_every_ms: DAY_MS, concurrency, rate: NO_RATE };
+      await addApplication(sql, application_id, settings, keys);
       // Paused: no schedule ticks beside what is measured. A run that is opened by hand runs all the same.
       await setApplicationStatus(sql, application_id, 'paused');
       return application_id;
@@ -74,26 +69,16 @@ export const registerAt = async (
   );
 };
 
-/** The real `catalogue worker`, ready. @param detailJobs how many batches of details it holds at once, if fewer */
-export const startWorker = async (
-  servers: Ground,
-  databaseUrl: string,
-  flags: readonly string[] = [],
-  detailJobs?: number,
-): Promise<BenchProcess> => {
-  const narrow = detailJobs === undefined ? [] : [String(detailJobs)];
+/** The real `catalogue worker`, ready. */
+export const startWorker = async (servers: Ground, databaseUrl: string): Promise<BenchProcess> => {
   const worker = startProcess('./columns/ours.ts', {
-    args: narrow,
-    flags,
-    env: {
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: servers.redisUrl ?? '',
-      ENCRYPTION_KEYS: servers.encryptionKeys,
-      CATALOGUE_HOME: servers.home,
-      WEBHOOK_ALLOW_HTTP: 'true',
-      WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
-      LOG_LEVEL: 'warn',
-    },
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: servers.redisUrl ?? '',
+    ENCRYPTION_KEYS: servers.encryptionKeys,
+    CATALOGUE_HOME: servers.home,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
   });
   await worker.next('ready');
   return worker;

@@ -24,15 +24,11 @@ const STOP_MS = 30_000;
  * Start a Node process of the benchmark. Ends with its scope: by SIGTERM, by SIGKILL if that is not enough;
  * and by itself when this process goes, because its channel closes.
  * @param path from this folder
- * @param options.flags Node's own, such as `--cpu-prof`
  */
-export const startProcess = (
-  path: string,
-  options: { args?: readonly string[]; env?: Record<string, string>; flags?: readonly string[] } = {},
-): BenchProcess => {
-  const child = fork(fileOf(path), options.args ?? [], {
-    execArgv: [...(options.flags ?? []), '--import', PRELOAD],
-    env: { ...process.env, ...options.env },
+export const startProcess = (path: string, env: Record<string, string> = {}): BenchProcess => {
+  const child = fork(fileOf(path), {
+    execArgv: ['--import', PRELOAD],
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exit = once(child, 'exit').then(([code, signal]) => `it ended with ${signal ?? code}`);

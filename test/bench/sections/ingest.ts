@@ -53,12 +53,11 @@ export const ingestOurs = async (
   servers: Servers,
   applications: Applications,
   games: number,
-  flags: readonly string[] = [],
 ): Promise<Ours> => {
   await using database = await servers.createDatabase();
   const { sql, databaseUrl } = database;
   const ids = await register(servers, sql, applications.ports, CONCURRENCY);
-  await using worker = await startWorker(servers, databaseUrl, flags);
+  await using worker = await startWorker(servers, databaseUrl);
   const measure = async (passes: number) => {
     const before = await worker.usage();
     const synced = await Array.fromAsync({ length: passes }, () => syncAll(servers, databaseUrl, sql, ids));
