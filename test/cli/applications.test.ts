@@ -23,12 +23,18 @@ describe('Commands on applications, without a worker', () => {
     expect(resumed).toMatchObject({ exit: 0, answer: { status: 'active' } });
     expect(resumed.answer.application_ids.toSorted()).toEqual(['delayed', 'failing']);
     const rows = await world.fleet.sql`
-      select application_id, status, failed_runs, next_attempt_at from applications
+      select application_id, status, failed_runs, next_attempt_at, pause_reason from applications
       where application_id in ('failing', 'delayed', 'by-hand') order by 1`;
     expect(rows).toMatchObject([
       { application_id: 'by-hand', status: 'paused' },
       { application_id: 'delayed', status: 'active', failed_runs: 0, next_attempt_at: null },
-      { application_id: 'failing', status: 'active', failed_runs: 0, next_attempt_at: null },
+      {
+        application_id: 'failing',
+        status: 'active',
+        failed_runs: 0,
+        next_attempt_at: null,
+        pause_reason: null,
+      },
     ]);
     expect(await ask('app', 'resume', '--all')).toMatchObject({ exit: 0, answer: { application_ids: [] } });
     for (const args of [[], ['by-hand', '--all']])

@@ -5,8 +5,7 @@ import { insertOperator } from '#db/queries/operators.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { addApplication, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
-import { decideGames } from '#test/support/operate.ts';
+import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -56,30 +55,7 @@ it('"the newest 20 pending" is one command', async () => {
   expect(games[0].game, 'as decisions take it').toBe(`${rows[0]?.game_id}@1`);
 });
 
-it('"what changed" is one command, which marks the words', async () => {
-  const { sql } = database;
-  const [game] = await sql<
-    { game_id: string }[]
-  >`select game_id from games where application_game_id = 'g-7'`;
-  await decideGames(sql, [{ game_id: game?.game_id ?? '', revision: 1 }], { audit_status: 'passed' }, KIM);
-  await upsertGames(sql, 'acme', [fetchedGame({ game_id: 'g-7', game_name: 'Game seven' }, new Date())]);
-  const { exit, stdout } = await catalogue(['game', 'diff', game?.game_id ?? '']);
-  expect({ exit, stdout }).toEqual({ exit: 0, stdout: expect.stringContaining('Game [-7-]{+seven+}') });
-});
-
-it('"pass 50 with their revisions" is one pipe: game list, game pass', async () => {
-  const { stdout } = await catalogue(['game', 'list', '--status', 'pending', '--limit', '50']);
-  const passed = await catalogue(['game', 'pass', '--by', 'kim', '--json'], stdout);
-  expect(passed).toMatchObject({
-    exit: 0,
-    stderr: expect.stringContaining('not the whole list: 50 of 60, next: '),
-  });
-  const [row] = await database.sql<{ games: number }[]>`
-    select count(*)::int as games from games where audit_status = 'passed'`;
-  expect(row?.games).toBe(50);
-});
-
-it('what a search finds is passed by the same pipe', async () => {
+it('what a search finds is passed by one pipe: game list, game pass', async () => {
   const { stdout } = await catalogue([
     'game',
     'list',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findApplication, setApplicationStatus } from '#db/queries/applications.ts';
+import { findApplication } from '#db/queries/applications.ts';
 import { findOpenRun, type RunRow } from '#db/queries/runs.ts';
 import { tick } from '#src/ingest/specs.ts';
 import type { TestFleet } from '#test/support/fleet.ts';
@@ -70,18 +70,13 @@ describe('an application that fails', () => {
   });
 });
 
-/** Nine failed runs are behind it, over more than three days. */
-const onTheBrink = async (fleet: TestFleet) => {
-  const application = await startHostileApplication(fleet, 'acme', down, { every_ms: HOUR_MS });
-  await scheduledRun(fleet);
-  await fleet.sql`update applications set failed_runs = 9, next_attempt_at = now()`;
-  await passTime(fleet, 3 * DAY_MS);
-  return application;
-};
-
 test('an application that fails for days is paused and says why; a run by hand that succeeds ends the pause', async () => {
   const fleet = await aFleet();
-  const application = await onTheBrink(fleet);
+  const application = await startHostileApplication(fleet, 'acme', down, { every_ms: HOUR_MS });
+  await scheduledRun(fleet);
+  // Nine failed runs are behind it, over more than three days.
+  await fleet.sql`update applications set failed_runs = 9, next_attempt_at = now()`;
+  await passTime(fleet, 3 * DAY_MS);
   await scheduledRun(fleet);
   const paused = await acme(fleet);
   expect(paused).toMatchObject({ status: 'paused', failed_runs: 10, next_attempt_at: null });
@@ -96,24 +91,6 @@ test('an application that fails for days is paused and says why; a run by hand t
   application.behaviour = wellBehaved(idsOf('g', 3));
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
   expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 0, pause_reason: null });
-});
-
-test('app resume clears the backoff: the next tick opens a run, and the count begins at one', async () => {
-  const fleet = await aFleet();
-  await onTheBrink(fleet);
-  await scheduledRun(fleet);
-  await setApplicationStatus(fleet.sql, 'acme', 'active');
-  expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 0, pause_reason: null });
-  await scheduledRun(fleet);
-  expect(await acme(fleet)).toMatchObject({ status: 'active', failed_runs: 1 });
-});
-
-test('an application that an operator paused stays paused when a run by hand succeeds', async () => {
-  const fleet = await aFleet();
-  await startHostileApplication(fleet, 'acme', wellBehaved(idsOf('g', 2)));
-  await setApplicationStatus(fleet.sql, 'acme', 'paused');
-  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded' });
-  expect((await acme(fleet)).status).toBe('paused');
 });
 
 test('an application that goes down in the middle does not get a hundred calls', async () => {

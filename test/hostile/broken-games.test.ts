@@ -97,11 +97,16 @@ test('a detail webhook that gives no HTTP response ends the first run at its fir
   expect(await findApplication(fleet.sql, 'acme')).toMatchObject({ failed_runs: 2 });
 });
 
+const nothing = (rows: number): Answer =>
+  raw(`{"ret_code":0,"ret_msg":"success","data":{"total":1,"list":[${'1,'.repeat(rows)}1]}}`);
+
 const unreadable: [string, Answer, string][] = [
   ['bytes that are not UTF-8', raw(Buffer.from([0x7b, 0xff, 0xfe, 0x7d])), 'not_utf8'],
   ['HTML', raw('<html>'), 'not_json'],
   ['a body over four megabytes', raw(Buffer.alloc(5 * 1024 * 1024, 0x20)), 'body_too_large'],
   ['no list', { data: null }, 'invalid_data (invalid_type)'],
+  ['two million rows that are nothing', nothing(2e6), 'too_many_values'],
+  ['two thousand rows that are nothing', nothing(2e3), 'invalid_data (list: too_big)'],
   ['HTTP 500', raw('oops', 500), 'http_status HTTP 500'],
   [
     'a ret_code',
@@ -174,5 +179,7 @@ test.each([401, 403, 404, 410, 301])('a refused page (HTTP %i) ends the run as f
       pageNum === 2 ? raw('', status, { location: '/elsewhere' }) : pageOf(ids, pageNum, pageSize),
     detail: (id) => ({ data: goodDetail(id) }),
   });
-  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'failed', listed: 100, withdrawn: 0 });
+  const run = await fleet.sync('acme');
+  expect(run).toMatchObject({ outcome: 'failed', listed: 100, inserted: 100, withdrawn: 0 });
+  expect(run.reason).toMatch(new RegExp(`^page 2: .*HTTP ${status}$`));
 });

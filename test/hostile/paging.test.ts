@@ -6,7 +6,6 @@ import {
   goodDetail,
   goodRow,
   idsOf,
-  raw,
   startHostileApplication,
 } from '#test/support/hostile-application.ts';
 
@@ -50,13 +49,6 @@ test.each([
     reason: 'page 1: invalid_data (total: invalid_type); page 2: invalid_data (total: invalid_type)',
   });
   expect(calls.list).toBe(10);
-});
-
-test('an application that ignores page_num is recognised after two calls, and its games are stored', async () => {
-  const { run, calls } = await runOf(() => list(IDS.slice(0, 100), 250));
-  expect(run).toMatchObject({ outcome: 'suspect', inserted: 100, withdrawn: 0 });
-  expect(run.reason).toMatch(/page_num/);
-  expect(calls.list).toBe(2);
 });
 
 test('a list that starts again is recognised, for any total', async () => {
@@ -147,41 +139,6 @@ test('pages without end are cut at the page cap: what came has landed, nothing i
   });
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'suspect', inserted: 80, withdrawn: 0 });
   expect(calls.list).toBe(4);
-});
-
-test.each([
-  ['HTML', raw('<html>'), 'page 2: not_json'],
-  ['a list larger than four megabytes', raw(Buffer.alloc(5 * 1024 * 1024, 0x20)), 'page 2: body_too_large'],
-  ['no list', { data: null }, 'page 2: invalid_data (invalid_type)'],
-  [
-    'two million rows that are nothing',
-    raw(`{"ret_code":0,"ret_msg":"success","data":{"total":1,"list":[${'1,'.repeat(2e6)}1]}}`),
-    'page 2: too_many_values',
-  ],
-  [
-    'two thousand rows',
-    raw(`{"ret_code":0,"ret_msg":"success","data":{"total":1,"list":[${'1,'.repeat(2e3)}1]}}`),
-    'page 2: invalid_data (list: too_big)',
-  ],
-  [
-    'an error',
-    raw('{"ret_code":50001,"ret_msg":"no database","data":null}', 500),
-    'page 2: ret_code 50001 "no database"',
-  ],
-])('%s in place of the second page costs that page alone', async (_, answer, reason) => {
-  const { run } = await runOf((pageNum, pageSize) =>
-    pageNum === 2 ? answer : list(slice(pageNum, pageSize), 250),
-  );
-  expect(run).toMatchObject({ outcome: 'partial', inserted: 150, withdrawn: 0 });
-  expect(run.reason).toBe(reason.replace('page 2', 'page 2 could not be read'));
-});
-
-test('a redirect in place of the second page fails the run, and the first page stays', async () => {
-  const { run } = await runOf((pageNum, pageSize) =>
-    pageNum === 2 ? raw('', 301, { location: '/elsewhere' }) : list(slice(pageNum, pageSize), 250),
-  );
-  const reason = 'page 2: redirect HTTP 301';
-  expect(run).toMatchObject({ outcome: 'failed', inserted: 100, withdrawn: 0, reason });
 });
 
 test('an application that trickles a byte at a time fails at the deadline, others are not delayed', async () => {

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { listApplications, resumeApplications, setApplicationStatus } from '#db/queries/applications.ts';
+import { listApplications, setApplicationStatus } from '#db/queries/applications.ts';
 import { listAudit } from '#db/queries/audit.ts';
 import { readReach } from '#db/queries/backoff.ts';
 import { findOpenRun, findRun, type RunRow } from '#db/queries/runs.ts';
@@ -136,20 +136,4 @@ it('four applications are too few to tell the network of the fleet from their ow
   for (const id of IDS.slice(4)) await setApplicationStatus(database.sql, id, 'paused');
   for (const id of IDS) await tick(id, NO_DNS);
   for (const id of IDS.slice(0, 4)) expect(await application(id)).toMatchObject({ failed_runs: 1 });
-});
-
-it('resume --all resumes what failed runs have paused or delayed, and nothing else', async () => {
-  await database.sql`
-    update applications set status = 'paused', pause_reason = '10 runs failed', failed_runs = 10 where application_id = 'a'`;
-  await tick('b', NO_DNS);
-  await setApplicationStatus(database.sql, 'c', 'paused');
-  expect(await resumeApplications(database.sql)).toEqual(['a', 'b']);
-  for (const id of ['a', 'b'])
-    expect(await application(id)).toMatchObject({
-      status: 'active',
-      failed_runs: 0,
-      next_attempt_at: null,
-      pause_reason: null,
-    });
-  expect((await application('c')).status).toBe('paused');
 });

@@ -120,6 +120,20 @@ onBothBackends('Reconcilers', (kind) => {
     });
   });
 
+  it('do nothing while another worker has the lock', async () => {
+    const fleet = await startTestFleet(kind);
+    try {
+      await addApplication(fleet.sql, 'acme');
+      await fleet.sql.begin(async (other) => {
+        await other`select pg_advisory_xact_lock(${LOCKS.reconcile})`;
+        await reconcile({ ...fleet, logger: silent }, live);
+      });
+      expect(await fleet.producer.queue(tick).getJobSchedulersCount()).toBe(0);
+    } finally {
+      await fleet.stop();
+    }
+  });
+
   it('of many workers at once set each schedule once and recover a lost run once', async () => {
     const fleet = await startTestFleet(kind);
     try {

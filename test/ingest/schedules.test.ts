@@ -75,6 +75,22 @@ onBothBackends('Schedules', (kind) => {
     );
   });
 
+  it('that a worker ran ahead with by a wrong clock are brought back', async () => {
+    await addApplication(world.fleet.sql, 'one', { every_ms: HOUR_MS });
+    await reconcile();
+    const ticks = world.fleet.producer.queue(tick);
+    const offset = tickOffset('games.one', HOUR_MS);
+    await ticks.removeJobScheduler('games.one');
+    const astray = { every: HOUR_MS, offset, startDate: Date.now() + 24 * HOUR_MS };
+    await ticks.upsertJobScheduler('games.one', astray, { name: 'one games', data: {} });
+    expect((await ticks.getJobScheduler('games.one'))?.next).toBeGreaterThan(Date.now() + 2 * HOUR_MS);
+    expect(await reconcile()).toEqual({ set: 1, removed: 0 });
+    const { every, next } = (await ticks.getJobScheduler('games.one')) ?? {};
+    expect(every).toBe(HOUR_MS);
+    expect(next).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    expect(await ticks.getDelayedCount()).toBe(2);
+  });
+
   it('of an application that is not in the database end with their next tick', async () => {
     const id = 'gone';
     await addApplication(world.fleet.sql, id, { every_ms: 400 });
