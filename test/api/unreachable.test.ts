@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { openDatabase } from '#db/client.ts';
 import { type ApiOptions, buildApi } from '#src/api/app.ts';
 import { DETAIL, expectFailure, JSON_TYPE, LIST, startApi, useApi } from '#test/support/api.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { addToken } from '#test/support/factories.ts';
 
 const served = useApi();
@@ -99,11 +100,7 @@ describe('when the database or the queue is unreachable', () => {
       body: '{"game_id":"x"}',
       headers: { 'content-type': JSON_TYPE, authorization: `Bearer ${operator}` },
     });
-    for (let waiting = 0; waiting === 0; ) {
-      const rows = await own.sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      waiting = rows.length;
-    }
+    await untilBlocked(own.sql);
     // The token is looked up, so that the answer shows that the database is read meanwhile.
     const refused = await fetch(own.url + LIST, {
       method: 'POST',

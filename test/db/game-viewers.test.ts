@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { recordViewer } from '#db/queries/game-viewers.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 
@@ -22,11 +22,7 @@ test('two operators whose rows have both expired are recorded at once without a 
     await tx`select pg_advisory_xact_lock(4711)`;
     recorded = Promise.all(['kim', 'lee'].map((viewer) => recordViewer(sql, game_id, viewer, 1)));
     recorded.catch(() => {});
-    await until('two statements wait', async () => {
-      const rows = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return rows.length >= 2;
-    });
+    await untilBlocked(sql, 2);
   });
   await expect(recorded).resolves.toHaveLength(2);
   const viewers = await sql<{ viewer: string }[]>`

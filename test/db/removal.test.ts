@@ -9,6 +9,7 @@ import { countVerdicts } from '#db/queries/verdicts.ts';
 import { abandonRun, finishRun } from '#src/ingest/finish-run.ts';
 import { writePageDetails } from '#src/ingest/write-details.ts';
 import { holdApplication } from '#src/operations/holds.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import {
   aDetail,
   addApplication,
@@ -29,7 +30,6 @@ import {
 import { recordPage } from '#test/support/record-page.ts';
 import { listFailures } from '#test/support/stored-rows.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 
@@ -44,14 +44,6 @@ const ownApplication = async (...game_ids: string[]) => {
   return application;
 };
 
-/** Waits until this many sessions wait for a lock. */
-const untilBlocked = (sessions: number) =>
-  until(`${sessions} sessions wait for a lock`, async () => {
-    const rows = await database.sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length >= sessions;
-  });
-
 /** In one transaction `first`; then `second` on another connection, up to where it waits; then the `rest`. */
 const meet = async <Result>(
   first: (tx: Queryable) => Promise<unknown>,
@@ -63,7 +55,7 @@ const meet = async <Result>(
     await first(tx);
     waiting = second();
     waiting.catch(() => {});
-    await untilBlocked(1);
+    await untilBlocked(database.sql);
     await rest(tx);
   });
   return waiting as unknown as Promise<Result>;
@@ -151,10 +143,10 @@ it('a run that opens while its application is removed writes no live game', asyn
     await tx`select from games where application_id = ${application_id} and application_game_id = 'slow' for update`;
     const removal = removeApplication(database.sql, application_id);
     removal.catch(() => {});
-    await untilBlocked(1);
+    await untilBlocked(database.sql);
     opening = anOpenRun(database.sql, application_id);
     opening.catch(() => {});
-    await untilBlocked(2);
+    await untilBlocked(database.sql, 2);
   });
   await expect(opening).rejects.toThrow(`There is no application ${application_id}.`);
   expect(await findOpenRun(database.sql, application_id)).toBeUndefined();
@@ -170,7 +162,7 @@ it('removing an application closes a run that opened while the removal waited to
     expect(await lockActiveApplication(tx, application_id)).toBe(true);
     removal = removeApplication(database.sql, application_id);
     removal.catch(() => {});
-    await untilBlocked(1);
+    await untilBlocked(database.sql);
     run = await anOpenRun(tx as unknown as Database, application_id);
   });
   await removal;

@@ -1,10 +1,10 @@
 // Two administrators act at once: what one ends, the other's act that is under way does not bring back.
 import { beforeEach, expect, test } from 'vitest';
 import { listAudit, recordAudit } from '#db/queries/audit.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { addTestOperator, PASSWORD, signIn, TESTS, useTestConsole } from '#test/support/console.ts';
 import { KIM, setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const site = useTestConsole(database);
@@ -17,11 +17,6 @@ beforeEach(async () => {
 const stateOf = async (login: string) =>
   (await database.sql`select status, roles from operators where login = ${login}`)[0];
 /** How many transactions wait for a lock. */
-const waiting = async () =>
-  (
-    await database.sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  ).count;
 const act = async (path: string, cookie: string, fields: Record<string, string>) =>
   (
     await fetch(new URL(path, site.url), {
@@ -39,7 +34,7 @@ const atOnce = async (...acts: (() => Promise<unknown>)[]): Promise<void> => {
     await recordAudit(tx, [{ ...TESTS, action: 'operator.add', subject: 'operator:tess' }]);
     for (const each of acts) {
       begun.push(each());
-      await until('the act waits', async () => (await waiting()) === begun.length);
+      await untilBlocked(database.sql, begun.length);
     }
   });
   await Promise.allSettled(begun);

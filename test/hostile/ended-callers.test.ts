@@ -9,6 +9,7 @@ import { MESSAGE_PATH } from '#src/contract/talk.ts';
 import { hashSecret } from '#src/identity/secrets.ts';
 import { approve } from '#src/operations/requests.ts';
 import { addOperators, answerBy, askBy } from '#test/support/approvals.ts';
+import { countBlocked, untilBlocked } from '#test/support/blocked.ts';
 import { addTestOperator, signIn, TESTS } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
 import { eraseKyc } from '#test/support/operate.ts';
@@ -19,12 +20,6 @@ const api = useOperatorApi();
 const reason = (code: string) => ({ code, label: 'Late', text: 'Late' });
 const revoke = (token_id: string) =>
   api.database.sql`update api_tokens set revoked_at = now() where token_id = ${token_id}`;
-const waiting = async () =>
-  (
-    await api.database.sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  ).count;
-
 const keepAuditLog = (tx: Queryable): PromiseLike<unknown> =>
   recordAudit(tx, [{ ...TESTS, action: 'operator.add', subject: 'operator:tess' }]);
 
@@ -38,7 +33,7 @@ const endWhileWaiting = async (
   await api.database.sql.begin(async (tx) => {
     await keep(tx);
     answer = act();
-    await until('the act waits', async () => (await waiting()) === 1);
+    await untilBlocked(api.database.sql);
     await end();
   });
   return (await answer)?.status ?? 0;
@@ -149,11 +144,14 @@ test('a session ends before what its operator does to the own sessions, or after
   await sql.begin(async (tx) => {
     await tx`select from operator_sessions where ${session(other)} for update`;
     act = send(`${api.served.url}/account/sessions`, { cookie }, new URLSearchParams({ session: 'others' }));
-    await until('the act waits', async () => (await waiting()) === 1);
+    await untilBlocked(api.database.sql);
     end = sql`delete from operator_sessions where ${session(cookie)}`.then(() => {
       ended = true;
     });
-    await until('the end waits, or has come', async () => ended || (await waiting()) === 2);
+    await until(
+      'the end waits, or has come',
+      async () => ended || (await countBlocked(api.database.sql)) === 2,
+    );
     expect(ended).toBe(false);
   });
   await Promise.all([act, end]);

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { REFRESH_PATH } from '#src/contract/events.ts';
 import { MESSAGE_PATH } from '#src/contract/talk.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { KIM, switchOperator } from '#test/support/operate.ts';
@@ -100,11 +101,7 @@ test('an operator who is disabled while the password is verified does nothing', 
       redirect: 'manual',
       body: new URLSearchParams({ act: 'add', login: 'late', role: 'viewer', password: PASSWORD }),
     });
-    await until('the confirmation waits', async () => {
-      const waiting = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return waiting.length > 0;
-    });
+    await untilBlocked(sql);
     await switchOperator(sql, KIM.actor, 'wim', 'disabled');
   });
   await answer;

@@ -7,10 +7,10 @@ import { hashPassword, verifyPassword } from '#src/identity/password.ts';
 import { openSession, readSession, signInByLink, signInByPassword } from '#src/identity/sign-in.ts';
 import { changePassword } from '#src/operations/account.ts';
 import { operate } from '#src/operations/operate.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { addTestOperator, PASSWORD, TESTS } from '#test/support/console.ts';
 import { linkOperator, operatorCaller, signOutOperator, testPlatform } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const NEW = 'seven quiet herons leap';
 const VISIT = { site: 'console', address: '192.0.2.7' } as const;
@@ -26,13 +26,6 @@ afterAll(async () => {
   expect(left).toHaveLength(0);
 });
 
-const waiting = (count: number) =>
-  until(`${count} statements wait for a lock`, async () => {
-    const rows = await database.sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    return rows.length >= count;
-  });
-
 test('a sign-in whose password is changed before it ends is refused', async () => {
   const { sql } = database;
   await addTestOperator(sql, 'olga', 'viewer');
@@ -40,7 +33,7 @@ test('a sign-in whose password is changed before it ends is refused', async () =
   await sql.begin(async (tx) => {
     await lockOperator(tx, 'olga');
     signIn = signInByPassword(sql, { login: 'olga', password: PASSWORD }, VISIT);
-    await waiting(1);
+    await untilBlocked(database.sql);
     await updateOperator(tx, 'olga', { password_hash: newHash });
   });
   expect(await signIn).toEqual({ kind: 'refused' });
@@ -57,7 +50,7 @@ test('a sign-in whose operator is disabled before it ends is refused', async () 
   await sql.begin(async (tx) => {
     await lockOperator(tx, 'dara');
     signIn = signInByPassword(sql, { login: 'dara', password: PASSWORD }, VISIT);
-    await waiting(1);
+    await untilBlocked(database.sql);
     await updateOperator(tx, 'dara', { status: 'disabled' });
   });
   expect(await signIn).toEqual({ kind: 'refused' });
@@ -73,9 +66,9 @@ test('a link that is used while an administrator ends the sessions is no deadloc
   await sql.begin(async (tx) => {
     await lockOperator(tx, 'kim');
     ended = signOutOperator(sql, TESTS, 'kim');
-    await waiting(1);
+    await untilBlocked(database.sql);
     used = signInByLink(sql, link, NEW, VISIT);
-    await waiting(2);
+    await untilBlocked(database.sql, 2);
   });
   expect(await ended).toBe(0);
   expect(await used).toBeUndefined();
@@ -93,7 +86,7 @@ const changeAfter = async (login: string, meanwhile: (tx: Queryable) => Promise<
     const typed = { current: PASSWORD, password: 'eight loud ravens sleep' };
     const caller = { ...operatorCaller(login, 'viewer'), session: { secret: session, ...VISIT } };
     change = operate(changePassword, typed, caller, testPlatform(sql)).catch((error: Error) => error.message);
-    await waiting(1);
+    await untilBlocked(database.sql);
     await meanwhile(tx);
   });
   return { result: await change, session };

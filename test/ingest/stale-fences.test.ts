@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { type RunFence, raiseFence } from '#db/queries/runs.ts';
 import { failRun, finishRun } from '#src/ingest/finish-run.ts';
 import { batchOf, type Outcome, page, useRecordedRuns } from '#test/ingest/recorded-runs.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { runEndings } from '#test/support/operate.ts';
 import { recordPage } from '#test/support/record-page.ts';
 import { everyRow } from '#test/support/stored.ts';
-import { until } from '#test/support/until.ts';
 
 const { database, aRecordedRun, write } = useRecordedRuns();
 
@@ -42,11 +42,7 @@ describe('A job with a stale fence', () => {
     const { late } = await database.sql.begin(async (tx) => {
       await raiseFence(tx, { ...run, next_page: 2 });
       const waiting = write(run, batch);
-      await until('the job waits for the run', async () => {
-        const blocked = await database.sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return blocked.length > 0;
-      });
+      await untilBlocked(database.sql);
       return { late: waiting };
     });
     expect(await late).toBeUndefined();

@@ -8,11 +8,11 @@ import { closeUnchanged, findRun, type RunRow, raiseFence } from '#db/queries/ru
 import { finishListing, finishRun } from '#src/ingest/finish-run.ts';
 import { comparePage, findUnchanged, type ListCursor, recordAll } from '#src/ingest/record-page.ts';
 import { createProcessPace } from '#src/webhooks/pace.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { aDetail, addApplication, anOpenRun, fetchedGame, summaryOf } from '#test/support/factories.ts';
 import { oneGame } from '#test/support/landed.ts';
 import { removeApplication, runEndings } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const GAMES = ['g-1', 'g-2', 'g-3', 'g-4'];
@@ -175,11 +175,7 @@ it('that names a withdrawn game again waits for the application before the game,
   await database.sql.begin(async (pull) => {
     await lockActiveApplication(pull, application_id);
     ended = end(read);
-    await until('the end of the run waits', async () => {
-      const waiting = await database.sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return waiting.length > 0;
-    });
+    await untilBlocked(database.sql);
     await upsertGames(pull, application_id, [fetchedGame({ game_id: 'g-1' }, new Date())]);
   });
   expect(await ended).toMatchObject({ outcome: 'succeeded', listed: 4 });

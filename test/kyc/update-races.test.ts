@@ -1,12 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import { type ApplicationRow, findApplication } from '#db/queries/applications.ts';
 import { openAccessToken, sealAccessToken } from '#src/sealing/access-token.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { runCli } from '#test/support/cli.ts';
 import { ACCESS_TOKEN, addApplication } from '#test/support/factories.ts';
 import { keysText, ringOf } from '#test/support/kyc.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const KEYS = ringOf(['k1']);
@@ -38,11 +38,7 @@ const updateAtOnce = async (...updates: string[][]) => {
     await tx`select from applications for update`;
     for (const args of updates) {
       running.push(runCli(['app', 'update', 'acme', ...args], env));
-      await until(`${running.length} updates wait for the row`, async () => {
-        const rows = await sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return rows.length >= running.length;
-      });
+      await untilBlocked(sql, running.length);
     }
   });
   return Promise.all(running);

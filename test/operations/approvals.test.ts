@@ -7,13 +7,13 @@ import { refreshOpenRequests } from '#src/operations/approvals.ts';
 import { approve, cancelRequest, declineRequest } from '#src/operations/requests.ts';
 import { readNeed } from '#src/operations/second-person.ts';
 import { actionsOn, addOperators, answerBy, askBy, passMinutes } from '#test/support/approvals.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { TESTS } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { acceptCpId, eraseKyc, revealKyc, setRoles, switchOperator } from '#test/support/operate.ts';
 import { useTestProducer } from '#test/support/queue.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
-import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const producer = useTestProducer(database);
@@ -125,11 +125,7 @@ it('an approver who approves again, and one who declines what is used at that mo
     await tx`update approvals set used_at = now() where approval_id = ${id}`;
     declined = answerBy(sql, 'olga', declineRequest, id);
     declined.catch(() => {});
-    await until('the second waits for the first', async () => {
-      const rows = await sql`
-        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      return rows.length > 0;
-    });
+    await untilBlocked(sql);
   });
   await expect(declined).rejects.toThrow('This request was used already.');
 });

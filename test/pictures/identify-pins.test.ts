@@ -4,6 +4,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { insertWaitingGames } from '#db/queries/imports.ts';
 import { identifyPins } from '#src/pictures/identify-pins.ts';
 import { pictureId } from '#src/rules/pictures.ts';
+import { countBlocked } from '#test/support/blocked.ts';
 import { addApplication, DEFAULT_RULE, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
@@ -51,9 +52,7 @@ test.each([
         hasEnded = true;
       });
       await until('the pins are identified, as far as the first pull lets them', async () => {
-        const blocked = await database.sql`
-          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return hasEnded || blocked.length > 0;
+        return hasEnded || (await countBlocked(database.sql)) > 0;
       });
       return { ended };
     });

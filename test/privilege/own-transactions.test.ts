@@ -7,11 +7,11 @@ import type { DatabaseRole } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { holdApplication } from '#src/operations/holds.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { addTestOperator } from '#test/support/console.ts';
 import { giveAddress } from '#test/support/events.ts';
 import { addApplication, fetchedGame, KIM, moveWebhooks, webhooksAt } from '#test/support/factories.ts';
 import { operateAs } from '#test/support/operate.ts';
-import { until } from '#test/support/until.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 
@@ -117,12 +117,6 @@ it('a session that blocks another one is named while it waits itself, for one lo
       await tx`select pg_backend_pid() as pid from applications where application_id = ${id} for update`;
     return Number(row?.pid);
   };
-  const untilWaiting = (count: number) =>
-    until('these sessions wait', async () => {
-      const waiting = await database.sql`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`;
-      return waiting.length === count;
-    });
   let victim: Promise<unknown> = Promise.resolve();
   let seen: unknown;
   await stolen.begin((tx) =>
@@ -130,9 +124,9 @@ it('a session that blocks another one is named while it waits itself, for one lo
       await lock(tx, 'beta');
       const pid = await lock(blocker, 'acme');
       victim = database.as('console').begin((other) => lock(other, 'acme'));
-      await untilWaiting(1);
+      await untilBlocked(database.sql);
       const next = lock(blocker, 'beta');
-      await untilWaiting(2);
+      await untilBlocked(database.sql, 2);
       [seen] = await database.sql`select blocks_s > 0 as blocks from process_sessions() where pid = ${pid}`;
       await tx`rollback`;
       await next;

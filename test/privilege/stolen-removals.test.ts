@@ -4,6 +4,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
 import { INSUFFICIENT_PRIVILEGE } from '#db/sqlstate.ts';
 import { useStolenLogins } from '#test/privilege/support.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
 import { decideGame, eraseKyc, KIM, removeApplication } from '#test/support/operate.ts';
@@ -11,11 +12,6 @@ import { until } from '#test/support/until.ts';
 
 const { database, attempt, expectRefused } = useStolenLogins();
 let game_id: string;
-const isWaiting = async (): Promise<boolean> =>
-  (
-    await database.sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-  ).length > 0;
 const isSleeping = async (): Promise<boolean> =>
   (
     await database.sql`
@@ -67,7 +63,7 @@ it('a removal also withdraws a game that a stolen worker is about to bring back'
   await database.as('worker').begin(async (tx) => {
     await tx`update games set withdrawn_at = null`;
     removed = removeApplication(sql, 'acme');
-    await Promise.race([removed, until('the removal waits', isWaiting)]);
+    await Promise.race([removed, untilBlocked(database.sql)]);
   });
   await removed;
   expect(await sql`select from games where withdrawn_at is null`).toEqual([]);
@@ -96,7 +92,7 @@ it('a removal waits for a game that waits for review and that a stolen worker is
   await database.as('worker').begin(async (tx) => {
     await tx`update games set withdrawn_at = null`;
     removed = removeApplication(sql, 'acme');
-    await until('the removal waits', isWaiting);
+    await untilBlocked(database.sql);
   });
   await removed;
   expect(await sql`select from games where withdrawn_at is null`).toEqual([]);
@@ -125,7 +121,7 @@ it('an erasure also deletes a record that a stolen worker is about to store', as
       { ...KIM.actor, reason: 'request' },
       { fourEyes: { kinds: [], onceTwo: false } },
     );
-    await until('the erasure waits', isWaiting);
+    await untilBlocked(database.sql);
   });
   expect(await erased).toBe(1);
   expect(await sql`select from kyc_records`).toEqual([]);

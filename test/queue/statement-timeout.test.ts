@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { onlyValue } from '#db/rows.ts';
 import { openQueueBackend, type QueueBackend } from '#src/queue/backend.ts';
+import { untilBlocked } from '#test/support/blocked.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 import { until } from '#test/support/until.ts';
 
@@ -25,11 +25,6 @@ const openBackend = (statementMs: number): QueueBackend => {
   onTestFinished(backend.close);
   return backend;
 };
-
-/** Sessions of this database that wait for a lock. */
-const countWaiting = () =>
-  onlyValue(database.sql<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
 
 test('a statement of the queue that waits for a lock is cancelled, and the queue works afterwards', async () => {
   const backend = openBackend(STATEMENT_TEST_MS);
@@ -59,7 +54,7 @@ test('defaults of the database that are not ours: a statement waits for a lock a
     await tx`lock table bullmq.job in access exclusive mode`;
     const second = queue.add('second', {});
     second.catch(() => {});
-    await until('the statement waits', async () => (await countWaiting()) > 0);
+    await untilBlocked(database.sql);
     return { second };
   });
   await added.second;
