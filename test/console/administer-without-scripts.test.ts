@@ -5,7 +5,13 @@ import { recordFailures } from '#db/queries/failures.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/support/console.ts';
+import {
+  addTestOperator,
+  PASSWORD,
+  signInDeveloper,
+  signInPage,
+  useTestConsole,
+} from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame, testKeys } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -147,9 +153,7 @@ describe.runIf(hasBrowser())('administration without scripts, in Chromium', () =
     const { token } = await addToken(sql, 'theirs');
     await createEventBox(sql, testKeys);
     const page = await newPage();
-    await page.goto(`${served.url}/portal/sign-in`);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signInDeveloper(page, served.url, token);
     const visit = (path: string) => page.goto(`${served.url}/portal/${path}`);
     await visit('game?id=kite');
     await page.getByRole('button', { name: 'Pull this game now' }).click();

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInDeveloper, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -24,10 +24,7 @@ describe.runIf(hasBrowser())('what was typed, in Chromium', () => {
     const { token } = await addToken(database.sql, 'kites');
     const page = await browser.newPage();
     const enter = async () => {
-      await page.goto(at('/portal/sign-in'));
-      await page.getByLabel('API token').fill(token);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await signInDeveloper(page, served.url, token);
       await page.goto(at('/portal/game?id=g-1'));
     };
     const text = page.getByLabel('Write to the reviewers');

@@ -1,8 +1,8 @@
 // What a reviewer sees without scrolling, while pictures come, and what the keys do meanwhile.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -12,15 +12,11 @@ const WINDOW = { width: 1_280, height: 800 };
 describe.runIf(hasBrowser())('the page of a game, in a window of 1,280 by 800 pixels', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  let served: TestConsole;
+  const served = useTestConsole(database, { keepsPictures: true });
 
   beforeAll(async () => {
-    served = await startTestConsole(database, { keepsPictures: true });
     await addTestOperator(database.sql, 'olga', 'reviewer');
     for (const id of ['app', 'copycat']) await addApplication(database.sql, id);
-  });
-  afterAll(async () => {
-    await served?.stop();
   });
 
   /** Stores a game with an icon and pictures. @returns its id and the addresses */
@@ -67,26 +63,6 @@ describe.runIf(hasBrowser())('the page of a game, in a window of 1,280 by 800 pi
     expect(await page.evaluate('shifts')).toEqual([]);
     expect(await placeOf('Undo')).toBe(undo);
     await page.getByRole('status').getByText('The game can be passed').waitFor({ state: 'detached' });
-  });
-
-  test('nothing moves when times grow', async () => {
-    const { game_id } = await land('app', 'Long Watch', 0);
-    const context = await browser.newContext({ viewport: { width: 1_280, height: 1_600 } });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    await page.addInitScript(LIST_SHIFTS);
-    await page.clock.install();
-    await signInPage(page, served.url, 'olga', `/games/${game_id}`);
-    for (const [ms, text] of [
-      [30_000, /^[345]\d\u00a0s ago$/],
-      [660_000, /^1\d\u00a0min ago$/],
-    ] as const) {
-      await page.clock.runFor(ms);
-      expect(await page.locator('.timeline time').first().textContent()).toMatch(text);
-      // A screenshot takes a frame, in which what moved is noted.
-      await page.screenshot();
-    }
-    expect(await page.evaluate('shifts')).toEqual([]);
   });
 
   test('Ctrl+Enter sends a note, which stays while another key is pressed; the filter of the lane stays', async () => {

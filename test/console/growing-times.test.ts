@@ -7,7 +7,7 @@ import { upsertEventWebhook } from '#db/queries/event-webhooks.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { hasBrowser, listShiftsOfTime, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInDeveloper, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addGames, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -20,12 +20,6 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
   const served = useTestConsole(database);
-  const signInDeveloper = async (page: Page, token: string) => {
-    await page.goto(`${served.url}/portal/sign-in`);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation', { name: 'Main' }).waitFor();
-  };
 
   beforeAll(async () => {
     const { sql } = database;
@@ -101,7 +95,7 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
     await upsertGames(sql, 'old', [fetchedGame({ game_id: 'kite' }, new Date(`${date}T12:00:00Z`))]);
     const { token } = await addToken(sql, 'old');
     const page = await browser.newPage({ timezoneId: 'Asia/Tokyo' });
-    await signInDeveloper(page, token);
+    await signInDeveloper(page, served.url, token);
     await page.goto(`${served.url}/portal/game?id=kite`);
     // Its title has the local time when the script has refreshed it.
     const fetched = page.locator('.facts time[data-utc]');
@@ -125,7 +119,7 @@ describe.runIf(hasBrowser())('growing times in Chromium', () => {
     await sql`update applications set failing_since = now() - interval '5 hours' where application_id = ${id}`;
     const { token } = await addToken(sql, id);
     const context = await browser.newContext({ viewport: { width, height: 1_200 } });
-    await signInDeveloper(await context.newPage(), token);
+    await signInDeveloper(await context.newPage(), served.url, token);
     // The button of an id comes after the first frame.
     await context.route('**/copy-text.js', (route) => sleep(500).then(() => route.continue()));
     for (const path of ['/portal', '/portal/game?id=boat', '/portal/events']) {

@@ -1,5 +1,5 @@
 // Icons that arrive after their page: they take the place of the letters, and disturb nothing else.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
 import {
@@ -7,7 +7,7 @@ import {
   signIn,
   signInPage,
   startTestConsole,
-  type TestConsole,
+  useTestConsole,
 } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { openPictures } from '#test/support/shown-pictures.ts';
@@ -16,12 +16,11 @@ import { useTestDatabase } from '#test/support/test-sql.ts';
 describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  let served: TestConsole;
+  const served = useTestConsole(database);
   let game_id = '';
 
   beforeAll(async () => {
     const { sql } = database;
-    served = await startTestConsole(database);
     await addTestOperator(sql, 'olga', 'reviewer');
     await addApplication(sql, 'app');
     await upsertGames(sql, 'app', [
@@ -34,9 +33,6 @@ describe.runIf(hasBrowser())('icons that are being fetched, in Chromium', () => 
       { game_id: string }[]
     >`select game_id from games where application_game_id = 'kite'`;
     game_id = kite?.game_id ?? '';
-  });
-  afterAll(async () => {
-    await served?.stop();
   });
 
   test('on each page the icon takes the place of the letter; selection, focus and text stay', async () => {

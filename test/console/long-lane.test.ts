@@ -1,20 +1,19 @@
 // A lane in which one page of a search ends before the first match, or between two matches.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { LANE_NAMES_COMPARED } from '#db/queries/lanes.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  let served: TestConsole;
+  const served = useTestConsole(database);
 
   beforeAll(async () => {
     const { sql } = database;
-    served = await startTestConsole(database);
     await addTestOperator(sql, 'olga', 'reviewer');
     await addApplication(sql, 'app');
     const land = (names: readonly string[]) =>
@@ -27,9 +26,6 @@ describe.runIf(hasBrowser())('a search through a long lane in Chromium', () => {
     for (let n = 0; n <= LANE_NAMES_COMPARED; n += 1_000)
       await land(Array.from({ length: 1_000 }, (_, each) => `boat ${n + each}`));
     await land(['kite 2']);
-  });
-  afterAll(async () => {
-    await served?.stop();
   });
 
   const LANE = '/review?lane=new&q=kite';

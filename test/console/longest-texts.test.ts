@@ -1,15 +1,15 @@
 // Texts at their longest arrive in every form, in a script whose characters take nine bytes in a form or more.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findHold } from '#db/queries/holds.ts';
 import { addTestOperator, PASSWORD, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const served = useTestConsole(database);
-let desk: TestDesk;
+const desk = useTestDesk(database);
 
 beforeAll(async () => {
   const { sql } = database;
@@ -17,9 +17,7 @@ beforeAll(async () => {
   await store(sql, DESK_KEYS, 'acme', PLANTED);
   await addTestOperator(sql, 'ada', 'admin', 'reviewer');
   await addTestOperator(sql, 'kim', 'kyc_officer');
-  desk = await startTestDesk(database);
 });
-afterAll(() => desk?.stop());
 
 const post = async (url: string, login: string, path: string, form: Record<string, string>) => {
   const answer = await fetch(url + path, {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInDeveloper, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, anOpenRun, fetchedGame, KIM } from '#test/support/factories.ts';
 import { findViolations } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
@@ -65,10 +65,7 @@ describe.runIf(hasBrowser())('games without a visible name, in Chromium', () => 
 
   test('the pages of the portal show a placeholder', async () => {
     const { token } = await addToken(database.sql, 'acme');
-    await page.goto(`${served.url}/portal/sign-in`);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL(/\/portal$/);
+    await signInDeveloper(page, served.url, token);
     await expectLinks('/portal/games', 'td a', BLANK.length);
     await expectLinks('/portal/events', 'td a', BLANK.length);
   });

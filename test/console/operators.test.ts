@@ -1,27 +1,17 @@
 // What the pages of administration keep, and what a browser that goes back must not restore.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import {
-  addTestOperator,
-  PASSWORD,
-  signInPage,
-  startTestConsole,
-  type TestConsole,
-} from '#test/support/console.ts';
+import { addTestOperator, PASSWORD, signInPage, useTestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('the operators in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  let served: TestConsole;
+  const served = useTestConsole(database);
 
   beforeAll(async () => {
-    served = await startTestConsole(database);
     await addTestOperator(database.sql, 'ada', 'admin');
     await addTestOperator(database.sql, 'vic', 'viewer');
-  });
-  afterAll(async () => {
-    await served?.stop();
   });
 
   test('back from another page, the boxes show the roles that an operator has, not those of the form that was left', async () => {

@@ -4,7 +4,7 @@ import { openDatabase } from '#db/client.ts';
 import { upsertGames } from '#db/queries/games.ts';
 import { DETAIL, post } from '#test/support/api.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage } from '#test/support/console.ts';
+import { addTestOperator, signInDeveloper, signInPage } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { createSmallFleet, withoutRedis } from '#test/support/small-fleet.ts';
@@ -33,10 +33,7 @@ describe.runIf(hasBrowser() && !withoutRedis())('in Chromium, beside processes',
     const at = (path: string): string => new URL(path, console_.address).href;
 
     const developer = await (await browser.newContext()).newPage();
-    await developer.goto(at('/portal/sign-in'));
-    await developer.getByLabel('API token').fill(token);
-    await developer.getByRole('button', { name: 'Sign in' }).click();
-    await developer.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signInDeveloper(developer, console_.address, token);
     for (let n = 0; n < GAMES; n += 1) {
       await developer.goto(at(`/portal/game?id=g-${n}`));
       await developer.getByText('Whose icon is this?').first().waitFor();

@@ -1,24 +1,22 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 /** A console, and an operator of each test who changes the own sign-in. */
 export const useOwnAccount = () => {
   const database = useTestDatabase();
   const logged: string[] = [];
-  let served: TestConsole;
+  const logger = pino({ level: 'debug' }, { write: (line) => void logged.push(line) });
+  const served = useTestConsole(database, { logger });
   let number = 0;
   /** An operator of each test. */
   let login: string;
 
   beforeAll(async () => {
-    const logger = pino({ level: 'debug' }, { write: (line) => void logged.push(line) });
-    served = await startTestConsole(database, { logger });
     await addTestOperator(database.sql, 'vera', 'viewer');
   });
-  afterAll(() => served?.stop());
   beforeEach(async () => {
     number += 1;
     login = `olga-${number}`;

@@ -6,13 +6,7 @@ import { fetchPictures } from '#src/ingest/specs.ts';
 import type { FleetPart } from '#src/processes/fleet-part.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { hasBrowser, LIST_SHIFTS, useBrowser } from '#test/support/browser.ts';
-import {
-  addTestOperator,
-  signIn,
-  signInPage,
-  startTestConsole,
-  type TestConsole,
-} from '#test/support/console.ts';
+import { addTestOperator, signIn, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { onBothBackends, startTestFleet } from '#test/support/fleet.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
@@ -22,7 +16,7 @@ import { until } from '#test/support/until.ts';
 
 const database = useTestDatabase();
 const prefix = newPrefix();
-let served: TestConsole;
+const served = useTestConsole(database, { prefix });
 let server: PictureServer;
 let media: FleetPart | undefined;
 let ids: string[];
@@ -33,12 +27,10 @@ beforeAll(async () => {
   await addApplication(database.sql, 'harbour');
   ids = await landPicturedGames(database.sql, server, 'harbour', 2);
   await addTestOperator(database.sql, 'olga', 'reviewer');
-  served = await startTestConsole(database, { prefix });
   cookie = await signIn(served.url, 'olga');
 });
 afterAll(async () => {
   await media?.stop();
-  await served?.stop();
   await server?.close();
 });
 

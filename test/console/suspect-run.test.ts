@@ -1,16 +1,16 @@
 // What the page of a suspect run tells a lead, before and after the decision.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { judgeRun } from '#src/rules/outcome.ts';
-import { addTestOperator, signIn, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let served: TestConsole;
+const served = useTestConsole(database);
 let cookie: string;
 let next = 0;
 let application_id: string;
@@ -34,11 +34,9 @@ const verdict = judgeRun(
 );
 
 beforeAll(async () => {
-  served = await startTestConsole(database);
   await addTestOperator(database.sql, 'rita', 'reviewer');
   cookie = await signIn(served.url, 'rita');
 });
-afterAll(() => served?.stop());
 
 beforeEach(async () => {
   const { sql } = database;

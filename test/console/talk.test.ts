@@ -5,7 +5,7 @@ import { insertAppeal } from '#db/queries/appeals.ts';
 import { findGame, upsertGames } from '#db/queries/games.ts';
 import { leadToAppeal } from '#src/console/pages/appeals.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInDeveloper, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { decideGames } from '#test/support/operate.ts';
@@ -47,10 +47,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     await signInPage(olga, served.url, 'olga');
     await signInPage(rui, served.url, 'rui');
     const { token } = await addToken(sql, 'kites');
-    await developer.goto(at('/portal/sign-in'));
-    await developer.getByLabel('API token').fill(token);
-    await developer.getByRole('button', { name: 'Sign in' }).click();
-    await developer.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signInDeveloper(developer, served.url, token);
 
     for (const game_id of [won, lost]) {
       await olga.goto(at(`/games/${game_id}`));

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { createEventBox } from '#src/sealing/event-box.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInDeveloper, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame, testKeys } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -39,9 +39,7 @@ describe.runIf(hasBrowser())('without scripts, in Chromium', () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    await page.goto(`${served.url}/portal/sign-in`);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signInDeveloper(page, served.url, token);
     await page.goto(served.url + path);
     return page;
   };

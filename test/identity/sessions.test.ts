@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
-import {
-  addTestOperator,
-  PASSWORD,
-  signIn,
-  startTestConsole,
-  TESTS,
-  type TestConsole,
-} from '#test/support/console.ts';
+import { addTestOperator, PASSWORD, signIn, TESTS, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { linkOperator, signOutOperator, switchOperator } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -19,14 +12,12 @@ const KIM = 'seven quiet herons leap';
 
 const database = useTestDatabase();
 const logged: string[] = [];
-let served: TestConsole;
+const logger = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
+const served = useTestConsole(database, { logger });
 
 beforeAll(async () => {
-  const logger = pino({ level: 'info' }, { write: (line) => void logged.push(line) });
-  served = await startTestConsole(database, { logger });
   for (const login of ['olga', 'idle', 'kim', 'vera']) await addTestOperator(database.sql, login, 'viewer');
 });
-afterAll(() => served?.stop());
 
 const open = (cookie: string, path = '/', headers: Record<string, string> = {}) =>
   fetch(`${served.url}${path}`, { headers: { cookie, ...headers }, redirect: 'manual' });

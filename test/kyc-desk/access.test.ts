@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 import { cookieOf, noticeOf } from '#test/support/accounts.ts';
 import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let desk: TestDesk;
+const desk = useTestDesk(database);
 const ID = '019a2b3c-4d5e-7f60-8a9b-0c1d2e3f4a5b';
 const ASKED = { kind: 'reveal', subject: 'application:acme' };
 const OFFICER: readonly Role[] = ['kyc_officer'];
@@ -39,9 +39,7 @@ beforeAll(async () => {
   await store(database.sql, DESK_KEYS, 'acme', PLANTED);
   for (const role of ROLES) await addTestOperator(database.sql, role, role);
   await addTestOperator(database.sql, 'lee', 'kyc_officer');
-  desk = await startTestDesk(database);
 });
-afterAll(() => desk?.stop());
 
 const call = (method: string, path: string, cookie: string, form?: Record<string, string>) =>
   fetch(new URL(path, desk.url), {

@@ -1,5 +1,5 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '#db/queries/audit.ts';
 import { verifyAudit } from '#db/verify-audit.ts';
 import { actionsOn, passMinutes } from '#test/support/approvals.ts';
@@ -8,7 +8,7 @@ import { documentOf, runCli } from '#test/support/cli.ts';
 import { addTestOperator, PASSWORD, signIn, signInPage, TESTS } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { keysText, PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, startTestDesk, useTestDesk } from '#test/support/kyc-desk.ts';
 import { switchOperator } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -19,7 +19,7 @@ const { cp_id: _cp_id, ...FIELDS } = PLANTED;
 describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser(['--disable-back-forward-cache']);
-  let desk: TestDesk;
+  const desk = useTestDesk(database);
   let kim: Page;
   let lee: Page;
   let errors: string[];
@@ -42,13 +42,9 @@ describe.runIf(hasBrowser())('two officers at the KYC desk, in Chromium', () => 
     for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');
     await addTestOperator(sql, 'ada', 'admin');
     await addTestOperator(sql, 'olga', 'kyc_officer', 'admin');
-    desk = await startTestDesk(database);
     // The back-forward cache is on, as in the browser of an officer.
     [kim, lee] = await Promise.all([open('kim'), open('lee')]);
     errors = [...collectErrors(kim), ...collectErrors(lee)];
-  });
-  afterAll(async () => {
-    await desk?.stop();
   });
 
   const visit = async (page: Page, id = 'acme', url = desk.url) => {

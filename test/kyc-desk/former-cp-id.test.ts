@@ -1,5 +1,5 @@
 // A new cp_id was accepted, and the application has not answered with its record: the stored one is of the former cp_id.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { findKycRecord } from '#db/queries/kyc.ts';
 import { countDevelopers } from '#db/queries/kyc-list.ts';
 import { countVerdicts } from '#db/queries/verdicts.ts';
@@ -10,7 +10,7 @@ import { runCli } from '#test/support/cli.ts';
 import { addTestOperator, PASSWORD, signIn } from '#test/support/console.ts';
 import { addApplication, KIM } from '#test/support/factories.ts';
 import { keysText, PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { acceptCpId, operateAs, removeApplication } from '#test/support/operate.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -20,7 +20,7 @@ const acme = { application_id: 'acme' };
 const OTHER = { ...PLANTED, cp_id: 'cp-other' };
 
 const database = useTestDatabase();
-let desk: TestDesk;
+const desk = useTestDesk(database, ALONE);
 let cookie: string;
 
 const producer = () => Promise.reject(new Error('no queue'));
@@ -31,14 +31,12 @@ beforeAll(async () => {
   const { sql } = database;
   await addApplication(sql, 'acme', {}, DESK_KEYS);
   await addTestOperator(sql, 'kim', 'kyc_officer');
-  desk = await startTestDesk(database, ALONE);
   cookie = await signIn(desk.url, 'kim');
   await pull(PLANTED);
   await pull(OTHER);
   await accept('cp-other');
   await pull(null);
 });
-afterAll(() => desk?.stop());
 
 const textOf = async (path: string, form?: Record<string, string>): Promise<string> => {
   const post = form && { method: 'POST', body: new URLSearchParams(form) };

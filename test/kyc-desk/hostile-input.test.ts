@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { addTestOperator, signIn } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { type Fields, findServerErrors, hostileRequests, listRoutes } from '#test/support/hostile-input.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
-let desk: TestDesk;
+const desk = useTestDesk(database);
 beforeAll(async () => {
   await addApplication(database.sql, 'acme', {}, DESK_KEYS);
   await store(database.sql, DESK_KEYS, 'acme', PLANTED);
   await addTestOperator(database.sql, 'kim', 'kyc_officer');
   await addTestOperator(database.sql, 'lee', 'kyc_officer');
-  desk = await startTestDesk(database);
 });
-afterAll(() => desk?.stop());
 
 /** The routes of every site are in the test of the console. */
 const OWN = /^\/(developers|requests|reveals|$)/;

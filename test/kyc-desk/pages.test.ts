@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { FOUR_EYES_KINDS } from '#src/contract/approvals.ts';
 import { approve } from '#src/operations/requests.ts';
 import { answerBy, askBy } from '#test/support/approvals.ts';
@@ -7,7 +7,7 @@ import { addTestOperator, PASSWORD, signInPage } from '#test/support/console.ts'
 import { addApplication } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const LONG = 'W'.repeat(200);
@@ -16,7 +16,7 @@ const IDS = ['lantern-works', 'northwind-play', 'paper-kite', 'studio-mizu', 've
 describe.runIf(hasBrowser())('every page of the KYC desk', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  let desk: TestDesk;
+  const desk = useTestDesk(database, { fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: true } });
 
   beforeAll(async () => {
     const { sql } = database;
@@ -46,10 +46,6 @@ describe.runIf(hasBrowser())('every page of the KYC desk', () => {
     await ask('lee', 'erase', 'studio-mizu');
     const { approval_id } = await ask('kim', 'reveal', 'studio-mizu');
     await answerBy(sql, 'lee', approve, approval_id);
-    desk = await startTestDesk(database, { fourEyes: { kinds: FOUR_EYES_KINDS, onceTwo: true } });
-  });
-  afterAll(async () => {
-    await desk?.stop();
   });
 
   test('a long name has two lines', async () => {

@@ -1,26 +1,24 @@
 // The forms of the desk do what they say in a browser that runs no script.
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
 import { addTestOperator, PASSWORD, signInPage } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 describe.runIf(hasBrowser())('the desk without scripts, in Chromium', () => {
   const database = useTestDatabase();
   const browser = useBrowser();
-  let desk: TestDesk;
+  const desk = useTestDesk(database);
 
   beforeAll(async () => {
     const { sql } = database;
     await addApplication(sql, 'acme', {}, DESK_KEYS);
     await store(sql, DESK_KEYS, 'acme', PLANTED);
     for (const login of ['kim', 'lee']) await addTestOperator(sql, login, 'kyc_officer');
-    desk = await startTestDesk(database);
   });
-  afterAll(() => desk?.stop());
 
   const open = async (login: string): Promise<Page> => {
     const context = await browser.newContext({ javaScriptEnabled: false });

@@ -1,5 +1,5 @@
 // A filter that means nothing: the command line refuses it by its name, and a page marks its field and shows all rows.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { controlsOf, isRequired } from '#src/lists/filters.ts';
 import { LISTS } from '#src/lists/index.ts';
 import type { AnyList } from '#src/lists/list.ts';
@@ -7,18 +7,16 @@ import { fillLists } from '#test/lists/world.ts';
 import { runCli } from '#test/support/cli.ts';
 import { signIn, useTestConsole } from '#test/support/console.ts';
 import { addToken } from '#test/support/factories.ts';
-import { startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { useTestDesk } from '#test/support/kyc-desk.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const served = useTestConsole(database);
-let desk: TestDesk;
+const desk = useTestDesk(database);
 beforeAll(async () => {
   await fillLists(database.sql);
-  desk = await startTestDesk(database);
 });
-afterAll(() => desk?.stop());
 
 /** Values that no filter of a kind accepts. */
 const WRONG: Record<string, string> = {

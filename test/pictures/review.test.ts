@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FleetPart } from '#src/processes/fleet-part.ts';
 import { collectErrors, hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { addTestOperator, signInPage, startTestConsole, type TestConsole } from '#test/support/console.ts';
+import { addTestOperator, signInPage, useTestConsole } from '#test/support/console.ts';
 import { addApplication } from '#test/support/factories.ts';
 import { landPicturedGames, newPrefix, startTestMedia } from '#test/support/media.ts';
 import { aPicture, type PictureServer, startPictureServer } from '#test/support/pictures.ts';
@@ -15,7 +15,7 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
   const database = useTestDatabase();
   const prefix = newPrefix();
   const browser = useBrowser();
-  let served: TestConsole;
+  const served = useTestConsole(database, { prefix });
   let media: FleetPart;
   let server: PictureServer;
   let ids: string[];
@@ -25,11 +25,9 @@ describe.runIf(hasBrowser())('pictures in Chromium', () => {
     await addApplication(database.sql, 'harbour');
     ids = await landPicturedGames(database.sql, server, 'harbour', 4);
     await addTestOperator(database.sql, 'olga', 'reviewer');
-    served = await startTestConsole(database, { prefix });
     media = await startTestMedia(database.databaseUrl, prefix);
   });
   afterAll(async () => {
-    await served?.stop();
     await media?.stop();
     await server?.close();
   });

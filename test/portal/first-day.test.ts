@@ -4,7 +4,7 @@ import { upsertGames } from '#db/queries/games.ts';
 import { closeRun } from '#db/queries/runs.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { useTestConsole } from '#test/support/console.ts';
+import { signInDeveloper, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { inspectPage } from '#test/support/inspect-page.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -19,10 +19,7 @@ test.runIf(hasBrowser())(
     await addApplication(database.sql, 'alder');
     const { token } = await addToken(database.sql, 'alder');
     const page = await (await browser.newContext({ reducedMotion: 'reduce' })).newPage();
-    await page.goto(new URL('/portal', served.url).href);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signInDeveloper(page, served.url, token);
     const problems: string[] = [];
     for (const path of ['', '/games', '/runs', '/events', '/checks', '/game?id=none', '/nowhere']) {
       await page.goto(new URL(`/portal${path}`, served.url).href);

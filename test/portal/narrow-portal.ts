@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { useBrowser } from '#test/support/browser.ts';
-import { useTestConsole } from '#test/support/console.ts';
+import { signInDeveloper, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken, fetchedGame, KIM } from '#test/support/factories.ts';
 import { decideGames } from '#test/support/operate.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
@@ -23,10 +23,7 @@ export const useNarrowPortal = () => {
     const { token } = await addToken(sql, 'studio-mizu');
     await sql`update api_tokens set name = 'the nightly export of the data warehouse'`;
     page = await browser.newPage({ viewport: { width: 768, height: 900 } });
-    await page.goto(new URL('/portal', served.url).href);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signInDeveloper(page, served.url, token);
   });
 
   return { database, browser, served, page: () => page };

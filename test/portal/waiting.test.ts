@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { closeRun } from '#db/queries/runs.ts';
 import { arrive } from '#test/portal/developer.ts';
 import { hasBrowser, useBrowser } from '#test/support/browser.ts';
-import { useTestConsole } from '#test/support/console.ts';
+import { signInDeveloper, useTestConsole } from '#test/support/console.ts';
 import { anOpenRun } from '#test/support/factories.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -55,10 +55,7 @@ describe.runIf(hasBrowser())('in Chromium', () => {
     const { sql } = database;
     const { token } = await arrive(sql, portal.url, 'elm', [{ game_id: 'one' }]);
     const page = await browser.newPage();
-    await page.goto(new URL('/portal', portal.url).href);
-    await page.getByLabel('API token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await signInDeveloper(page, portal.url, token);
 
     await page.goto(new URL('/portal/game?id=one', portal.url).href);
     await page.getByRole('textbox', { name: 'Write to the reviewers' }).fill(' ');

@@ -1,17 +1,16 @@
 // html-validate over every page of the three sites, as the server sends it.
 import { HtmlValidate } from 'html-validate';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { emptyPages, everyPage } from '#test/console/every-page.ts';
 import { addTestOperator, signIn, useTestConsole } from '#test/support/console.ts';
 import { addApplication, addToken } from '#test/support/factories.ts';
 import { PLANTED, store } from '#test/support/kyc.ts';
-import { DESK_KEYS, startTestDesk, type TestDesk } from '#test/support/kyc-desk.ts';
+import { DESK_KEYS, useTestDesk } from '#test/support/kyc-desk.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
 const database = useTestDatabase();
 const served = useTestConsole(database);
-let desk: TestDesk;
-afterAll(() => desk?.stop());
+const desk = useTestDesk(database);
 beforeAll(async () => {
   const { sql } = database;
   await addTestOperator(sql, 'olga', 'reviewer', 'admin');
@@ -79,7 +78,6 @@ test('every page of the KYC desk is valid', async () => {
   }
   await store(sql, DESK_KEYS, 'acme', { ...PLANTED, opening_bank: 'Bank' });
   await store(sql, DESK_KEYS, 'paper-kite', { ...PLANTED, cp_id: 'another' });
-  desk = await startTestDesk(database);
   const cookie = await signIn(desk.url, 'kim');
   const pages = ['/', '/developers/acme', '/developers/paper-kite', '/requests', '/reveals', '/account'];
   expect(await findProblems(desk.url, cookie, pages)).toEqual({});

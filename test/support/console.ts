@@ -40,9 +40,12 @@ export const startTestConsole = async (
 };
 
 /** A console for the tests of one file or `describe`: started before them, stopped after them. It is empty until then. */
-export const useTestConsole = (database: { databaseUrl: string }): TestConsole => {
+export const useTestConsole = (
+  database: { databaseUrl: string },
+  options?: Parameters<typeof startTestConsole>[1],
+): TestConsole => {
   const served = {} as TestConsole;
-  beforeAll(async () => void Object.assign(served, await startTestConsole(database)));
+  beforeAll(async () => void Object.assign(served, await startTestConsole(database, options)));
   afterAll(() => served.stop?.());
   return served;
 };
@@ -65,4 +68,12 @@ export const signInPage = async (page: Page, url: string, login: string, next = 
   if (answer.status() !== 303) throw new Error(`sign-in answered ${answer.status()}`);
   await page.goto(new URL(next, url).href);
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
+};
+
+/** Signs a browser in at the portal, as a developer does. */
+export const signInDeveloper = async (page: Page, url: string, token: string): Promise<void> => {
+  await page.goto(new URL('/portal/sign-in', url).href);
+  await page.getByLabel('API token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
 };

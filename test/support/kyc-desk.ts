@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { inject } from 'vitest';
+import { afterAll, beforeAll, inject } from 'vitest';
 import { buildKycDesk } from '#src/kyc-desk/app.ts';
 import { type DeskOptions, REVEAL_MS } from '#src/kyc-desk/options.ts';
 import { ringOf } from '#test/support/kyc.ts';
@@ -22,4 +22,12 @@ export const startTestDesk = async (
     buildKycDesk({ ...each, keys: DESK_KEYS, revealMs: REVEAL_MS, ...given }),
   );
   return { ...site, stop: () => site.stop().then(() => sql.end({ timeout: 1 })) };
+};
+
+/** A KYC desk for the tests of one file or `describe`: started before them, stopped after them. It is empty until then. */
+export const useTestDesk = (database: { databaseUrl: string }, given?: Partial<DeskOptions>): TestDesk => {
+  const desk = {} as TestDesk;
+  beforeAll(async () => void Object.assign(desk, await startTestDesk(database, given)));
+  afterAll(() => desk.stop?.());
+  return desk;
 };
