@@ -53,9 +53,9 @@ const normalize = (text: string): string =>
     .replaceAll(/(?<=\S) {2,}/g, '  ');
 
 /** A command with what it prints, as a terminal shows it; lines of stderr begin with "! ". */
-const transcribe = async (command: string, stdin?: string): Promise<string> => {
+const transcribe = async (command: string): Promise<string> => {
   const env = { ...asOperator(database.databaseUrl), CATALOGUE_HOME: '/nonexistent/catalogue-home' };
-  const { exit, stdout, stderr } = await runCli(command.split(' '), env, stdin);
+  const { exit, stdout, stderr } = await runCli(command.split(' '), env);
   const errors = stderr.replaceAll(/^(?=.)/gm, '! ');
   return `$ catalogue ${command}\n${normalize(stdout + errors)}[exit ${exit}]\n`;
 };

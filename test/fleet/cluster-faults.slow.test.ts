@@ -14,8 +14,7 @@ describe.skipIf(withoutRedis('faults of a cluster and of Sentinel'))(
     });
     afterAll(() => landed?.[Symbol.asyncDispose]());
 
-    // test/fleet/cluster.slow.test.ts has the first one.
-    test.for([...CLUSTER_FAULTS.slice(1), ...SENTINEL_FAULTS])(
+    test.for([...CLUSTER_FAULTS, ...SENTINEL_FAULTS])(
       '$name',
       async (fault) => void (await survive(fault, landed.ground, landed.expected)),
     );

@@ -15,7 +15,7 @@ export type RawServer = {
   close(): Promise<void>;
 };
 
-const serve = async (server: Server, scheme: string, host: string): Promise<RawServer> => {
+const serve = async (server: Server, scheme: string): Promise<RawServer> => {
   const open = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
@@ -24,14 +24,14 @@ const serve = async (server: Server, scheme: string, host: string): Promise<RawS
     socket.on('close', () => open.delete(socket));
     socket.on('error', () => socket.destroy());
   });
-  server.listen(0, host);
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const cut = () => {
     for (const socket of open) socket.destroy();
   };
   return {
-    url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `${scheme}://127.0.0.1:${port}`,
     port,
     connections: () => connections,
     openConnections: () => open.size,
@@ -49,15 +49,15 @@ const serve = async (server: Server, scheme: string, host: string): Promise<RawS
  * A bare HTTP server. `close` ends every connection. A handler may fail once its client has hung up: without a listener
  * such an error would fail the run, and no test.
  */
-export const startRawServer = (handler: RequestListener, host = '127.0.0.1'): Promise<RawServer> => {
+export const startRawServer = (handler: RequestListener): Promise<RawServer> => {
   const server = createHttpServer((request, response) => {
     Promise.try(handler, request, response).catch((error: unknown) => {
       if (!response.destroyed) throw error;
     });
   });
-  return serve(server, 'http', host);
+  return serve(server, 'http');
 };
 
 /** A bare TCP server, for answers that are not HTTP. Its `url` says http. */
 export const startRawTcpServer = (onSocket: (socket: Socket) => void, scheme = 'http'): Promise<RawServer> =>
-  serve(createTcpServer(onSocket), scheme, '127.0.0.1');
+  serve(createTcpServer(onSocket), scheme);

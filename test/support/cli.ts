@@ -26,19 +26,12 @@ export type CliProcess = {
  * Starts the command line as a process with this environment and the system's paths, in a directory without a
  * checkout or `.env`. For signals, exit codes and what runs until it is stopped; other tests use `runCli`.
  */
-export const startCli = (
-  args: readonly string[],
-  env: Record<string, string> = {},
-  stdin = '',
-): CliProcess => {
+export const startCli = (args: readonly string[], env: Record<string, string> = {}): CliProcess => {
   const child = spawn(CATALOGUE, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     cwd: tmpdir(),
-    stdio: 'pipe',
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  // The process may exit without reading stdin.
-  child.stdin.on('error', () => {});
-  child.stdin.end(stdin);
   const written = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk) => (written.stdout += chunk));
   child.stderr.on('data', (chunk) => (written.stderr += chunk));

@@ -17,7 +17,6 @@ export type TestSite = { url: string; app: FastifyInstance; producer: Producer; 
 export const serveSite = async (
   { sql, databaseUrl, redisUrl, prefix }: Place,
   build: (options: ConsoleOptions) => Promise<FastifyInstance>,
-  keepsPictures = false,
 ): Promise<TestSite> => {
   const backend = openQueueBackend({ databaseUrl, redisUrl, prefix, use: 'producer', onError: () => {} });
   const producer = createProducer(backend, jobSpecs, () => {});
@@ -30,7 +29,7 @@ export const serveSite = async (
     trustedProxies: [],
     oidc: null,
     fourEyes: FOUR_EYES_BY_DEFAULT,
-    keepsPictures,
+    keepsPictures: false,
     logger: pino({ level: 'silent' }),
   });
   url = await listen(app, '127.0.0.1', 0, 'CONSOLE_PORT');

@@ -3,10 +3,13 @@ import type { World } from '#test/fleet/world.ts';
 import { QUEUE_PREFIX } from '#test/fleet/world-queue.ts';
 import { until } from '#test/support/until.ts';
 
-/** Each job of a run may be repeated: a failover loses the writes of the last moment. */
-const MOST_CALLS = 3;
-/** Calls take so long that runs go on during a failover. */
-const WORLD = { redisForm: 'cluster', latencyMs: 200 } as const;
+const IN_FAILOVERS = {
+  /** Each job of a run may be repeated: a failover loses the writes of the last moment. */
+  mostCalls: 3,
+  on: 'redis',
+  /** Calls take so long that runs go on during a failover. */
+  world: { redisForm: 'cluster', latencyMs: 200 },
+} as const;
 
 const masterOfQueues = ({ cluster }: World) => cluster.masterOf(QUEUE_PREFIX);
 
@@ -22,9 +25,7 @@ const failedOver = async ({ cluster }: World, before: { port: number }): Promise
 export const CLUSTER_FAULTS: readonly Fault[] = [
   {
     name: 'a cluster fails over: SIGKILL of the master of the queues',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       const master = await masterOfQueues(world);
@@ -34,9 +35,7 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'a cluster fails over twice, and back to its first master',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       const first = await masterOfQueues(world);
@@ -54,9 +53,7 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'a node of a cluster hangs: SIGSTOP of the master of the queues',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       const master = await masterOfQueues(world);
@@ -68,9 +65,7 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'the slot of the queues moves to another master of the cluster, and back',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       for (let move = 0; move < 2; move += 1) await world.cluster.moveSlot(QUEUE_PREFIX);
@@ -78,9 +73,7 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'a cluster without the slot of the queues: its master ends and has no replica, and starts again',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       const master = await masterOfQueues(world);

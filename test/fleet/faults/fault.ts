@@ -17,8 +17,6 @@ export type Fault = {
   alone?: boolean;
   /** Moves the clock of Postgres (`Ground.moveClock`), alone. */
   movesClock?: boolean;
-  /** A worker may end by itself: its supervisor starts it again. */
-  endsWorkers?: boolean;
   /** What is wrong, in words, in a world whose runs cannot equal those of an undisturbed one. */
   findWrong?: (world: World, expected: Snapshot) => Promise<string[]>;
 };
@@ -70,8 +68,8 @@ export const underWay = (world: World) =>
     UNDER_WAY_WITHIN_MS,
   );
 
-export const twoWorkers = async (world: World, options: Parameters<World['startWorker']>[0] = {}) => {
-  const workers = await Promise.all([world.startWorker(options), world.startWorker(options)]);
+export const twoWorkers = async (world: World) => {
+  const workers = await Promise.all([world.startWorker(), world.startWorker()]);
   await world.startRuns();
   await underWay(world);
   return workers;

@@ -1,18 +1,19 @@
 import { type Fault, twoWorkers } from '#test/fleet/faults/fault.ts';
 import { until } from '#test/support/until.ts';
 
-/** Each job of a run may be repeated: a failover loses the writes of the last moment. */
-const MOST_CALLS = 3;
-/** Calls take so long that runs go on during a failover. */
-const WORLD = { redisForm: 'sentinel', latencyMs: 200 } as const;
+const IN_FAILOVERS = {
+  /** Each job of a run may be repeated: a failover loses the writes of the last moment. */
+  mostCalls: 3,
+  on: 'redis',
+  /** Calls take so long that runs go on during a failover. */
+  world: { redisForm: 'sentinel', latencyMs: 200 },
+} as const;
 
 /** What becomes of the master of a Sentinel while runs go on. No worker ends. */
 export const SENTINEL_FAULTS: readonly Fault[] = [
   {
     name: 'Sentinel fails over: SIGKILL of the master, which starts again as a replica',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       const master = await world.sentinel.master();
@@ -23,9 +24,7 @@ export const SENTINEL_FAULTS: readonly Fault[] = [
   },
   {
     name: 'Sentinel fails over: SIGSTOP of the master until every run has ended, then SIGCONT',
-    mostCalls: MOST_CALLS,
-    on: 'redis',
-    world: WORLD,
+    ...IN_FAILOVERS,
     inject: async (world) => {
       await twoWorkers(world);
       const master = await world.sentinel.master();

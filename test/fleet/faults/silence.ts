@@ -6,15 +6,13 @@ const SILENCES = [
   ['10 minutes', 600_000],
 ] as const;
 /** Many worlds wake at once: locks expire again on a busy machine. */
-const MOST_CALLS = 6;
+const IN_SILENCE = { mostCalls: 6, world: { patient: true }, on: 'redis' } as const;
 
 /** Redis that is silent for a while: `npm run soak -- --only silent --at-once 20` runs many worlds through one silence. */
 export const SILENCE_FAULTS: readonly Fault[] = SILENCES.flatMap(([duration, ms]): Fault[] => [
   {
     name: `Redis silent for ${duration}: its process is stopped`,
-    mostCalls: MOST_CALLS,
-    world: { patient: true },
-    on: 'redis',
+    ...IN_SILENCE,
     inject: async (world) => {
       await twoWorkers(world);
       world.redis.server.signal('SIGSTOP');
@@ -24,9 +22,7 @@ export const SILENCE_FAULTS: readonly Fault[] = SILENCES.flatMap(([duration, ms]
   },
   {
     name: `Redis silent for ${duration}: the network drops everything, then the connections`,
-    mostCalls: MOST_CALLS,
-    world: { patient: true },
-    on: 'redis',
+    ...IN_SILENCE,
     inject: async (world) => {
       await twoWorkers(world);
       world.redis.network.pause();
