@@ -1,10 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { type Database, openDatabase, STATEMENT_MS } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { selectGamePage } from '#db/queries/api-games.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
+import { removeHome } from '#test/support/temporary-postgres.ts';
 
 export const APPLICATIONS = 100;
 export const LOAD_BATCH = 100_000;
@@ -35,8 +36,6 @@ export const withDatabase = async (
 ): Promise<void> => {
   const home = kept ?? (await mkdtemp(join(tmpdir(), 'catalogue-api-bench-')));
   const { databaseUrl, stop } = await startEmbeddedPostgres({ home, settings });
-  // If root starts it, the data may be outside this directory.
-  const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
   // Loading a million rows takes longer than a statement of the fleet may.
   const sql = openDatabase(databaseUrl, { max: 4, statementMs: STATEMENT_MS.none });
   try {
@@ -46,10 +45,7 @@ export const withDatabase = async (
   } finally {
     await sql.end({ timeout: 5 });
     await stop();
-    if (kept === undefined) {
-      await rm(resolve(home, directory), { recursive: true });
-      await rm(home, { recursive: true, force: true });
-    }
+    if (kept === undefined) await removeHome(home);
   }
 };
 

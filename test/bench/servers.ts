@@ -1,16 +1,15 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '#db/client.ts';
 import { readConfig } from '#src/config.ts';
-import { findFreePort } from '#src/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { migrateAll } from '#src/processes/migrate.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
+import { removeHome } from '#test/support/temporary-postgres.ts';
 
 /** The real servers that everything is measured on. */
 export type Servers = {
@@ -24,17 +23,14 @@ export type Servers = {
 
 const TEMPLATE = 'bench_template';
 
-/**
- * Postgres with durable settings, as a fleet has it (or TEST_DATABASE_URL), and redis-server from the PATH.
- * @param settings of Postgres, to add to ours
- */
-export const startServers = async (settings: Record<string, string> = {}): Promise<Servers> => {
+/** Postgres with durable settings, as a fleet has it (or TEST_DATABASE_URL), and redis-server from the PATH. */
+export const startServers = async (): Promise<Servers> => {
   await using started = new AsyncDisposableStack();
   const home = await mkdtemp(join(tmpdir(), 'catalogue-bench-'));
-  started.defer(() => rm(home, { recursive: true, force: true }));
-  const adminUrl = process.env.TEST_DATABASE_URL || (await startPostgres(home, settings, started));
-  const redisUrl = await startRedis(home, started);
-  const redis = new Redis(redisUrl);
+  started.defer(() => removeHome(home));
+  const adminUrl = process.env.TEST_DATABASE_URL || (await startPostgres(home, started));
+  const redisServer = started.use(await startRedisServer());
+  const redis = new Redis(redisServer.url);
   started.defer(() => redis.disconnect());
   const admin = openDatabase(adminUrl, { max: 1, applicationName: 'catalogue bench' });
   started.defer(() => admin.end());
@@ -65,7 +61,7 @@ export const startServers = async (settings: Record<string, string> = {}): Promi
   const all = started.move();
   let closing: Promise<void> | undefined;
   return {
-    redisUrl,
+    redisUrl: redisServer.url,
     encryptionKeys: `bench:${randomBytes(32).toString('base64')}`,
     home,
     createDatabase,
@@ -77,32 +73,8 @@ export const startServers = async (settings: Record<string, string> = {}): Promi
   };
 };
 
-const startPostgres = async (
-  home: string,
-  settings: Record<string, string>,
-  started: AsyncDisposableStack,
-): Promise<string> => {
-  const instance = await startEmbeddedPostgres({ home, settings });
-  // For root the data may lie outside the home.
-  const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
-  started.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
+const startPostgres = async (home: string, started: AsyncDisposableStack): Promise<string> => {
+  const instance = await startEmbeddedPostgres({ home });
   started.defer(() => instance.stop());
   return instance.databaseUrl;
-};
-
-const startRedis = async (home: string, started: AsyncDisposableStack): Promise<string> => {
-  const port = await findFreePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', home];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exit = once(child, 'exit');
-  started.defer(async () => {
-    child.kill();
-    await exit;
-  });
-  let said = '';
-  for await (const chunk of child.stdout) {
-    said += chunk;
-    if (said.includes('Ready to accept connections')) break;
-  }
-  return `redis://127.0.0.1:${port}`;
 };

@@ -56,7 +56,10 @@ export const startRedisServer = async (
     child.kill(signal);
     await exit;
   };
-  await start();
+  await start().catch(async (error: unknown) => {
+    await rm(directory, { recursive: true });
+    throw error;
+  });
   return {
     port,
     url: `redis://127.0.0.1:${port}`,

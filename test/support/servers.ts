@@ -1,17 +1,12 @@
 // Starts the servers of one test run: Postgres with a migrated template database (or uses TEST_DATABASE_URL, version 14
 // or newer) and Redis (or uses TEST_REDIS_URL). Prints their URLs in one line of JSON, and stops them when stdin ends.
-import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { grantRoles } from '#db/grant-roles.ts';
 import { migrateDatabase } from '#db/migrate.ts';
 import { DATABASE_ROLES } from '#db/roles.ts';
-import { findFreePort } from '#src/embedded/free-port.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { coerceError } from '#src/errors.ts';
 import { jobSpecs } from '#src/ingest/specs.ts';
@@ -20,6 +15,7 @@ import { asAdmin } from '#test/support/as-admin.ts';
 import { BROWSER_ARGS, BROWSER_PATH } from '#test/support/browser-options.ts';
 import { cloneClause } from '#test/support/clone-clause.ts';
 import { copyHome } from '#test/support/copy-home.ts';
+import { startRedisServer } from '#test/support/redis-server.ts';
 import { urlOfRole } from '#test/support/roles.ts';
 import { FAST_SETTINGS, makeTemporaryHome, removeHome } from '#test/support/temporary-postgres.ts';
 
@@ -105,32 +101,15 @@ const createTemplate = async (
 };
 
 const startRedis = async (stops: (() => Promise<unknown>)[]): Promise<string | null> => {
-  const directory = await mkdtemp(join(tmpdir(), 'catalogue-test-redis-'));
-  stops.push(() => rm(directory, { recursive: true, force: true }));
-  const port = await findFreePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', directory];
-  const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
-    await once(child, 'spawn');
+    const server = await startRedisServer();
+    stops.push(() => server[Symbol.asyncDispose]());
+    return server.url;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     if (!process.env.CI) return null;
     throw new Error('with CI set a missing redis-server is a failure: apt-get install -y redis-server');
   }
-  const exit = once(child, 'exit');
-  stops.push(() => {
-    child.kill();
-    return exit;
-  });
-  let output = '';
-  await new Promise<void>((ready, failed) => {
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
-      if (/ready to accept connections/i.test(output)) ready();
-    });
-    exit.then(() => failed(new Error(`redis-server did not start:\n${output}`)));
-  });
-  return `redis://127.0.0.1:${port}`;
 };
 
 /** The browser of all tests: each file opens contexts of its own. Its tests are skipped without Chromium. */
