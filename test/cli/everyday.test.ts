@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, it } from 'vitest';
 import { upsertGames } from '#db/queries/games.ts';
 import { insertOperator } from '#db/queries/operators.ts';
-import { closeRun } from '#db/queries/runs.ts';
 import { insertToken } from '#db/queries/tokens.ts';
 import { documentOf, runCli } from '#test/support/cli.ts';
-import { addApplication, anOpenRun, fetchedGame } from '#test/support/factories.ts';
+import { addApplication, fetchedGame } from '#test/support/factories.ts';
 import { asOperator } from '#test/support/roles.ts';
 import { useTestDatabase } from '#test/support/test-sql.ts';
 
@@ -18,9 +17,6 @@ const ask = async (...args: string[]) => documentOf(await catalogue([...args, '-
 beforeAll(async () => {
   const { sql } = database;
   await addApplication(sql, 'acme');
-  await addApplication(sql, 'broken');
-  const run = await anOpenRun(sql, 'broken');
-  await closeRun(sql, run, { outcome: 'failed', reason: 'page 1: connect_failed', fault: 'application' });
   const games = Array.from({ length: GAMES }, (_, n) =>
     fetchedGame({ game_id: `g-${n}`, game_name: `Game ${n}` }),
   );
@@ -84,12 +80,6 @@ it('"why" takes an id with white space at its ends, as the application sends it'
   await upsertGames(database.sql, 'acme', [fetchedGame({ game_id: ' g-8 ' }, new Date())]);
   const { stdout } = await catalogue(['game', 'why', 'acme', ' g-8 ']);
   expect(stdout).toMatch(/^The game is not live: it waits for its first decision\./);
-});
-
-it('"which application is unhealthy and why" is one command', async () => {
-  const { stdout } = await catalogue(['app', 'list', '--outcome', 'failed']);
-  expect(stdout).toMatch(/broken .*failed .*page 1: connect_failed/);
-  expect(stdout).not.toMatch(/^acme/m);
 });
 
 it.each([

@@ -148,24 +148,6 @@ describe('The command line of a fleet', () => {
     expect(stdout).toBe('acme does not know the game no-such-game.\n');
   });
 
-  it('exits with code 3 when a run is partial, and lists the failed game', async () => {
-    const [, game] = server.games.all() as [unknown, ApplicationGameDetail];
-    server.games.update(game.game_id, { game_name: 7 as never });
-    const { exit, answer, stderr } = await ask('sync', 'acme', '--wait');
-    expect(exit).toBe(3);
-    expect(answer.runs).toMatchObject([
-      { outcome: 'partial', invalid: 1, reason: '1 invalid, 0 failed: see failure list' },
-    ]);
-    expect(stderr).toContain('acme: 1 invalid');
-    expect((await ask('failure', 'list', 'acme')).answer.failures).toMatchObject([
-      { application_game_id: game.game_id, operation: 'query_game_list', count: 1 },
-    ]);
-    server.games.update(game.game_id, { game_name: game.game_name });
-    expect((await ask('failure', 'retry', 'acme', '--wait')).exit).toBe(0);
-    expect((await ask('sync', 'acme', '--wait')).exit).toBe(0);
-    expect((await ask('failure', 'list', 'acme')).answer.failures).toEqual([]);
-  });
-
   it('exits with code 1 when a run fails, and prints the reason', async () => {
     const { stderr: warned } = await add('forbidden', 'http://169.254.169.254/latest');
     expect(warned).toContain('warning: --query-game-list-webhook');

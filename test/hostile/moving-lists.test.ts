@@ -142,19 +142,6 @@ test('unlisted games: null withdraws at once, other responses and failures wait 
   expect(await fleet.sync('acme')).toMatchObject({ outcome: 'succeeded', withdrawn: 0 });
 });
 
-test('all games of a small application are withdrawn only when an operator accepts it', async () => {
-  const fleet = await aFleet();
-  const application = await anApplication(fleet, 3);
-  application.ids = [];
-  application.detailOf = () => gone;
-  expect(await fleet.sync('acme')).toMatchObject({ outcome: 'suspect', withdrawn: 0 });
-  expect(application.calls.detail).toBe(0);
-  expect(await fleet.sync('acme', { accept_withdrawals: true })).toMatchObject({
-    outcome: 'succeeded',
-    withdrawn: 3,
-  });
-});
-
 describe('The verification of unlisted games', () => {
   test('goes page by page at 100 games each, and continues after its queue was lost', async () => {
     const fleet = await aFleet();

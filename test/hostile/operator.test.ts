@@ -50,7 +50,7 @@ const commandsOf = async (fleet: TestFleet) => {
   const say = (...args: string[]) => runCli(args, env);
   const ask = async (...args: string[]) => {
     const result = await runCli([...args, '--json'], env);
-    return { exit: result.exit, answer: documentOf(result) };
+    return { exit: result.exit, answer: documentOf(result), stderr: result.stderr };
   };
   return { say, ask };
 };
@@ -74,6 +74,7 @@ test('an operator reads which games failed and why, repairs the application, and
     answer: { runs: [{ outcome: 'partial', inserted: 1, invalid: 2 }] },
   });
   expect(synced.answer.runs[0].reason).toBe('2 invalid, 0 failed: see failure list');
+  expect(synced.stderr).toContain('acme: 2 invalid');
 
   const { answer } = await ask('failure', 'list', 'acme');
   expect(answer.failures).toMatchObject([

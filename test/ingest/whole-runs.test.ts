@@ -2,7 +2,6 @@ import { expect, it } from 'vitest';
 import { listRevisions } from '#db/queries/games.ts';
 import { onBothBackends, useTestFleet } from '#test/support/fleet.ts';
 import { asSent, gamesOf, oneGame, rowVersions } from '#test/support/landed.ts';
-import { decideGame } from '#test/support/operate.ts';
 
 onBothBackends('A whole run', (kind) => {
   const fleet = useTestFleet(kind, 1);
@@ -83,30 +82,6 @@ onBothBackends('A whole run', (kind) => {
     expect(server.calls.query_game_detail).toBe(121);
   });
 
-  it('sends a passed game whose content changes back to pending, with no audit_time', async () => {
-    const { server } = await fleet.addApplication('decided', 3);
-    await fleet.sync('decided');
-    const [stays, moves] = server.games.all().map((game) => game.game_id) as [string, string];
-    for (const id of [stays, moves]) {
-      const { game_id, revision } = await oneGame(fleet.sql, 'decided', id);
-      const decision = {
-        game_id,
-        revision,
-        audit_status: 'passed',
-      } as const;
-      expect(await decideGame(fleet.sql, decision)).toBe(true);
-    }
-    server.games.update(moves, { game_name: 'Another name' });
-    await fleet.sync('decided', { full: true });
-    expect(await oneGame(fleet.sql, 'decided', moves)).toMatchObject({
-      audit_status: 'pending',
-      audit_time: null,
-    });
-    const kept = await oneGame(fleet.sql, 'decided', stays);
-    expect(kept).toMatchObject({ audit_status: 'passed', revision: 1 });
-    expect(kept.audit_time).not.toBeNull();
-  });
-
   it('withdraws exactly the ten games that disappear, and restores them under their game_id', async () => {
     const { server } = await fleet.addApplication('ten-gone', 250);
     await fleet.sync('ten-gone');
@@ -152,6 +127,7 @@ onBothBackends('A whole run', (kind) => {
     const suspect = await fleet.sync('half-gone');
     expect(suspect).toMatchObject({ outcome: 'suspect', withdrawn: 0, listed: 14 });
     expect(suspect.reason).toContain('accept it on the page of the run, or with run accept');
+    expect(server.calls.query_game_detail).toBe(30);
 
     const accepted = await fleet.sync('half-gone', { accept_withdrawals: true });
     expect(accepted).toMatchObject({ outcome: 'succeeded', withdrawn: 16 });
