@@ -5,9 +5,9 @@
 import { spawn } from 'node:child_process';
 import { randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,7 @@ import type { Producer } from '#src/queue/producer.ts';
 import type { Kind } from '#test/bench/hostile-applications.ts';
 import { type Fleet, keys, openQueue } from '#test/bench/hostile-worker.ts';
 import { addApplication, webhooksAt } from '#test/support/factories.ts';
+import { removeHome } from '#test/support/temporary-postgres.ts';
 
 const TURNS = 8;
 const POLL_MS = 20;
@@ -104,11 +105,8 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 const home = await mkdtemp(join(tmpdir(), 'catalogue-hostile-bench-'));
-stack.defer(() => rm(home, { recursive: true, force: true }));
+stack.defer(() => removeHome(home));
 const postgres = await startEmbeddedPostgres({ home });
-// For root the data may lie outside the home.
-const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
-stack.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
 stack.defer(postgres.stop);
 const startApplications = async (kind: Kind): Promise<string[]> =>
   JSON.parse((await start('./hostile-applications.ts', kind)).line);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { migrateDatabase } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { openSmallDisk } from '#test/fleet/small-disk.ts';
@@ -11,6 +11,7 @@ import { startSystemPostgres } from '#test/ops/debian-postgres.ts';
 import { asAdmin } from '#test/support/as-admin.ts';
 import { cloneClause } from '#test/support/clone-clause.ts';
 import { startProxy } from '#test/support/tcp-proxy.ts';
+import { removeHome } from '#test/support/temporary-postgres.ts';
 import { mayMount } from '#test/support/tmpfs.ts';
 
 /** Makes a migrated database. @returns the clause that makes others from it */
@@ -55,11 +56,9 @@ export const startClockedGround = async (stack: AsyncDisposableStack): Promise<G
 /** Starts a Postgres of its own, with a migrated template. It stops with `stack`. */
 export const startGround = async (stack: AsyncDisposableStack): Promise<Ground> => {
   const home = await mkdtemp(join(tmpdir(), 'catalogue-soak-'));
-  stack.defer(() => rm(home, { recursive: true, force: true }));
+  stack.defer(() => removeHome(home));
   const start = () => startEmbeddedPostgres({ home, settings: { fsync: 'off', max_connections: '1000' } });
   let instance = await start();
-  const { directory } = JSON.parse(await readFile(join(home, 'postgres.json'), 'utf8'));
-  stack.defer(() => rm(resolve(home, directory), { recursive: true, force: true }));
   stack.defer(() => instance.stop());
   // Its port changes at each start: clients connect to a proxy whose port stays.
   const stable = stack.use(await startProxy(() => Number(new URL(instance.databaseUrl).port)));

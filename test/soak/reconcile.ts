@@ -1,24 +1,18 @@
 // What the reconciler costs a large fleet, on Redis: node test/soak/reconcile.ts [applications]
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { openDatabase } from '#db/client.ts';
 import { migrateDatabase } from '#db/migrate.ts';
-import { startEmbeddedPostgres } from '#src/embedded/postgres.ts';
 import { reconcile } from '#src/ingest/reconcile.ts';
 import { FIRST_SCHEDULE } from '#src/ingest/schedules.ts';
 import { openFoundation } from '#src/processes/foundation.ts';
 import { startRedisServer } from '#test/support/redis-server.ts';
+import { startTemporaryPostgres } from '#test/support/temporary-postgres.ts';
 
 const count = Number(process.argv[2] ?? 100_000);
-const home = await mkdtemp(join(tmpdir(), 'catalogue-reconcile-'));
 await using stack = new AsyncDisposableStack();
-stack.defer(() => rm(home, { recursive: true, force: true }));
-const postgres = await startEmbeddedPostgres({ home, settings: { fsync: 'off' } });
-stack.defer(() => postgres.stop());
+const postgres = stack.use(await startTemporaryPostgres());
 const server = stack.use(await startRedisServer());
 const redis = stack.adopt(new Redis(server.url), (client) => client.disconnect());
 await migrateDatabase(postgres.databaseUrl);
