@@ -103,6 +103,10 @@ const withMeanings = async (sql: Queryable, piece: Piece): Promise<Piece> => {
 const findMeanings = (sql: Queryable, pieces: readonly Piece[]): Promise<Piece[]> =>
   Promise.all(pieces.map((piece) => withMeanings(sql, piece)));
 
+/** Who looks for a game of one application finds it whatever became of it. */
+const findsWithdrawn = ({ application_id, audit_status }: Omit<GameSearch, 'search'>): boolean =>
+  application_id !== undefined && audit_status === undefined;
+
 /** Searches by name: first what is typed, then what may be meant, then games that lack a part of it. */
 const readByName = async (
   sql: Queryable,
@@ -110,7 +114,8 @@ const readByName = async (
 ): Promise<Candidate[]> => {
   const typed = piecesOfQuery(search);
   if (typed.length === 0) return [];
-  const read = (query: string) => readMatches(sql, query, { application_id, audit_status });
+  const withWithdrawn = findsWithdrawn({ application_id, audit_status });
+  const read = (query: string) => readMatches(sql, query, { application_id, audit_status, withWithdrawn });
   const exact = await read(exactQuery(typed, application_id));
   if (exact.length >= ENOUGH) return exact;
   const strict = await read(strictQuery(typed, application_id));
@@ -144,7 +149,8 @@ const bestOf = (games: readonly Candidate[], scoreOf: (game: Candidate) => numbe
 };
 
 /**
- * Finds games by their name, in any order of its words, and by both of their ids. Withdrawn games are found by id alone.
+ * Finds games by their name, in any order of its words, and by both of their ids. Withdrawn games are found by id, and by name
+ * among all games of one application.
  * @returns the best first
  */
 export const searchGames = async (sql: Queryable, filter: GameSearch): Promise<FoundGame[]> => {

@@ -11,6 +11,9 @@ import type { AuditStatus } from '#src/contract/words.ts';
 /** The count of failures stops above this. */
 export const FAILURES_COUNTED = 1_000;
 
+/** The count of events that were given up stops above this. */
+export const GIVEN_UP_COUNTED = 1_000;
+
 /** What waits for an operator. `pending`: games and appeals. `failures`: at most one more than `FAILURES_COUNTED`. */
 export type NavigationCounts = Record<'pending' | 'requests' | 'failures' | 'applications', number>;
 
@@ -26,10 +29,11 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
 /**
  * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `asked`: other games with a message
  * that is not answered, by status. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at
- * the last check. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an
+ * the last check. `given_up`: events that no further attempt sends to an address that is not off; at most one more than
+ * `GIVEN_UP_COUNTED`. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an
  * address, its state is null.
  */
-export type PortalCounts = Record<'rejected' | 'failures' | 'broken', number> &
+export type PortalCounts = Record<'rejected' | 'failures' | 'broken' | 'given_up', number> &
   Record<'is_unread' | 'is_suspect', boolean> &
   Record<'asked', Partial<Record<AuditStatus, number>>> & {
     [Key in 'status' | 'failing_since' | 'last_error']: EventWebhook[Key] | null;
@@ -48,10 +52,20 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
               group by 1) asked) as asked,
            (select count(*)::int from (
               select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}
-            ) counted) as failures,
+            ) counted) + coalesce((
+              -- Rows of the list that name no game are one failure.
+              select greatest(count(distinct (substring(r.value ->> 'path' from '^list\\.\\d+'), r.value ->> 'page')), 1)::int - 1
+              from ingest_failures f cross join jsonb_array_elements(f.reasons) r
+              where f.application_id = a.application_id and f.operation = 'query_game_list' and f.application_game_id = ''
+            ), 0) as failures,
            coalesce((
              select failed from application_checks where application_id = a.application_id
              order by requested_at desc limit 1), 0)::float8 as broken,
+           (select count(*)::int from (
+              select from event_deliveries d
+              where d.application_id = w.application_id and d.state = 'failed' and w.status = 'active'
+              limit ${GIVEN_UP_COUNTED + 1}
+            ) given_up) as given_up,
            a.status = 'paused' or a.failing_since is not null or coalesce((
              select outcome = 'failed' from sync_runs
              where application_id = any (array[a.application_id]) and finished_at is not null

@@ -110,7 +110,7 @@ const appealWay = ({ isAppealable, appeal }: Appeals): SafeHtml | null => {
 content is reviewed, and the appeal ends with that decision.</p>
 <p class="soft">Sent ${ago(appeal.opened_at)}</p></div>`;
   return isAppealable
-    ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#messages">Answer or appeal</a></div>`
+    ? html`<div><h3>Appeal</h3><p>${TO_APPEAL}</p><a class="button" href="#write">Answer or appeal</a></div>`
     : null;
 };
 

@@ -9,8 +9,9 @@ import { deliveryList } from '#src/lists/events.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
-import { banner } from '#src/portal/answer.ts';
+import { banner, linkButton, withSecond } from '#src/portal/answer.ts';
 import { linkTo } from '#src/portal/links.ts';
+import { GIVEN_UP, givenUpTitle, sendAgainButton } from '#src/portal/problems.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import {
@@ -88,6 +89,16 @@ const failingBanner = (webhook: EventWebhook): SafeHtml => {
   return banner(title, said, isOff ? 'bad' : 'warn', testButton(ADDRESS, 'primary'));
 };
 
+const givenUpBanner = (given_up: number): SafeHtml | null =>
+  given_up === 0
+    ? null
+    : banner(
+        givenUpTitle(given_up),
+        GIVEN_UP,
+        'warn',
+        withSecond(sendAgainButton('primary'), linkButton({ url: `${HERE}?state=failed`, act: 'See them' })),
+      );
+
 /** Where events are sent. An address that fails is described in the banner above. */
 const addressSection = (
   webhook: EventWebhook | undefined,
@@ -114,7 +125,10 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
   /** @param refused an address, whose form is open again */
   const sendEvents = async (request: FastifyRequest, reply: FastifyReply, refused?: RefusedAddress) => {
     const { application_id } = holderOf(request);
-    const webhook = await findEventWebhook(sql, application_id);
+    const [webhook, { given_up }] = await Promise.all([
+      findEventWebhook(sql, application_id),
+      portal.countForDeveloper(application_id),
+    ]);
     const events = await showList(sourcesOf(options), deliveryList, {
       path: HERE,
       query: request.query,
@@ -138,7 +152,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
     return sendPortal(reply, {
       title: 'Events',
       at: HERE,
-      body: html`${isFailing ? failingBanner(webhook) : null}${addressSection(webhook, isFailing, refused)}
+      body: html`${isFailing ? failingBanner(webhook) : givenUpBanner(given_up)}${addressSection(webhook, isFailing, refused)}
 ${isWhole ? null : events.filters}${shown}`,
       lead: 'Every decision, change and message about your games, kept for 90\u00a0days.',
     });

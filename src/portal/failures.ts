@@ -4,7 +4,7 @@ import { isUnanswered } from '#src/contract/failure-words.ts';
 import { NO_GAME } from '#src/contract/words.ts';
 import { failureList } from '#src/lists/failures.ts';
 import { banner } from '#src/portal/answer.ts';
-import { idLink, linkTo, nameSome } from '#src/portal/links.ts';
+import { byNumber, idLink, linkTo, nameSome } from '#src/portal/links.ts';
 import type { Reading } from '#src/portal/reading.ts';
 import { rowsOf } from '#src/rules/listing.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
@@ -21,11 +21,16 @@ const groupByCause = (failures: readonly FailureItem[]): Map<FailureItem, Failur
   return new Map([...causes.values()].flatMap((each) => (each[0] === undefined ? [] : [[each[0], each]])));
 };
 
+/** The rows of the list of a failure that names no game. */
+const unnamedRows = ({ application_game_id, reasons }: FailureItem): string[] =>
+  application_game_id === NO_GAME ? rowsOf(reasons) : [];
+
 /** Names the games of one cause, or the rows of the list that name none. */
 const gamesCell = (failures: readonly FailureItem[]): SafeHtml | null => {
   const games = failures.filter(({ application_game_id }) => application_game_id !== NO_GAME);
-  if (games.length > 0) return nameSome(games.map(({ application_game_id }) => idLink(application_game_id)));
-  const rows = failures.flatMap(({ reasons }) => rowsOf(reasons));
+  const ids = games.map(({ application_game_id }) => application_game_id).toSorted(byNumber);
+  if (ids.length > 0) return nameSome(ids.map(idLink));
+  const rows = failures.flatMap(unnamedRows);
   return rows.length === 0 ? null : html`${rows.length === 1 ? 'row' : 'rows'} ${nameSome(rows.map(mono))}`;
 };
 
@@ -62,7 +67,8 @@ last ${ago(failure.last_at)}</small>`;
     label: 'Failures',
   });
   const isCut = failures.length === FAILURES_SHOWN;
-  const title = failures.length === 1 ? '1 failure to fix' : `${number(failures.length)} failures to fix`;
+  const all = failures.reduce((sum, failure) => sum + Math.max(1, unnamedRows(failure).length), 0);
+  const title = all === 1 ? '1 failure to fix' : `${number(all)} failures to fix`;
   const shown = html`<p class="body">${describeNext(failures, reading)}</p>${latest}`;
   return banner(isCut ? `The latest ${title}` : title, shown, 'warn', steps);
 };

@@ -1,7 +1,15 @@
 /** What stands beside the name of a game: what was decided before, how its appeal fares, and what waits for its developer. */
 import type { AppealState } from '#db/queries/appeals.ts';
+import type { GameRow } from '#db/queries/games.ts';
 import type { Decision } from '#src/contract/words.ts';
 import { badge, html, type SafeHtml, toneOf } from '#src/site/html.ts';
+
+/** A withdrawn game has no other status for its developer. */
+export const statusBadge = ({
+  withdrawn_at,
+  audit_status,
+}: Pick<GameRow, 'withdrawn_at' | 'audit_status'>): SafeHtml =>
+  withdrawn_at === null ? badge(audit_status) : badge('withdrawn', 'warn');
 
 /** Nothing if the rejection was not appealed. */
 export const appealBadge = (appeal: AppealState): SafeHtml | null => {

@@ -2,37 +2,28 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Database } from '#db/client.ts';
-import { findAppeals } from '#db/queries/appeals.ts';
 import { findDecided } from '#db/queries/decisions.ts';
 import { findRefused } from '#db/queries/failures.ts';
 import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { GameItem, RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
-import type { GameRow } from '#db/queries/games.ts';
 import { findHold } from '#db/queries/holds.ts';
 import type { PortalCounts } from '#db/queries/navigation-counts.ts';
-import { findIcons } from '#db/queries/pictures.ts';
-import { findUnanswered } from '#db/queries/threads.ts';
-import { findSuspectEnd, findUnnamed } from '#db/queries/vanishing-games.ts';
+import { findSuspectEnd } from '#db/queries/vanishing-games.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
 import { gameList, rejectedGameList, withdrawnGameList } from '#src/lists/games.ts';
 import type { Sources } from '#src/lists/read.ts';
-import {
-  appealBadge,
-  decidedBadge,
-  messageBadge,
-  refusedBadge,
-  unnamedBadge,
-} from '#src/portal/game-badges.ts';
+import { showFound } from '#src/portal/found-games.ts';
+import { appealBadge, decidedBadge, refusedBadge } from '#src/portal/game-badges.ts';
+import { nameCell, onPhone, WIDTHS, WIDTHS_BESIDE_WORDS } from '#src/portal/game-cells.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { showNone } from '#src/portal/no-games.ts';
-import { type Iconed, iconOf } from '#src/portal/pictures.ts';
 import { readReading } from '#src/portal/reading.ts';
 import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { holdBanner } from '#src/portal/standing.ts';
 import { listBanner } from '#src/portal/suspect.ts';
 import { pausedBanner } from '#src/portal/unread.ts';
-import { ago, clock, gameName, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { clock, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -53,32 +44,19 @@ const openAtFirst = ({ rejected, asked }: PortalCounts, games: Record<Tab, numbe
   BY_NEED.find((tab) => games[tab] > 0) ??
   'pending';
 
-/** A search is in all statuses. */
-const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
-
-/** The cell that names a game, with its icon. @param note what a phone shows there, without room for its column */
-const nameCell = async <Game extends Iconed & Pick<GameRow, 'game_id'>>(
-  sql: Database,
-  application_id: string,
-  games: readonly Game[],
-  note: (game: Game) => SafeHtml | null = () => null,
-) => {
-  const [icons, unanswered, unnamed] = await Promise.all([
-    findIcons(sql, games),
-    findUnanswered(sql, games),
-    findUnnamed(sql, application_id, games),
-  ]);
-  const waits = ({ game_id }: Game): SafeHtml =>
-    html`${unnamedBadge(unnamed.has(game_id))}${messageBadge(unanswered.has(game_id))}`;
-  return (game: Game): SafeHtml => html`<span class="titled">${iconOf(game, icons, 'tiny')}
-<a href="${gameUrl(game.application_game_id)}"><span dir="auto">${gameName(game.game_name)}</span></a>
-<small class="mono">${game.application_game_id}</small>${note(game)}${waits(game)}</span>`;
+/** What of a tab the menu counts. */
+const markOf = (tab: Tab, { rejected, asked }: PortalCounts): SafeHtml | null => {
+  const messages = (tab !== 'withdrawn' && asked[tab]) || 0;
+  const games = tab === 'rejected' ? rejected + messages : messages;
+  const said = tab === 'rejected' ? 'to fix' : 'to answer';
+  const tone = tab === 'rejected' && rejected > 0 ? 'bad' : 'warn';
+  return games === 0
+    ? null
+    : html`<span class="badge ${tone}" title="${games} ${said}">${number(games)}<span class="from-900"> ${said}</span></span>`;
 };
 
-/** Few columns have room where those of operators have none. A phone has room for the one that orders the rows. */
-const WIDTHS = { revision: 'medium', decided: 'medium', changed: 'medium', first_seen: undefined } as const;
-/** Beside a reason or a status, a phone has room for the game alone. */
-const WIDTHS_BESIDE_WORDS = { ...WIDTHS, first_seen: 'wider' } as const;
+/** A search is in all statuses. */
+const tabQuery = z.object({ status: optionalWord(TABS), q: identifier.optional().catch(undefined) });
 
 const whyWithdrawn = ({ unlisted_at }: WithdrawnGame): SafeHtml | string =>
   unlisted_at === null
@@ -105,10 +83,6 @@ const shownOf = ({ status, isHeld }: TabView) => ({
   empty: isHeld && status === 'passed' ? PASSED_BEFORE : `None of your games is ${status}.`,
   widths: WIDTHS,
 });
-
-/** A column of a time has no room on a phone. */
-const onPhone = (what: 'Changed' | 'Decided' | 'Withdrawn', at: Date | null): SafeHtml | null =>
-  at && html`<span class="to-640"><small>${what} ${ago(at)}</small></span>`;
 
 const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, withdrawnGameList, viewOf(tab));
@@ -165,32 +139,6 @@ const showTab = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   });
 };
 
-/** Games of every status with this name or id. @returns undefined if there is none, so the page of a game says why */
-const showFound = async (sources: Sources, application_id: string, query: unknown) => {
-  const view = { path: '/portal/games', query, limit: PAGE, order: '-first_seen', fixed: { application_id } };
-  const { rows, filter, pager, body } = await showList(sources, gameList, view);
-  const isOne = rows.length === 1 && rows[0]?.application_game_id === filter.search;
-  if (pager === null && (rows.length === 0 || isOne)) return undefined;
-  const [decided, refused, appeals] = await Promise.all([
-    findDecided(sources.sql, rows),
-    findRefused(sources.sql, application_id, rows),
-    findAppeals(sources.sql, rows),
-  ]);
-  const note = ({ game_id, application_game_id, audit_status, audit_time }: GameItem): SafeHtml =>
-    html`${onPhone('Decided', audit_time)}${audit_status === 'pending' ? decidedBadge(decided.get(game_id)) : null}${appealBadge(
-      appeals.get(game_id) ?? null,
-    )}${refusedBadge(refused.has(application_game_id))}`;
-  return body({
-    title:
-      pager === null ? `${number(rows.length)} ${rows.length === 1 ? 'game' : 'games'} found` : 'Games found',
-    linkTo,
-    label: 'Games',
-    only: ['game_name', 'audit_status', 'revision', 'decided'],
-    widths: WIDTHS_BESIDE_WORDS,
-    cells: { game_name: await nameCell(sources.sql, application_id, rows, note) },
-  });
-};
-
 /** Adds `/portal/games`. */
 export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions): void => {
   const { sql } = options;
@@ -207,18 +155,20 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     ]);
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const numbers: Record<Tab, number> = { ...counts, withdrawn };
-    const tab = status ?? openAtFirst(await portal.countForDeveloper(application_id), numbers);
+    const work = await portal.countForDeveloper(application_id);
+    const tab = status ?? openAtFirst(work, numbers);
     const shownTab = async () =>
       isEmpty
         ? showNone(sources, application_id, reading, suspect)
         : showTab(sources, { application_id, status: tab, query: request.query, isHeld: hold !== undefined });
     const games =
-      q === undefined ? await shownTab() : await showFound(sources, application_id, request.query);
+      q === undefined ? await shownTab() : await showFound(sources, application_id, request.query, PAGE);
     if (q !== undefined && games === undefined) return reply.redirect(gameUrl(q), 303);
     const statusTabs = TABS.map((each) => ({
       url: link('/portal/games', { status: each }),
       text: each,
       count: each === 'withdrawn' ? numberUpTo(WITHDRAWN_COUNTED, withdrawn) : number(counts[each]),
+      mark: markOf(each, work),
       isOpen: q === undefined && each === tab,
     }));
     const trouble = isEmpty ? pausedBanner(reading.application) : listBanner(reading, suspect);

@@ -13,12 +13,17 @@ export const idLink = (application_game_id: string): SafeHtml =>
 const withCommas = (names: readonly SafeHtml[]): SafeHtml[] =>
   names.map((name, n) => html`${n === 0 ? null : ', '}${name}`);
 
+/** Orders ids as people count: 2 before 11. */
+export const byNumber = new Intl.Collator('en', { numeric: true }).compare;
+
 /** Names that are seen at once. */
 const NAMED = 3;
 
 /** Shows some names, and folds the others. @param all how many there are, if `names` are not all */
 export const nameSome = (names: readonly SafeHtml[], all = names.length): SafeHtml => {
-  const [named, others] = [names.slice(0, NAMED), names.slice(NAMED)];
+  // One more has the room of the words that would fold it.
+  const seen = all === NAMED + 1 ? all : NAMED;
+  const [named, others] = [names.slice(0, seen), names.slice(seen)];
   const more = (count: number): string => `and ${number(count)} more`;
   const beyond = all > names.length ? ` ${more(all - names.length)}` : null;
   const folded =
@@ -28,8 +33,8 @@ export const nameSome = (names: readonly SafeHtml[], all = names.length): SafeHt
   return html`<span>${withCommas(named)}</span>${folded}`;
 };
 
-/** What was written about a game, with the form that answers. */
-export const threadUrl = (application_game_id: string): string => `${gameUrl(application_game_id)}#messages`;
+/** The form that answers what was written about a game. */
+export const threadUrl = (application_game_id: string): string => `${gameUrl(application_game_id)}#write`;
 
 /** The portal's pages of subjects: games, by the ids of their application. */
 export const linkTo: LinkTo = (subject) =>

@@ -134,6 +134,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       identity,
       suspect,
       median_ms,
+      { given_up },
     ] = await Promise.all([
       readReading(sources, application_id),
       countGamesOf(sql, application_id),
@@ -146,6 +147,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       readIdentity(sql, application_id),
       findSuspectEnd(sql, application_id),
       readMedianWaitMs(sql),
+      portal.countForDeveloper(application_id),
     ]);
     const rejected = rejections.flatMap(({ named }) => named);
     const refused = await findRefused(sql, application_id, rejected);
@@ -159,7 +161,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ...rejectedProblem(rejections, refused, reading.isPaused),
       ...messageProblem(messages),
       ...failureProblem(groups),
-      ...eventProblem(webhook),
+      ...eventProblem(webhook, given_up),
     ];
     const isNew = isEmpty && problems.length === 0;
     const shown = [...problems, ...checkProblem(check)];

@@ -2,6 +2,7 @@
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { EventWebhook } from '#db/queries/event-webhooks.ts';
 import type { FailureGroup } from '#db/queries/failure-list.ts';
+import { GIVEN_UP_COUNTED } from '#db/queries/navigation-counts.ts';
 import type { UnansweredMessage } from '#db/queries/threads.ts';
 import { isUnanswered } from '#src/contract/failure-words.ts';
 import { NO_GAME } from '#src/contract/words.ts';
@@ -11,7 +12,17 @@ import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
-import { ago, gameName, html, number, type SafeHtml, section, type Tone } from '#src/site/html.ts';
+import {
+  action,
+  ago,
+  gameName,
+  html,
+  number,
+  numberUpTo,
+  type SafeHtml,
+  section,
+  type Tone,
+} from '#src/site/html.ts';
 
 /**
  * A problem, with a link to the page on which the developer can solve it, if there is one. `also`: another button, if the
@@ -68,10 +79,19 @@ const isRow = ({ operation, example }: FailureGroup): boolean =>
 /** The rows of the list that name no game are one failure. */
 const sizeOf = (group: FailureGroup): number => (isRow(group) ? rowsOf(group.reasons).length : group.games);
 
-const inUnits = (groups: readonly FailureGroup[]): string => {
+const units = (groups: readonly FailureGroup[], unit: string): string[] => {
   const all = groups.reduce((sum, group) => sum + sizeOf(group), 0);
-  return `${number(all)} ${groups.every(isRow) ? 'row' : 'game'}${all === 1 ? '' : 's'}`;
+  return all === 0 ? [] : [`${number(all)} ${unit}${all === 1 ? '' : 's'}`];
 };
+
+const inUnits = (groups: readonly FailureGroup[]): string =>
+  [
+    ...units(
+      groups.filter((group) => !isRow(group)),
+      'game',
+    ),
+    ...units(groups.filter(isRow), 'row'),
+  ].join(' and ');
 
 /** How many games, with one of them. */
 const describeExtent = (group: FailureGroup): SafeHtml | string => {
@@ -131,9 +151,24 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
         },
       ];
 
-/** Events that do not arrive, if their developer can mend it. */
-export const eventProblem = (webhook: EventWebhook | undefined): Problem[] => {
-  if (webhook === undefined || !mayMendAddress(webhook)) return [];
+/** Says how many events the platform has given up. @param given_up at most one more than `GIVEN_UP_COUNTED` */
+export const givenUpTitle = (given_up: number): string =>
+  given_up === 1
+    ? '1 event did not arrive'
+    : `${numberUpTo(GIVEN_UP_COUNTED, given_up)} events did not arrive`;
+
+export const GIVEN_UP = html`<p>The platform has given up after its last attempt: it sends them again only if you ask.</p>`;
+
+/** Sends every event that did not arrive again. */
+export const sendAgainButton = (kind = ''): SafeHtml => action('/portal/events', 'Send them again', { kind });
+
+/** Events that do not arrive, if their developer can mend it, or that did not. */
+export const eventProblem = (webhook: EventWebhook | undefined, given_up: number): Problem[] => {
+  if (webhook === undefined) return [];
+  if (!mayMendAddress(webhook)) {
+    const step = { url: '/portal/events', act: 'See the deliveries' };
+    return given_up === 0 ? [] : [{ title: givenUpTitle(given_up), body: GIVEN_UP, tone: 'warn', step }];
+  }
   const isOff = webhook.status === 'off';
   return [
     {

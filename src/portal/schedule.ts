@@ -34,10 +34,16 @@ export const RUNNING_BADGE = badge(RUNNING, 'info');
 /** The beginning of a reason: a page of the list was not read. The details of a page have a number before them. */
 const LIST_PAGE = /^page (?=\d+: (?!\d+ of \d+ details))/;
 
+/** How the reason of a run begins that would withdraw too many games (src/rules/outcome.ts). */
+export const LOST = /^would withdraw (\d+) of (\d+) games, so withdrew none/;
+
 /** Explains why a run ended as it did, without codes and the advice for operators. */
 export const whyCell = (run: RunRow): string | null => {
   const why = whyOf(run);
-  return why === null ? null : spellKinds(withoutAdvice(why)).replace(LIST_PAGE, 'query_game_list, page ');
+  if (why === null) return null;
+  return spellKinds(withoutAdvice(why))
+    .replace(LIST_PAGE, 'query_game_list, page ')
+    .replace(LOST, 'Your list lost $1 of $2 games, so none was withdrawn');
 };
 
 /** The end of the note about a requested delay (src/ingest/note-requested-delay.ts). The application's own text is before it. */

@@ -1,7 +1,12 @@
 /** `/portal/sign-in`, `/portal/sign-out`, and who is signed in at the portal. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { FAILURES_COUNTED, type PortalCounts, readPortalCounts } from '#db/queries/navigation-counts.ts';
+import {
+  FAILURES_COUNTED,
+  GIVEN_UP_COUNTED,
+  type PortalCounts,
+  readPortalCounts,
+} from '#db/queries/navigation-counts.ts';
 import type { PortalUser } from '#db/queries/portal-sessions.ts';
 import { SESSION_HOURS } from '#db/queries/sign-in.ts';
 import { readPortalSession, signInByToken, signOutOfPortal } from '#src/identity/portal.ts';
@@ -99,12 +104,16 @@ const gamesCount = ({ rejected, asked }: PortalCounts): SafeHtml | undefined => 
   return games > 0 ? count(rejected > 0 ? 'bad' : 'warn', number(games)) : undefined;
 };
 
+const eventsMark = (counted: PortalCounts): SafeHtml | undefined => {
+  if (mayMendAddress(counted)) return mark(counted.status === 'off' ? 'bad' : 'warn', 'do not arrive');
+  const { given_up } = counted;
+  return given_up > 0 ? count('warn', numberUpTo(GIVEN_UP_COUNTED, given_up)) : undefined;
+};
+
 const toPlaces = (counted: PortalCounts): PlaceCounts => ({
   '/portal/games': gamesCount(counted),
   '/portal/runs': failuresMark(counted),
-  ...(mayMendAddress(counted) && {
-    '/portal/events': mark(counted.status === 'off' ? 'bad' : 'warn', 'do not arrive'),
-  }),
+  '/portal/events': eventsMark(counted),
   ...(counted.broken > 0 && { '/portal/checks': count('bad', number(counted.broken)) }),
 });
 

@@ -9,18 +9,20 @@ import { URL_MAX } from '#src/contract/text.ts';
 import { languageOf } from '#src/lib/languages.ts';
 import { nameOr } from '#src/lib/printable.ts';
 import { answerBanner } from '#src/portal/answer.ts';
+import { statusBadge } from '#src/portal/game-badges.ts';
 import { latestRead, refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { breakable, iconOf, picturesSection } from '#src/portal/pictures.ts';
 import { pullingBanner, type Reading } from '#src/portal/reading.ts';
 import { describeSchedule } from '#src/portal/schedule.ts';
+import { holdBanner } from '#src/portal/standing.ts';
 import { listBanner, unnamedBanner } from '#src/portal/suspect.ts';
 import { messageBanner, portalThread, threadBadges } from '#src/portal/thread.ts';
 import { unreadTitle } from '#src/portal/unread.ts';
 import { describeChanges } from '#src/review/lane-changes.ts';
 import type { Timeline } from '#src/review/timeline.ts';
 import { CONTENT, CONTENT_COLUMNS } from '#src/rules/mapping.ts';
-import { ago, badge, copyableId, facts, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
+import { ago, copyableId, facts, html, mono, number, type SafeHtml, section } from '#src/site/html.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { sourcesOf } from '#src/site/sources.ts';
 import { timelineCard } from '#src/site/timeline.ts';
@@ -88,10 +90,6 @@ const readChanges = async (sql: Database, { game_id, revision }: GameRow): Promi
   return changes.map((each) => FIELDS[each] ?? each);
 };
 
-/** A withdrawn game has no other status for its developer. */
-const statusBadge = ({ withdrawn_at, audit_status }: GameRow): SafeHtml =>
-  withdrawn_at === null ? badge(audit_status) : badge('withdrawn', 'warn');
-
 /** Shows a stored game. */
 export const storedPage = async (
   options: ConsoleOptions,
@@ -106,6 +104,7 @@ export const storedPage = async (
   const thread = await portalThread(sourcesOf(options), game);
   const revision = await findRevision(sql, game_id, game.revision);
   const pictures = await picturesSection({ sql }, game);
+  const hold = await findHold(sql, application_id);
   const refused = refusedBanner(timeline, reading, isPulling);
   const unnamed = unnamedBanner(await findSuspectEndOf(sql, game), reading, contact);
   const head = [
@@ -114,6 +113,8 @@ export const storedPage = async (
     isPulling ? pullingBanner(gameUrl(id)) : null,
     refused,
     unnamed,
+    // A game that waits says it itself.
+    rejection === null ? null : holdBanner(hold, contact),
     messageBanner(thread, refused === null && rejection === null),
     answerBanner(timeline, {
       appeals: thread,
@@ -124,7 +125,7 @@ export const storedPage = async (
       isUnnamed: unnamed !== null,
       read: latestRead(timeline, revision?.fetched_at),
       needsVerdict: (await findPassObstacle(sql, application_id)) === 'needs_verdict',
-      hold: waiting?.is_held ? await findHold(sql, application_id) : undefined,
+      hold: waiting?.is_held ? hold : undefined,
       contact,
       pictures: pictures?.count ?? null,
     }),

@@ -2,19 +2,19 @@
 import type { SuspectEnd } from '#db/queries/vanishing-games.ts';
 import { withoutAdvice } from '#src/contract/words.ts';
 import { banner, linkButton, readButton, writeStep } from '#src/portal/answer.ts';
-import { idLink, nameSome } from '#src/portal/links.ts';
+import { byNumber, idLink, nameSome } from '#src/portal/links.ts';
 import { type Problem, problemBanner } from '#src/portal/problems.ts';
 import type { Reading } from '#src/portal/reading.ts';
+import { LOST } from '#src/portal/schedule.ts';
 import { READ_AGAIN, READ_BEFORE, SEE_WHY, unreadTitle } from '#src/portal/unread.ts';
 import { endSentence } from '#src/rules/answer.ts';
 import { ago, html, number, type SafeHtml } from '#src/site/html.ts';
 
-/** How the reason of a run begins that would withdraw too many games (src/rules/outcome.ts). */
-const LOST = /^would withdraw (\d+) of (\d+) games, /;
-
 /** @param named some of the games that the list no longer has @param all how many it no longer has */
 const nameLost = (named: readonly string[], all: number): SafeHtml | null =>
-  named.length === 0 ? null : html`<div>It no longer has ${nameSome(named.map(idLink), all)}</div>`;
+  named.length === 0
+    ? null
+    : html`<div>It no longer has ${nameSome(named.toSorted(byNumber).map(idLink), all)}</div>`;
 
 /** What a run says of its list, and what it lost if it would withdraw too many games. */
 const readReason = ({

@@ -43,7 +43,7 @@ const writeForm = (game: GameRow, appeal: AppealRow | undefined, isAppealable: b
 ${button('appeal', 'Appeal the rejection')}</div></details>`
     : html`${button('message', 'Send', 'primary')}`;
   return html`<form method="post" action="/portal/game/thread" class="form">${NO_DEFAULT}
-${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers')}
+${hiddenFields({ id: game.application_game_id })}${textArea('text', 'Write to the reviewers', 'write')}
 ${isAppealable ? ONCE : note}<div class="acts">${buttons}</div></form>`;
 };
 
@@ -68,7 +68,7 @@ export const messageBanner = ({ unanswered }: Thread, leads: boolean): SafeHtml 
         MESSAGE_TITLE,
         html`<blockquote dir="auto">${unanswered}</blockquote>`,
         'warn',
-        linkButton({ url: '#messages', act: 'Answer' }, leads ? ' primary' : ''),
+        linkButton({ url: '#write', act: 'Answer' }, leads ? ' primary' : ''),
       );
 
 /** Shows what reviewers and the developer wrote about a game. */

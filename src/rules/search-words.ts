@@ -188,6 +188,12 @@ const likeness = (typed: string, word: string): number => {
   return Math.max(0, 0.8 * (1 - distance(typed, word) / Math.max(typed.length, word.length)));
 };
 
+/** Does a name have each of these words, as a word or within one? */
+export const hasWords = (typed: readonly string[], game_name: string): boolean => {
+  const words = wordsOf(game_name);
+  return typed.every((each) => words.some((word) => word.includes(each)));
+};
+
 /** Scores how well a name matches a query: first by its words, then by how little else it has. */
 export const scoreOfName = (typed: readonly string[], game_name: string): number => {
   const words = wordsOf(game_name);

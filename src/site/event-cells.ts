@@ -55,7 +55,7 @@ export const describeAddress = (webhook: EventWebhook, advice = ''): SafeHtml =>
 <span class="soft">Switched off ${ago(off_at)}</span>`;
   if (last_error !== null && isOwnKind(last_error)) return html`Events wait. ${describeError(last_error)}`;
   if (failing_since !== null)
-    return html`Deliveries fail: ${describeError(last_error ?? '')} After three days of failures the address is switched
+    return html`Deliveries fail. ${describeError(last_error ?? '')} After three days of failures the address is switched
 off. ${advice}<br><span class="soft">First failure ${ago(failing_since)}<br>Next attempt ${due(next_attempt_at)}</span>`;
   return last_success_at === null
     ? html`No event has arrived yet.`

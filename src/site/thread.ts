@@ -30,7 +30,7 @@ export const threadEntries = (
 <blockquote dir="auto">${entry.text}</blockquote></li>`;
       })}</ol>`;
 
-/** A box for a text that others read. */
-export const textArea = (name: string, label: string): SafeHtml =>
+/** A box for a text that others read. @param id where links lead that focus it */
+export const textArea = (name: string, label: string, id?: string): SafeHtml =>
   html`<label class="field"><span>${label}</span>
-<textarea name="${name}" rows="3" maxlength="${PROSE_MAX}" required dir="auto"></textarea></label>`;
+<textarea name="${name}"${id && html` id="${id}"`} rows="3" maxlength="${PROSE_MAX}" required dir="auto"></textarea></label>`;

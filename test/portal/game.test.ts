@@ -60,6 +60,16 @@ test('a developer finds games by a part of their name in every status, and rejec
     const answer = await call(`/portal/games?q=${encodeURIComponent(id)}`);
     expect(answer.headers.get('location')).toBe(`/portal/game?id=${id.replace(' ', '+')}`);
   }
+  expect(found).toContain('1 game found');
+  expect(found, 'what of it the menu counts').toMatch(/title="1 to fix">1<span class="from-900"> to fix</);
+  expect(await page('/portal/games?q=harbor')).toContain('No game has this name: similar ones');
+  await database.sql`
+    update games set withdrawn_at = now() where application_id = 'beech' and application_game_id = 'b-2'`;
+  expect(await page('/portal/games?q=kite'), 'a developer asks where a game is').toMatch(
+    /1 game found.*Paper Kite.*<span class="badge warn">withdrawn</s,
+  );
+  await database.sql`
+    update games set withdrawn_at = null where application_id = 'beech' and application_game_id = 'b-2'`;
   expect(await page('/portal/games')).toContain('Harbour Lights');
   expect(await page('/portal/games')).not.toContain('Paper Kite');
   const game = await page('/portal/game?id=b-2');
@@ -155,7 +165,7 @@ test('a game begins with the search for another one, why it was rejected and its
     '<blockquote dir="auto">It stops.</blockquote>',
     'It returns to review when its content changes.',
     '<button class="button primary">Pull this game now</button>',
-    '<a class="button" href="#messages">Answer or appeal</a>',
+    '<a class="button" href="#write">Answer or appeal</a>',
     '<h2>Timeline</h2>',
     'Rejected at revision 1.',
     'You can appeal once: another reviewer decides. A message does not use up your appeal.',

@@ -33,16 +33,14 @@ test('a message waits on the overview, in the list and at its game until its dev
   await write('note', 'l-1', 'I asked.');
   const asked = await page('/portal');
   expect(asked).toContain('<h2>A reviewer wrote to you</h2>');
-  expect(asked).toMatch(
-    /id=l-1#messages" dir="auto">Kite<.{1,80}<blockquote dir="auto">Whose font is it\?</s,
-  );
-  expect(asked).toContain('<a class="button primary" href="/portal/game?id=l-1#messages">Answer</a>');
+  expect(asked).toMatch(/id=l-1#write" dir="auto">Kite<.{1,80}<blockquote dir="auto">Whose font is it\?</s);
+  expect(asked).toContain('<a class="button primary" href="/portal/game?id=l-1#write">Answer</a>');
   expect(asked).not.toMatch(/kim|I asked/);
   expect((await page(LIST)).split(BADGE), 'one of two games').toHaveLength(2);
   const game = await page('/portal/game?id=l-1');
   expect(game).toMatch(new RegExp(`<p class="lead">[^\\n]*${BADGE}`));
   expect(game, 'at its head, before its state').toMatch(
-    /<h2>A reviewer wrote to you<.{1,80}Whose font is it\?<.*href="#messages">Answer<.*<h2>The game is not live/s,
+    /<h2>A reviewer wrote to you<.{1,80}Whose font is it\?<.*href="#write">Answer<.*<h2>The game is not live/s,
   );
   expect(await page('/portal/game?id=l-2')).not.toContain(BADGE);
 
@@ -50,7 +48,7 @@ test('a message waits on the overview, in the list and at its game until its dev
   const two = await page('/portal');
   expect(two).toContain('<h2>2 messages wait for your answer</h2>');
   expect(two, 'the latest first').toMatch(/Which lantern\?.*Whose font/s);
-  expect(two).toContain('href="/portal/game?id=l-2#messages">Answer the latest</a>');
+  expect(two).toContain('href="/portal/game?id=l-2#write">Answer the latest</a>');
   await write('answer', 'l-1', 'Ours.');
   expect(await page('/portal')).toContain('<h2>A reviewer wrote to you</h2>');
   await database.sql`update games set withdrawn_at = now() where application_game_id = 'l-2'`;

@@ -73,7 +73,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await inspect('overview');
 
     await page.getByRole('link', { name: /^Games 1$/ }).click();
-    await page.getByRole('link', { name: /^rejected 1$/ }).click();
+    await page.getByRole('link', { name: /^rejected 1 1 to fix$/ }).click();
     await page.getByText(text).waitFor();
     await inspect('rejected');
     await page.getByRole('link', { name: /^withdrawn 1$/ }).click();
@@ -83,7 +83,7 @@ describe.runIf(hasBrowser())('the portal in Chromium', () => {
     await page.getByRole('link', { name: gone.game_name.trim() }).click();
     await page.getByText('The game is withdrawn: your application no longer lists it').first().waitFor();
     await page.goBack();
-    await page.getByRole('link', { name: /^rejected 1$/ }).click();
+    await page.getByRole('link', { name: /^rejected 1 1 to fix$/ }).click();
     await page.getByRole('link', { name: rejected.game_name.trim() }).click();
     await page.getByRole('heading', { name: 'Rejected: Information is missing or incomplete' }).waitFor();
     await inspect('game-rejected');

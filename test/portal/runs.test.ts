@@ -104,7 +104,9 @@ test('failures of one cause are one row with its games, and runs without a chang
   expect(shown).toContain('<summary>and 2 more</summary>');
   expect(shown, 'a phone reads how often, too').toMatch(/<small class="to-640">5 times,\s+last <time/);
   for (const id of ['a', 'e']) expect(shown).toContain(`href="/portal/game?id=${id}"`);
-  expect(shown).toContain('<span class="soft" title="Runs in a row without a change">×\u00a03</span>');
+  expect(shown, 'how often, and since when').toMatch(
+    /<span class="soft" title="Runs in a row without a change">×\u00a03, since <time [^>]*>[^<]*<\/time><\/span>/,
+  );
   expect(shown, 'the games may be read at once').toMatch(
     /<div class="acts"><form.*class="button primary">Read my list now<.*<a class="button" href="\/portal\/checks">Check your webhooks</s,
   );
@@ -131,9 +133,15 @@ test('rows of the list without an id are counted, and named by their index in th
   expect(await page('/portal')).toContain('1 row could not be stored');
   await record(['list.0', 'list.3.game_id', 'list.7.game_id', 'list.7.game_name', 'list.12']);
   expect(await page('/portal/runs')).toMatch(
-    /rows <span>.*list\.0<.*, .*list\.3<.*, .*list\.7<.*<summary>and 1 more<.*list\.12</,
+    /rows <span>.*list\.0<.*, .*list\.3<.*, .*list\.7<.*, .*list\.12</,
   );
-  expect(await page('/portal')).toContain('<h2>4 rows could not be stored');
+  expect(await page('/portal/runs'), 'one more has the room').not.toContain('<summary>and 1 more');
+  for (const [path, said] of [
+    ['/portal', '<h2>4 rows could not be stored'],
+    ['/portal/runs', '<h2>4 failures to fix'],
+    ['/portal/checks', '<span class="warn">4</span>'],
+  ] as const)
+    expect(await page(path), 'each counts them alike').toContain(said);
   await record(['list.3.game_id', 'list.3.game_name', 'list.4'], 2);
   const onPage2 = await page('/portal/runs');
   expect(onPage2).toMatch(/rows <span>.*list\.3 \(page 2\)<.*, .*list\.4 \(page 2\)</);

@@ -80,11 +80,14 @@ test('the first tab of the games is one that has a game, what needs their develo
 
 test('the page of a held game says so first, with the reason; the list of games says it too', async () => {
   const { sql } = database;
-  const { page } = await arrive(sql, portal.url, 'held', [{ game_id: 'one' }]);
+  const { page } = await arrive(sql, portal.url, 'held', [{ game_id: 'one' }, { game_id: 'two' }]);
   const [one = { game_id: '' }] = await sql<
     { game_id: string }[]
-  >`select game_id from games where application_id = 'held'`;
+  >`select game_id from games where application_id = 'held' order by application_game_id`;
   await decideGame(sql, { ...one, audit_status: 'passed' });
+  const [two = { game_id: '' }] = await sql<{ game_id: string }[]>`
+    select game_id from games where application_id = 'held' and application_game_id = 'two'`;
+  await decideGame(sql, { ...two, audit_status: 'rejected', reason: 'rights' });
   const terms = { application_id: 'held', reason: 'A dispute <b>of rights</b>.' };
   await operateAs(sql, KIM, holdApplication, terms);
   const game = await page('/portal/game?id=one');
@@ -92,6 +95,9 @@ test('the page of a held game says so first, with the reason; the list of games 
     /card bad">.*<h2>The game is not live: the platform holds the games of the application<\/h2>.*A dispute &lt;b&gt;of rights.*It was passed at revision 1\..*Held <time/s,
   );
   expect(game).not.toContain('Sent to review');
+  expect(await page('/portal/game?id=two'), 'to mend it makes it not live').toMatch(
+    /<h2>Your games are held: none of them is live<.*<h2>Rejected: /s,
+  );
   const listed = await page('/portal/games');
   expect(listed).toMatch(
     /card bad">.*<h2>Your games are held: none of them is live<\/h2>.*A dispute &lt;b&gt;of rights/s,
