@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '#src/api/api-error.ts';
-import { openPicture, pathInArea } from '#src/picture-store/file-store.ts';
+import { openPicture } from '#src/picture-store/file-store.ts';
 import { nameOfPicture, PICTURE_TYPES, parsePictureName } from '#src/picture-store/store.ts';
 
 export const PICTURES_PATH = '/pictures';
@@ -37,7 +36,6 @@ const partOf = (range: string | undefined, size: number): { start: number; end: 
  * @param directory that of the store
  */
 export const addPictureRoutes = (app: FastifyInstance, directory: string, sendingMax = SENDING_MAX): void => {
-  const root = join(directory, 'passed');
   const sending = new Set<ServerResponse>();
   app.get<{ Params: { name: string } }>(`${PICTURES_PATH}/:name`, async (request, reply) => {
     const picture = parsePictureName(request.params.name);
@@ -50,7 +48,7 @@ export const addPictureRoutes = (app: FastifyInstance, directory: string, sendin
     sending.add(reply.raw);
     reply.raw.once('close', () => sending.delete(reply.raw));
     const { sha256, format } = picture;
-    const found = await openPicture(join(root, pathInArea(nameOfPicture(picture))));
+    const found = await openPicture(directory, 'passed', nameOfPicture(picture));
     if (found === undefined) throw new ApiError('noSuchPath', 'There is no such picture.');
     const { file, size } = found;
     const { method, headers } = request;

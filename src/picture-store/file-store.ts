@@ -1,5 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { constants, type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import {
+  constants,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { STORE_AREAS, type StoreArea } from '#src/contract/pictures.ts';
@@ -27,20 +38,34 @@ export const pathInArea = (name: string): string => join(name.slice(0, 2), name)
 /** Errors of a path that has no picture: nothing, a link, a file in place of a directory, or a socket is there. */
 const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
 
+/** Is this the file of this path, and of no folder that is a link? Only Linux says where an opened file is. */
+const isAt = async (file: FileHandle, directory: string, path: string): Promise<boolean> =>
+  process.platform !== 'linux' ||
+  (await readlink(`/proc/self/fd/${file.fd}`)) === join(await realpath(directory), path);
+
 /**
  * Opens a picture. The media process writes the store. If it is compromised, a link there could name any file that this
  * process may read, and a pipe could block it.
  * @returns undefined if there is no file of this name
  */
-export const openPicture = async (path: string): Promise<{ file: FileHandle; size: number } | undefined> => {
+export const openPicture = async (
+  directory: string,
+  area: StoreArea,
+  name: string,
+): Promise<{ file: FileHandle; size: number } | undefined> => {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: NodeJS.ErrnoException) => {
-    if (NO_PICTURE.has(error.code)) return undefined;
-    throw error;
-  });
-  const stats = await file?.stat();
-  if (file !== undefined && stats?.isFile() && stats.size > 0) return { file, size: stats.size };
-  await file?.close();
+  const path = join(area, pathInArea(name));
+  const file = await open(join(directory, path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (NO_PICTURE.has(error.code)) return undefined;
+      throw error;
+    },
+  );
+  if (file === undefined) return undefined;
+  const stats = await file.stat();
+  if (stats.isFile() && stats.size > 0 && (await isAt(file, directory, path)))
+    return { file, size: stats.size };
+  await file.close();
   return undefined;
 };
 
@@ -125,7 +150,7 @@ export const openFileStore = (directory: string): PictureStore => {
       }),
     read: (area, name) =>
       guard(async () => {
-        const found = await openPicture(pathOf(area, name));
+        const found = await openPicture(directory, area, name);
         if (found === undefined) await stat(join(directory, area));
         return found && buffer(found.file.createReadStream({ end: PICTURE_BYTES_MAX }));
       }),

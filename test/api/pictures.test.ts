@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -132,7 +132,11 @@ test('links and pipes that another process has put into the store are no picture
   await symlink(join(directory, 'secret.png'), link.path);
   execFileSync('mkfifo', [pipe.path]);
   await mkdir(folder.path);
-  for (const { name } of [link, pipe, folder]) {
+  const beside = await named('e');
+  await rename(dirname(beside.path), join(directory, 'beside'));
+  await writeFile(join(directory, 'beside', beside.name), 'not for readers');
+  await symlink(join(directory, 'beside'), dirname(beside.path));
+  for (const { name } of [link, pipe, folder, beside]) {
     const response = await get(name, { signal: AbortSignal.timeout(10_000) });
     expect([name, response.status, await response.text()]).toEqual([name, 404, expect.any(String)]);
   }
