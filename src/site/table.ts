@@ -86,11 +86,10 @@ export const tableSection = <Row>(
   columns: readonly TableColumn<Row>[],
   {
     aside,
-    id,
     label = title,
     ...options
-  }: Omit<TableOptions<Row>, 'label'> & { label?: string } & SectionOptions,
-): SafeHtml => section(title, table(rows, columns, { label, ...options }), { aside, id });
+  }: Omit<TableOptions<Row>, 'label'> & { label?: string } & Pick<SectionOptions, 'aside'>,
+): SafeHtml => section(title, table(rows, columns, { label, ...options }), { aside });
 
 /** Links between the pages of a list; nothing if there is only one page. */
 export const pager = (

@@ -16,7 +16,7 @@ import { ID, inputsOf } from '#test/operations/inputs.ts';
 import { addOperators, answerBy, askBy } from '#test/support/approvals.ts';
 import { addApplication, addToken, anOpenRun, fetchedGame } from '#test/support/factories.ts';
 import { PLANTED, ringOf, store } from '#test/support/kyc.ts';
-import { createBodyCheck } from '#test/support/openapi.ts';
+import { createDocumentCheck } from '#test/support/openapi.ts';
 import { decideGame, KIM, switchOperator } from '#test/support/operate.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
 
@@ -24,7 +24,7 @@ const keys = ringOf(['k1']);
 /** Changed by a test: what takes two persons. */
 const fourEyes = { kinds: [...FOUR_EYES_BY_DEFAULT.kinds], onceTwo: false };
 const api = useOperatorApi({ keys: async () => ({ ...keys, records: [] }), fourEyes });
-const checkBody = createBodyCheck(openapiOperator());
+const checkBody = createDocumentCheck(openapiOperator()).answer;
 const token: Record<string, string> = {};
 let suspect: string;
 let games: { game_id: string; revision: number }[];

@@ -9,12 +9,12 @@ import { LISTS } from '#src/lists/index.ts';
 import { operations } from '#src/operations/index.ts';
 import { type Filters, fillLists } from '#test/lists/world.ts';
 import { addApplication, fetchedGame } from '#test/support/factories.ts';
-import { createBodyCheck } from '#test/support/openapi.ts';
+import { createDocumentCheck } from '#test/support/openapi.ts';
 import { decideGame } from '#test/support/operate.ts';
 import { useOperatorApi } from '#test/support/operator-api.ts';
 
 const api = useOperatorApi();
-const checkBody = createBodyCheck(openapiOperator());
+const checkBody = createDocumentCheck(openapiOperator()).answer;
 let filters: Filters;
 let every: string;
 beforeAll(async () => {

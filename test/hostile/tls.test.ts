@@ -10,7 +10,7 @@ import { aClient, askDetail, errorOf, loopback, meteredClient } from '#test/supp
 
 test('a server that sends too many session tickets is cut, and its application pays for the most that it can have sent', async () => {
   trustCertificate();
-  const url = await startTicketServer(32);
+  const url = await startTicketServer();
   const { client, costs } = meteredClient();
   const error = await errorOf(askDetail(client, url));
   expect(error).toMatchObject({

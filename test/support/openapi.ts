@@ -29,6 +29,3 @@ export const createDocumentCheck = (document: OpenApiDocument) => {
     },
   };
 };
-
-/** @returns a function that expects a body to be as the document says for this path and status */
-export const createBodyCheck = (document: OpenApiDocument) => createDocumentCheck(document).answer;
