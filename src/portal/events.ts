@@ -60,7 +60,7 @@ const againForm = (): SafeHtml => {
   const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
   return html`<details name="address"><summary class="button">Send events again…</summary>
 <div class="form"><form method="post" action="${HERE}" class="filters">
-${input('Since', since)}<button class="button primary">Send again</button></form>
+${input('Events since', since)}<button class="button primary">Send again</button></form>
 <p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
 };

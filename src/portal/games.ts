@@ -180,7 +180,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
 ${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
-        : 'What became of your games. A game that is in no tab was never stored.',
+        : html`What became of your games. A game that is in no tab was <a href="/portal/runs">never stored</a>.`,
     });
   });
 };

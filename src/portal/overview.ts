@@ -158,10 +158,10 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       // What says that the application is paused leads to the operators.
       ...standingProblem(identity, reading.isPaused ? undefined : options.contact),
       ...suspectProblem(suspect, reading, options.contact),
+      ...eventProblem(webhook, given_up),
       ...rejectedProblem(rejections, refused, reading.isPaused),
       ...messageProblem(messages),
       ...failureProblem(groups),
-      ...eventProblem(webhook, given_up),
     ];
     const isNew = isEmpty && problems.length === 0;
     const shown = [...problems, ...checkProblem(check)];

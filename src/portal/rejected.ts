@@ -40,7 +40,7 @@ const rejection = (count: RejectionCount, refused: ReadonlySet<string>): SafeHtm
   const others = named.filter((each) => !own.includes(each));
   const note = html`<p class="soft">The note of ${own.length === 0 ? 'all of them' : 'these'}:</p>${quote(text)}`;
   return html`<li>
-${reasonOf(count)}: ${games === 1 ? null : `${number(games)} games`}${others.map((each) => namedGame(each, !isShared, refused))}
+${reasonOf(count)}${games === 1 ? null : `: ${number(games)} games`}${others.map((each) => namedGame(each, !isShared, refused))}
 ${more === 0 ? null : html`<p class="soft">and ${number(more)} more</p>`}
 ${isShared && others.length + more > 0 ? note : null}
 ${own.map((each) => namedGame(each, true, refused))}</li>`;

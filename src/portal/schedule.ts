@@ -10,15 +10,17 @@ import { badge, due, html, type SafeHtml } from '#src/site/html.ts';
 
 const spell = (ms: number): string => (ms === DAY_MS ? '24 hours' : spellDuration(formatDuration(ms)));
 
+const every = (ms: number): string => `every ${spell(ms).replace(/^1 /, '')}`;
+
 /** Describes how soon the platform sees a change of a game. */
 export const describeSchedule = ({ every_ms, detail_max_age_ms }: ApplicationRow): SafeHtml =>
-  html`The platform reads your list every ${spell(every_ms)}, and sees changed rows then. It sees a change of a
+  html`The platform reads your list ${every(every_ms)}, and sees changed rows then. It sees a change of a
 detail alone within ${spell(detail_max_age_ms)}, or seconds after <em>Pull this game now</em> or a call of
 <code>POST /open-api/game/refresh</code>.`;
 
 /** Describes how often it reads, in one line. */
 export const describePace = ({ every_ms, detail_max_age_ms }: ApplicationRow): string =>
-  `Your list is read every ${spell(every_ms)}, each detail at least every ${spell(detail_max_age_ms)}.`;
+  `Your list is read ${every(every_ms)}, each detail at least ${every(detail_max_age_ms)}.`;
 
 /** Says when the list is read next. @returns null if the application is paused */
 export const describeNextRead = (application: ApplicationRow | undefined): SafeHtml | null => {

@@ -38,9 +38,9 @@ test('the overview begins with what to mend: a rejected game by its name, a fiel
     'role="search"',
     '<h2>Kite one was rejected</h2>',
     'Information is missing or incomplete</strong></span></li>',
+    'Deliveries fail. No connection, or it closed before the answer began.',
     'game_icon.0 is not an http or https address',
     '<small>1 game: <a class="mono" href="/portal/game?id=broken">',
-    'Deliveries fail. No connection, or it closed before the answer began.',
     '<span>withdrawn</span>',
   ].map((part) => first.indexOf(part));
   expect(places).not.toContain(-1);
