@@ -38,10 +38,14 @@ export const pathInArea = (name: string): string => join(name.slice(0, 2), name)
 /** Errors of a path that has no picture: nothing, a link, a file in place of a directory, or a socket is there. */
 const NO_PICTURE: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO']);
 
+/** What Linux adds to the path of an opened file in whose place another one was put. */
+const REPLACED = / \(deleted\)$/;
+
 /** Is this the file of this path, and of no folder that is a link? Only Linux says where an opened file is. */
 const isAt = async (file: FileHandle, directory: string, path: string): Promise<boolean> =>
   process.platform !== 'linux' ||
-  (await readlink(`/proc/self/fd/${file.fd}`)) === join(await realpath(directory), path);
+  (await readlink(`/proc/self/fd/${file.fd}`)).replace(REPLACED, '') ===
+    join(await realpath(directory), path);
 
 /**
  * Opens a picture. The media process writes the store. If it is compromised, a link there could name any file that this

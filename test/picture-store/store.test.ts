@@ -94,6 +94,25 @@ test('a file that a process left half written is no picture', async () => {
   expect(await namesIn(store, 'seen')).toEqual([]);
 });
 
+test('a picture that is stored once more while it is read is found', async () => {
+  const store = openFileStore(directory);
+  onTestFinished(store.close);
+  const [picture, bytes] = aFile('stored again and again');
+  await store.put('seen', picture, bytes);
+  let isDone = false;
+  const writes = (async () => {
+    while (!isDone) await store.put('seen', picture, bytes);
+  })();
+  const reads = Array.from({ length: 8 }, async () => {
+    for (let time = 0; time < 500; time += 1)
+      expect(await store.read('seen', nameOfPicture(picture))).toEqual(bytes);
+  });
+  await Promise.all(reads).finally(() => {
+    isDone = true;
+  });
+  await writes;
+});
+
 test('a bucket of many pictures is listed whole', async () => {
   const store = s3.open('many/');
   onTestFinished(store.close);
