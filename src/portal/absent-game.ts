@@ -1,5 +1,8 @@
 /** The page of an id, or of a name, of which no game is stored. */
+
+import type { Sources } from '#src/lists/read.ts';
 import { answerTone, banner, pullButton } from '#src/portal/answer.ts';
+import { showSimilar } from '#src/portal/found-games.ts';
 import { refusedBanner } from '#src/portal/latest-read.ts';
 import { gameUrl } from '#src/portal/links.ts';
 import { type Reading, readingBanner } from '#src/portal/reading.ts';
@@ -41,13 +44,19 @@ const unknownCard = (
 const FOUND_LATER = html`<p>A new game_id is found once the platform reads your list again.</p>`;
 
 /** Shows an id of which a call failed, or no run has seen a game. */
-export const absentPage = (timeline: Timeline, reading: Reading) => {
+export const absentPage = async (
+  sources: Sources,
+  application_id: string,
+  timeline: Timeline,
+  reading: Reading,
+) => {
   const { application_game_id: id, answer, failure, entries } = timeline;
   const { application, isReading } = reading;
   const isUnknown = failure === null;
   const body = html`${pausedBanner(application, isUnknown ? FOUND_LATER : undefined)}
 ${readingBanner(reading, gameUrl(id))}
 ${isUnknown ? unknownCard(id, answer, reading) : refusedBanner(timeline, reading, isReading)}
+${isUnknown ? await showSimilar(sources, application_id, id) : null}
 ${entries.length === 0 ? null : timelineCard(timeline, null, true)}`;
   return {
     title: id,

@@ -70,7 +70,7 @@ export const addPortalGame = (portal: FastifyInstance, options: ConsoleOptions):
     if (isPolling(request)) return answerPoll(reply, game === null ? reading.isReading : isPulling);
     const page =
       game === null
-        ? absentPage(timeline, reading)
+        ? await absentPage(sourcesOf(options), application_id, timeline, reading)
         : await storedPage(options, game, timeline, { ...reading, isPulling });
     return sendPortal(reply, { at: '/portal/games', parent: ['Games', '/portal/games'], ...page });
   });

@@ -52,7 +52,7 @@ const markOf = (tab: Tab, { rejected, asked }: PortalCounts): SafeHtml | null =>
   const tone = tab === 'rejected' && rejected > 0 ? 'bad' : 'warn';
   return games === 0
     ? null
-    : html`<span class="badge ${tone}" title="${games} ${said}">${number(games)}<span class="from-900"> ${said}</span></span>`;
+    : html`<span class="badge ${tone}" title="${games} ${said}">${number(games)}<span class="from-640"> ${said}</span></span>`;
 };
 
 /** A search is in all statuses. */

@@ -1,6 +1,12 @@
 /** How the latest read of a game ended, at the head of its page. */
 import type { GameRow } from '#db/queries/games.ts';
-import { adviseOn, describeOpenFailure } from '#src/contract/failure-words.ts';
+import {
+  adviseOn,
+  describeOpenFailure,
+  type Failed,
+  isOwnKind,
+  isUnanswered,
+} from '#src/contract/failure-words.ts';
 import { banner, pullButton, READ_BUTTON } from '#src/portal/answer.ts';
 import type { Reading } from '#src/portal/reading.ts';
 import type { Timeline, TimelineEntry } from '#src/review/timeline.ts';
@@ -40,6 +46,12 @@ const problemOf = (game: GameRow | null, isOfList: boolean): string => {
   return isOfList ? 'Its row in your list is not valid' : 'Your latest change is not stored';
 };
 
+/** What a developer does about a call that failed as a whole; nothing if the platform is to blame. */
+const adviseOnServer = (failure: Failed, then: string): string => {
+  if (isOwnKind(failure.kind)) return '';
+  return `: ${isUnanswered(failure) ? 'make your server reachable' : 'correct your server'}, then ${then}`;
+};
+
 /** Says that the latest data of a game is not stored, and what to correct. @param isPulling is the game pulled on request? */
 export const refusedBanner = (
   { application_game_id, game, answer, failure }: Timeline,
@@ -48,10 +60,11 @@ export const refusedBanner = (
 ): SafeHtml | null => {
   if (failure === null) return null;
   const isOfList = failure.operation === 'query_game_list';
-  const advice = adviseOn(failure, nextStep(isOfList, isPaused)).replace(/\.$/, '');
+  const then = nextStep(isOfList, isPaused);
+  const advice = adviseOn(failure, then).replace(/\.$/, '');
   const title =
     advice === ''
-      ? 'The latest read of this game failed'
+      ? `The latest read of this game failed${adviseOnServer(failure, then)}`
       : `${problemOf(game, isOfList)}: ${advice[0]?.toLowerCase()}${advice.slice(1)}`;
   const [imported = ''] = game === null ? answer.text.split(FAILED) : [];
   const said = html`${imported && html`<p>${imported}</p>`}<p dir="auto">${describeOpenFailure(failure)}</p>

@@ -60,7 +60,8 @@ const statusCard = (
 
 const describeRun = ({ outcome, started_at }: RunRow, isPaused: boolean): SafeHtml => {
   const shown = outcome === null ? RUNNING_BADGE : badge(outcome);
-  return html`<a href="/portal/runs">${shown}</a> ${ago(started_at)}${isPaused ? ', before the pause' : null}`;
+  const began = outcome === null ? 'began ' : null;
+  return html`<a href="/portal/runs">${shown}</a> ${began}${ago(started_at)}${isPaused ? ', before the pause' : null}`;
 };
 
 /** What stands in place of problems. */
@@ -154,9 +155,8 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
     const wait = median_ms === null ? undefined : `median wait ${formatDuration(median_ms)}`;
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((status) => games[status] === 0);
     const problems = [
+      ...standingProblem(identity, options.contact),
       ...unreadProblem(reading, check, options.contact),
-      // What says that the application is paused leads to the operators.
-      ...standingProblem(identity, reading.isPaused ? undefined : options.contact),
       ...suspectProblem(suspect, reading, options.contact),
       ...eventProblem(webhook, given_up),
       ...rejectedProblem(rejections, refused, reading.isPaused),

@@ -202,7 +202,7 @@ export const problemCards = (problems: readonly Problem[]): SafeHtml | null => {
   if (first === undefined) return null;
   const rows = others.map(
     (each) => html`<li><div><h3><span class="dot ${each.tone}"></span>${each.title}</h3>${each.body}</div>
-${each.step && linkButton(each.step)}</li>`,
+${each.step && each.step.url !== first.step?.url ? linkButton(each.step) : null}</li>`,
   );
   const more = rows.length === 0 ? null : section(undefined, html`<ul class="problems">${rows}</ul>`);
   return html`${problemBanner(first)}${more}`;

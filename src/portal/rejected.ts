@@ -14,7 +14,8 @@ const namedGame = (
   const { application_game_id, game_name, appeal, text } = game;
   const name = html`<a href="${gameUrl(application_game_id)}" dir="auto">${gameName(game_name)}</a>`;
   const badges = html`${appealBadge(appeal)}${refusedBadge(refused.has(application_game_id))}`;
-  return html`<span>${name}${badges}</span>${hasNote ? quote(text) : null}`;
+  const answer = appeal === 'upheld' && hasNote ? html`<p class="soft">The answer to your appeal:</p>` : null;
+  return html`<span>${name}${badges}</span>${answer}${hasNote ? quote(text) : null}`;
 };
 
 /** Does each game of a reason wait for its appeal? Those that do are named last. */

@@ -36,12 +36,15 @@ const suspectTitle = (loss: Loss): string =>
 export const listTrouble = (reading: Reading, suspect: SuspectEnd | undefined): string | null =>
   unreadTitle(reading) ?? (suspect === undefined ? null : suspectTitle(readReason(suspect).loss));
 
+const MARKED = html`<p>The badge "not in your list" marks games that it no longer names.</p>`;
+
 /** Says on other pages, in one line, what the overview says of the list. */
 export const listBanner = (reading: Reading, suspect: SuspectEnd | undefined): SafeHtml | null => {
   const title = listTrouble(reading, suspect);
   if (title === null) return null;
   const tone = unreadTitle(reading) === null ? 'warn' : 'bad';
-  return banner(title, READ_BEFORE, tone, linkButton(SEE_WHY));
+  const said = tone === 'bad' ? READ_BEFORE : MARKED;
+  return banner(title, said, tone, linkButton(SEE_WHY));
 };
 
 /** A developer asks the operators, or restores the list and has it read. */

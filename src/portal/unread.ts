@@ -3,12 +3,13 @@ import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
 import { spellKinds } from '#src/contract/failure-words.ts';
+import { spellWait } from '#src/lib/duration.ts';
 import { banner, CHECKS, linkButton, READ_BUTTON, type Step, writeStep } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
 import type { Reading } from '#src/portal/reading.ts';
 import { showWhy, whyCell } from '#src/portal/schedule.ts';
 import { endSentence } from '#src/rules/answer.ts';
-import { LAST_WITH } from '#src/rules/backoff.ts';
+import { LAST_WITH, PAUSE_AFTER_MS, PAUSE_AFTER_RUNS } from '#src/rules/backoff.ts';
 import { nextRunAt } from '#src/rules/next-run.ts';
 import { ago, due, html, type SafeHtml } from '#src/site/html.ts';
 
@@ -62,7 +63,7 @@ const describePause = (
     return html`<p>An operator of the platform has paused it: ask why, and to resume it.</p>${end}`;
   // What stands below does not stand in the reason, too.
   const reason = end === null ? spellKinds(pause_reason) : (pause_reason.split(LAST_WITH)[0] ?? pause_reason);
-  return html`<p dir="auto">${endSentence(reason)}</p>${end}<p>${isRight ? CHECKED : CORRECT}</p>`;
+  return html`<p dir="auto">${endSentence(reason)}</p>${end}<p>${LIVE} ${isRight ? CHECKED : CORRECT}</p>`;
 };
 
 /**
@@ -82,6 +83,10 @@ const resumeWay = (
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
+const LIVE = 'Games that are live stay live, as they are.';
+const THEN_PAUSED = `After ${PAUSE_AFTER_RUNS} failed runs in a row, over ${spellWait(PAUSE_AFTER_MS)} or more, the
+application is paused.`;
+
 const describeFailing = (
   { failing_since }: ApplicationRow,
   { application, ended, isReading, mayRead }: Reading,
@@ -93,7 +98,8 @@ const describeFailing = (
       : html`${describeEnd(ended)}<p class="soft">First failure ${ago(failing_since)}`;
   const next = nextRunAt(application);
   const then = isReading ? 'Your list is being read' : next && html`Next run ${due(next)}`;
-  return html`${end}${then && html`<br>${then}`}</p>${mayRead ? READ_AGAIN : null}`;
+  const meanwhile = failing_since === null ? null : html`<p>${LIVE} ${THEN_PAUSED}</p>`;
+  return html`${end}${then && html`<br>${then}`}</p>${meanwhile}${mayRead ? READ_AGAIN : null}`;
 };
 
 /** Why the platform does not read the games of an application, and what its developer does. @param check the last one */

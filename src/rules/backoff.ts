@@ -2,8 +2,8 @@ import { DAY_MS } from '#src/lib/duration.ts';
 import { COUNTED_MAX } from '#src/rules/budgets.ts';
 
 /** An application is paused once it has failed for this long and this often: both, because schedules differ. */
-const PAUSE_AFTER_MS = 3 * DAY_MS;
-const PAUSE_AFTER_RUNS = 10;
+export const PAUSE_AFTER_MS = 3 * DAY_MS;
+export const PAUSE_AFTER_RUNS = 10;
 
 /** Most applications are unreachable only if there are this many, and more than this share of them is unreachable. */
 const FLEET_MIN = 5;

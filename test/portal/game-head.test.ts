@@ -101,13 +101,15 @@ test('data that is refused stands first, whatever the state of its game, and its
   await fail('connect_failed', 'econnrefused', '', ['c-3']);
   await sql`update applications set failing_since = now() where application_id = 'cedar'`;
   expect(cards(await page('/portal/game?id=c-3')), 'an outage is said once').toEqual([
-    'warn: The latest read of this game failed',
+    'warn: The latest read of this game failed: make your server reachable, then pull the game',
     expect.stringMatching(/^bad: Rejected: /),
   ]);
   await sql`update applications set failing_since = null where application_id = 'cedar'`;
   await fail('http_status', '<b>500</b>', '');
   const [title] = cards(await page('/portal/game?id=c-1'));
-  expect(title, 'no field is named').toBe('warn: The latest read of this game failed');
+  expect(title, 'no field is named').toBe(
+    'warn: The latest read of this game failed: correct your server, then pull the game',
+  );
   expect(await page('/portal/game?id=c-1')).toContain('&lt;b&gt;500&lt;/b&gt;');
   await refuse();
   await sql`update applications set status = 'paused' where application_id = 'cedar'`;

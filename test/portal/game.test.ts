@@ -61,8 +61,11 @@ test('a developer finds games by a part of their name in every status, and rejec
     expect(answer.headers.get('location')).toBe(`/portal/game?id=${id.replace(' ', '+')}`);
   }
   expect(found).toContain('1 game found');
-  expect(found, 'what of it the menu counts').toMatch(/title="1 to fix">1<span class="from-900"> to fix</);
-  expect(await page('/portal/games?q=harbor')).toContain('No game has this name: similar ones');
+  expect(found, 'what of it the menu counts').toMatch(/title="1 to fix">1<span class="from-640"> to fix</);
+  expect((await call('/portal/games?q=harbor')).headers.get('location')).toBe('/portal/game?id=harbor');
+  expect(await page('/portal/game?id=harbor'), 'it may be the id of a new game').toMatch(
+    /No game found<.*If it is the game_id of a new game<.*Similar games<.*Harbour Lights/s,
+  );
   await database.sql`
     update games set withdrawn_at = now() where application_id = 'beech' and application_game_id = 'b-2'`;
   expect(await page('/portal/games?q=kite'), 'a developer asks where a game is').toMatch(
