@@ -2863,7 +2863,7 @@ AS $function$
 begin
   -- A subquery, because a join can read all games before Postgres has analyzed the table.
   perform from fresh_revisions r
-  where r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
+  where r.revision < 1 or r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
   if found then
     raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
   end if;

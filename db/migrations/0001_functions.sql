@@ -943,7 +943,8 @@ create trigger events_stream after insert on events
 
 -- New games and new content, up to 1,000 a row (EVENTS_A_ROW). Each has a new revision, so that equal details write nothing.
 -- Readers look up the application, because every new game pays for what is written here. A revision that a stolen worker
--- stores before the game has it would keep the game from every later content.
+-- stores before the game has it would keep the game from every later content; one below the first would end the answers of the
+-- stream.
 create function stream_revisions() returns trigger
 language plpgsql security definer
 set search_path = public, pg_temp
@@ -951,7 +952,7 @@ as $$
 begin
   -- A subquery, because a join can read all games before Postgres has analyzed the table.
   perform from fresh_revisions r
-  where r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
+  where r.revision < 1 or r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
   if found then
     raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
   end if;

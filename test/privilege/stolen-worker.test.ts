@@ -116,11 +116,12 @@ it('a stolen worker puts no other content in the place of what was decided on', 
   await expectRefused('worker', [replaceRevision, 'delete from game_revisions']);
 });
 
-it('a stolen worker stores no revision before the game has it: the game could not change to it', async () => {
-  await expectRefused('worker', [
-    `insert into game_revisions (game_id, revision, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')})
-     select game_id, 2, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')} from games`,
-  ]);
+it('a stolen worker stores no revision before the game has it, nor one that no game has', async () => {
+  const store = (revision: number) => `
+    insert into game_revisions (game_id, revision, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')})
+    select game_id, ${revision}, content_hash, fetched_at, ${CONTENT_COLUMNS.join(', ')} from games`;
+  // The game could not change to the first, and readers of the stream get no answer with the second.
+  await expectRefused('worker', [store(2), store(0)]);
   const later = fetchedGame({ ...SIGNED, game_name: 'Renamed' }, new Date('2026-03-02T12:00:00.000Z'));
   expect((await upsertGames(database.as('worker'), 'acme', [later])).updated).toHaveLength(1);
 });

@@ -922,7 +922,7 @@ create table drizzle.migration_progress (
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
   ('{"id":1,"hash":"1ecadd2e890430c56617a3c654fcf6f9d9d7f1cf563fc0155eb179b65f8009df","created_at":1795509821388}'),
-  ('{"id":2,"hash":"c1058554465f99d17ec9ae646a5b56b9e2792b037d6908ae54d63e1b9fb55390","created_at":1795509822667}')
+  ('{"id":2,"hash":"443e75d59e037105d453bd64f8d6b0a85e6ee3fe5c9b86fbea70da9b82aa16ce","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -3243,7 +3243,7 @@ AS $function$
 begin
   -- A subquery, because a join can read all games before Postgres has analyzed the table.
   perform from fresh_revisions r
-  where r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
+  where r.revision < 1 or r.revision > 1 and r.revision > (select g.revision from games g where g.game_id = r.game_id);
   if found then
     raise exception 'No game has this revision yet.' using errcode = 'insufficient_privilege';
   end if;
