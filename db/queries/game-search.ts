@@ -103,7 +103,7 @@ const withMeanings = async (sql: Queryable, piece: Piece): Promise<Piece> => {
 const findMeanings = (sql: Queryable, pieces: readonly Piece[]): Promise<Piece[]> =>
   Promise.all(pieces.map((piece) => withMeanings(sql, piece)));
 
-/** Who looks for a game of one application finds it whatever became of it. */
+/** A search among the games of one application finds a game whatever became of it. */
 const findsWithdrawn = ({ application_id, audit_status }: Omit<GameSearch, 'search'>): boolean =>
   application_id !== undefined && audit_status === undefined;
 

@@ -77,7 +77,8 @@ const isRow = ({ operation, example }: FailureGroup): boolean =>
   operation === 'query_game_list' && example === NO_GAME;
 
 /** The rows of the list that name no game are one failure. */
-const sizeOf = (group: FailureGroup): number => (isRow(group) ? rowsOf(group.reasons).length : group.games);
+const sizeOf = (group: FailureGroup): number =>
+  isRow(group) ? Math.max(1, rowsOf(group.reasons).length) : group.games;
 
 const units = (groups: readonly FailureGroup[], unit: string): string[] => {
   const all = groups.reduce((sum, group) => sum + sizeOf(group), 0);

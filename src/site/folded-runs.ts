@@ -40,7 +40,10 @@ export const foldRuns = (runs: readonly RunRow[]): { rows: RunRow[]; folded: Map
   return { rows, folded };
 };
 
-/** Shows the outcome of a run, for how many runs it stands, and when the first of them began. @param open the badge of a run that has not ended */
+/**
+ * Shows the outcome of a run, for how many runs it stands, and when the first of them began.
+ * @param open the badge of a run that has not ended
+ */
 export const outcomeCell =
   (folded: ReadonlyMap<string, readonly RunRow[]>, open = badge('open')) =>
   ({ run_id, outcome }: RunRow): SafeHtml => {
