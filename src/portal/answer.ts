@@ -96,7 +96,7 @@ const TO_FIX =
 const TO_FIX_PAUSED = html`Correct the game on your server. It is read when the platform resumes your application, and
 returns to review if its content has changed.`;
 const TO_FIX_FIRST =
-  'Do first what the card above says. The game returns to review when its changed content is stored.';
+  'Correct what the reviewer wrote, and do what the card above says. The game returns to review when its changed content is stored.';
 const TO_APPEAL =
   'You think the decision is wrong? Answer the reviewers. You can appeal once; another reviewer decides.';
 
@@ -170,7 +170,8 @@ const nextStep = (
     return said.length === 0 ? null : html`<p>${said.join(' ')}</p>`;
   }
   return code === 'withdrawn' && mayPull
-    ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it.</p>`
+    ? html`<p>A pull brings it back at once, if <code>query_game_detail</code> answers with it. Let your list name it, too: a
+later run withdraws it otherwise.</p>`
     : null;
 };
 

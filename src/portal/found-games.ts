@@ -8,7 +8,7 @@ import { readFirst, type Sources } from '#src/lists/read.ts';
 import { appealBadge, decidedBadge, refusedBadge, statusBadge } from '#src/portal/game-badges.ts';
 import { nameCell, onPhone, WIDTHS_BESIDE_WORDS } from '#src/portal/game-cells.ts';
 import { linkTo } from '#src/portal/links.ts';
-import { hasWords, wordsOf } from '#src/rules/search-words.ts';
+import { hasWords, scoreOfName, wordsOf } from '#src/rules/search-words.ts';
 import { html, number, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import { listSection } from '#src/site/list-table.ts';
@@ -57,10 +57,14 @@ export const showFound = async (sources: Sources, application_id: string, query:
 };
 
 const SIMILAR_SHOWN = 10;
+/** A name with half of the words has more. */
+const SIMILAR_MIN = 0.4;
 
 /** Games with a name that is like what was typed, where no game has it. @returns null if there is none */
 export const showSimilar = async (sources: Sources, application_id: string, search: string) => {
-  const rows = await readFirst(gameList, sources, { application_id, search }, SIMILAR_SHOWN);
+  const typed = wordsOf(search);
+  const found = await readFirst(gameList, sources, { application_id, search }, SIMILAR_SHOWN);
+  const rows = found.filter(({ game_name }) => scoreOfName(typed, game_name) >= SIMILAR_MIN);
   const shown = await shownOf(sources, application_id, rows);
   return listSection('Similar games', gameList, rows, { ...shown, stacked: false });
 };

@@ -176,7 +176,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
-      body: html`${trouble}${holdBanner(hold, options.contact)}
+      body: html`${holdBanner(hold, options.contact)}${trouble}
 ${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
       lead: isEmpty
         ? 'What became of your games.'

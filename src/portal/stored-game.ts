@@ -108,13 +108,13 @@ export const storedPage = async (
   const refused = refusedBanner(timeline, reading, isPulling);
   const unnamed = unnamedBanner(await findSuspectEndOf(sql, game), reading, contact);
   const head = [
+    // A game that waits says it itself.
+    rejection === null ? null : holdBanner(hold, contact),
     // What a suspect run says of this game is below, as what no server answered.
     failure !== null && isUnanswered(failure) && !isPaused ? null : listBanner(reading, undefined),
     isPulling ? pullingBanner(gameUrl(id)) : null,
     refused,
     unnamed,
-    // A game that waits says it itself.
-    rejection === null ? null : holdBanner(hold, contact),
     messageBanner(thread, refused === null && rejection === null),
     answerBanner(timeline, {
       appeals: thread,

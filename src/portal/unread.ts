@@ -63,7 +63,7 @@ const describePause = (
     return html`<p>An operator of the platform has paused it: ask why, and to resume it.</p>${end}`;
   // What stands below does not stand in the reason, too.
   const reason = end === null ? spellKinds(pause_reason) : (pause_reason.split(LAST_WITH)[0] ?? pause_reason);
-  return html`<p dir="auto">${endSentence(reason)}</p>${end}<p>${LIVE} ${isRight ? CHECKED : CORRECT}</p>`;
+  return html`<p dir="auto">${endSentence(reason)}</p>${end}<p>${MEANWHILE} ${isRight ? CHECKED : CORRECT}</p>`;
 };
 
 /**
@@ -83,7 +83,7 @@ const resumeWay = (
 
 export const READ_AGAIN = html`<p>Corrected it? Do not wait for the next run.</p>`;
 
-const LIVE = 'Games that are live stay live, as they are.';
+const MEANWHILE = 'Meanwhile no game is withdrawn, and no change is seen.';
 const THEN_PAUSED = `After ${PAUSE_AFTER_RUNS} failed runs in a row, over ${spellWait(PAUSE_AFTER_MS)} or more, the
 application is paused.`;
 
@@ -98,7 +98,7 @@ const describeFailing = (
       : html`${describeEnd(ended)}<p class="soft">First failure ${ago(failing_since)}`;
   const next = nextRunAt(application);
   const then = isReading ? 'Your list is being read' : next && html`Next run ${due(next)}`;
-  const meanwhile = failing_since === null ? null : html`<p>${LIVE} ${THEN_PAUSED}</p>`;
+  const meanwhile = failing_since === null ? null : html`<p>${MEANWHILE} ${THEN_PAUSED}</p>`;
   return html`${end}${then && html`<br>${then}`}</p>${meanwhile}${mayRead ? READ_AGAIN : null}`;
 };
 

@@ -28,6 +28,9 @@ import {
   type WaitingPlace,
 } from '#src/rules/answer.ts';
 
+/** The name of this event alone reads as if the appeal had won. */
+const glossOf = (type: string): string => (type === 'game.appeal_upheld' ? ': the rejection stays' : '');
+
 /**
  * One thing that happened to a game. `text` is a sentence that the application's developer may read; `by` and `note`
  * are for operators.
@@ -134,7 +137,10 @@ const listEntries = (
     const { type, state, delivered_at, last_attempt_at } = notice;
     const at = delivered_at ?? last_attempt_at;
     if (state === 'delivered')
-      add(at, { kind: 'event_delivered', text: `The application received the event ${type}.` });
+      add(at, {
+        kind: 'event_delivered',
+        text: `The application received the event ${type}${glossOf(type)}.`,
+      });
     else
       add(at, {
         kind: 'event_failed',

@@ -66,6 +66,8 @@ test('a developer finds games by a part of their name in every status, and rejec
   expect(await page('/portal/game?id=harbor'), 'it may be the id of a new game').toMatch(
     /No game found<.*If it is the game_id of a new game<.*Similar games<.*Harbour Lights/s,
   );
+  expect(await page('/portal/game?id=paper-boat'), 'one word of two').toMatch(/Similar games<.*Paper Kite/s);
+  expect(await page('/portal/game?id=nothing-of-paper'), 'one of three').not.toContain('Similar games');
   await database.sql`
     update games set withdrawn_at = now() where application_id = 'beech' and application_game_id = 'b-2'`;
   expect(await page('/portal/games?q=kite'), 'a developer asks where a game is').toMatch(
