@@ -103,10 +103,6 @@ const withMeanings = async (sql: Queryable, piece: Piece): Promise<Piece> => {
 const findMeanings = (sql: Queryable, pieces: readonly Piece[]): Promise<Piece[]> =>
   Promise.all(pieces.map((piece) => withMeanings(sql, piece)));
 
-/** A search among the games of one application finds a game whatever became of it. */
-const findsWithdrawn = ({ application_id, audit_status }: Omit<GameSearch, 'search'>): boolean =>
-  application_id !== undefined && audit_status === undefined;
-
 /** Searches by name: first what is typed, then what may be meant, then games that lack a part of it. */
 const readByName = async (
   sql: Queryable,
@@ -114,7 +110,8 @@ const readByName = async (
 ): Promise<Candidate[]> => {
   const typed = piecesOfQuery(search);
   if (typed.length === 0) return [];
-  const withWithdrawn = findsWithdrawn({ application_id, audit_status });
+  // Among the games of one application, a game is found whatever became of it.
+  const withWithdrawn = application_id !== undefined && audit_status === undefined;
   const read = (query: string) => readMatches(sql, query, { application_id, audit_status, withWithdrawn });
   const exact = await read(exactQuery(typed, application_id));
   if (exact.length >= ENOUGH) return exact;

@@ -28,8 +28,8 @@ export const readNavigationCounts = (sql: Queryable): Promise<NavigationCounts> 
 
 /**
  * What waits for a developer. `rejected`: games whose appeal does not wait for a reviewer. `asked`: other games with a message
- * that is not answered, by status. `failures`: at most one more than `FAILURES_COUNTED`. `broken`: rules that did not hold at
- * the last check. `given_up`: events that no further attempt sends to an address that is not off; at most one more than
+ * that is not answered, by status. `failures`: counted up to `FAILURES_COUNTED`; each row of the list that names no game is one.
+ * `broken`: rules that did not hold at the last check. `given_up`: events that no further attempt sends to an address that is not off; at most one more than
  * `GIVEN_UP_COUNTED`. `is_unread`: the application is paused, or its runs fail. `is_suspect`: its list is in doubt. Without an
  * address, its state is null.
  */
@@ -52,12 +52,12 @@ export const readPortalCounts = (sql: Queryable, application_id: string): Promis
               group by 1) asked) as asked,
            (select count(*)::int from (
               select from ingest_failures where application_id = a.application_id limit ${FAILURES_COUNTED + 1}
-            ) counted) + coalesce((
+            ) counted) + (
               -- Rows of the list that name no game are one failure.
               select greatest(count(distinct (substring(r.value ->> 'path' from '^list\\.\\d+'), r.value ->> 'page')), 1)::int - 1
               from ingest_failures f cross join jsonb_array_elements(f.reasons) r
               where f.application_id = a.application_id and f.operation = 'query_game_list' and f.application_game_id = ''
-            ), 0) as failures,
+            ) as failures,
            coalesce((
              select failed from application_checks where application_id = a.application_id
              order by requested_at desc limit 1), 0)::float8 as broken,

@@ -139,18 +139,14 @@ export const openSession = (
     calls.set(key, call);
     return call;
   };
+  const call: Session['call'] = (operation, body, credential = 'its token') =>
+    callOnce(JSON.stringify([operation, body, credential]), operation, body, credential);
 
   return {
     target,
-    call: (operation, body, credential = 'its token') =>
-      callOnce(JSON.stringify([operation, body, credential]), operation, body, credential),
+    call,
     repeat: async (operation, body) => {
-      const first = await callOnce(
-        JSON.stringify([operation, body, 'its token']),
-        operation,
-        body,
-        'its token',
-      );
+      const first = await call(operation, body);
       const sinceMs = Math.max(0, Date.now() - first.calledAt.getTime() - first.latencyMs);
       if (sinceMs < repeatMs) await sleep(repeatMs - sinceMs, undefined, { signal });
       return callOnce(JSON.stringify([operation, body, 'again']), operation, body, 'its token');

@@ -237,8 +237,10 @@ const closeInherited = (): void => {
  * @throws Error that says why the system does not allow it; the process is then not confined
  */
 export const confine = (): void => {
-  if (process.platform === 'linux' && hasIoUring()) throw new Error('its event loop uses io_uring');
-  if (process.platform === 'linux') closeInherited();
-  if (process.platform === 'linux') limitKernelMemory();
+  if (process.platform === 'linux') {
+    if (hasIoUring()) throw new Error('its event loop uses io_uring');
+    closeInherited();
+    limitKernelMemory();
+  }
   install(confinement, SECCOMP_FILTER_FLAG_TSYNC);
 };

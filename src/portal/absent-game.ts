@@ -36,7 +36,7 @@ const unknownCard = (
 ): SafeHtml | null => {
   if (isPaused) return null;
   const isFailing = application?.failing_since != null || ended?.outcome === 'failed';
-  const then = isReading ? 'The open run finds it, if your list names it.' : NEW_GAME;
+  const then = isReading ? 'The open run finds it, or the next one, if your list names it.' : NEW_GAME;
   const known = html`<p>${text.replace(NOT_STORED, '')}${isFailing ? SEE_RUNS : null}</p><p>${then}</p>`;
   const tone = isFailing ? 'warn' : undefined;
   return banner('If it is the game_id of a new game', known, tone, isReading ? null : pullButton(id));

@@ -11,7 +11,7 @@ import { operate } from '#src/operations/operate.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
 import { banner, linkButton, withSecond } from '#src/portal/answer.ts';
 import { linkTo } from '#src/portal/links.ts';
-import { GIVEN_UP, givenUpTitle, sendAgainButton } from '#src/portal/problems.ts';
+import { GIVEN_UP, givenUpTitle } from '#src/portal/problems.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import {
@@ -96,7 +96,10 @@ const givenUpBanner = (given_up: number): SafeHtml | null =>
         givenUpTitle(given_up),
         GIVEN_UP,
         'warn',
-        withSecond(sendAgainButton('primary'), linkButton({ url: `${HERE}?state=failed`, act: 'See them' })),
+        withSecond(
+          action(HERE, 'Send them again', { kind: 'primary' }),
+          linkButton({ url: `${HERE}?state=failed`, act: 'See them' }),
+        ),
       );
 
 /** Where events are sent. An address that fails is described in the banner above. */
@@ -127,7 +130,7 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
     const { application_id } = holderOf(request);
     const [webhook, { given_up }] = await Promise.all([
       findEventWebhook(sql, application_id),
-      portal.countForDeveloper(application_id),
+      portal.countForDeveloper(request),
     ]);
     const events = await showList(sourcesOf(options), deliveryList, {
       path: HERE,

@@ -155,7 +155,7 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
     ]);
     const isEmpty = withdrawn === 0 && AUDIT_STATUSES.every((each) => counts[each] === 0);
     const numbers: Record<Tab, number> = { ...counts, withdrawn };
-    const work = await portal.countForDeveloper(application_id);
+    const work = await portal.countForDeveloper(request);
     const tab = status ?? openAtFirst(work, numbers);
     const shownTab = async () =>
       isEmpty

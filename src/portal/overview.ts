@@ -148,7 +148,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       readIdentity(sql, application_id),
       findSuspectEnd(sql, application_id),
       readMedianWaitMs(sql),
-      portal.countForDeveloper(application_id),
+      portal.countForDeveloper(request),
     ]);
     const rejected = rejections.flatMap(({ named }) => named);
     const refused = await findRefused(sql, application_id, rejected);

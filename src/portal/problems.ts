@@ -13,7 +13,6 @@ import { firstBrokenRules } from '#src/site/check-report.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
-  action,
   ago,
   gameName,
   html,
@@ -159,9 +158,6 @@ export const givenUpTitle = (given_up: number): string =>
     : `${numberUpTo(GIVEN_UP_COUNTED, given_up)} events did not arrive`;
 
 export const GIVEN_UP = html`<p>The platform has given up after its last attempt: it sends them again only if you ask.</p>`;
-
-/** Sends every event that did not arrive again. */
-export const sendAgainButton = (kind = ''): SafeHtml => action('/portal/events', 'Send them again', { kind });
 
 /** Events that do not arrive, if their developer can mend it, or that did not. */
 export const eventProblem = (webhook: EventWebhook | undefined, given_up: number): Problem[] => {

@@ -33,11 +33,13 @@ import { isPolling } from '#src/site/site.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    countForDeveloper: (application_id: string) => Promise<PortalCounts>;
+    countForDeveloper: (request: FastifyRequest) => Promise<PortalCounts>;
   }
   interface FastifyRequest {
     /** Who is signed in; null outside the portal and on its public pages. */
     holder: PortalUser | null;
+    /** What waits for the developer, once it is read: a page and its menu show the same. */
+    portalCounts: Promise<PortalCounts> | null;
   }
 }
 
@@ -128,7 +130,7 @@ export const findForm = (q = ''): SafeHtml =>
 export const sendPortal = async (reply: FastifyReply, page: Page): Promise<FastifyReply> => {
   const notice = takeNotice(reply);
   const { name, application_id, token_name } = holderOf(reply.request);
-  const places = toPlaces(await reply.server.countForDeveloper(application_id));
+  const places = toPlaces(await reply.server.countForDeveloper(reply.request));
   const who = html`<strong data-who="${application_id}" dir="auto">${name}</strong><span>${application_id}, token "${token_name}"</span>`;
   const around = {
     site: reply.server.frame.site,
@@ -145,7 +147,11 @@ export const sendPortal = async (reply: FastifyReply, page: Page): Promise<Fasti
 /** Adds sign-in, sign-out and the check of every route with the right `application`. */
 export const addPortalSession = (portal: FastifyInstance, { sql, contact }: ConsoleOptions): void => {
   portal.decorateRequest('holder', null);
-  portal.decorate('countForDeveloper', (application_id: string) => readPortalCounts(sql, application_id));
+  portal.decorateRequest('portalCounts', null);
+  portal.decorate('countForDeveloper', (request: FastifyRequest) => {
+    request.portalCounts ??= readPortalCounts(sql, holderOf(request).application_id);
+    return request.portalCounts;
+  });
   const requireHolder = async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.routeOptions.config.right !== 'application') return;
     request.holder = (await readPortalSession(sql, readCookie(request, COOKIE), !isPolling(request))) ?? null;

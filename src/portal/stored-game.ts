@@ -110,7 +110,7 @@ export const storedPage = async (
   const head = [
     // A game that waits says it itself.
     rejection === null ? null : holdBanner(hold, contact),
-    // What a suspect run says of this game is below, as what no server answered.
+    // The cards below describe a call that nothing answered, and what a suspect run says of this game.
     failure !== null && isUnanswered(failure) && !isPaused ? null : listBanner(reading, undefined),
     isPulling ? pullingBanner(gameUrl(id)) : null,
     refused,

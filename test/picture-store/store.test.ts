@@ -109,8 +109,8 @@ test('a picture that is stored once more while it is read is found', async () =>
   });
   await Promise.all(reads).finally(() => {
     isDone = true;
+    return writes;
   });
-  await writes;
 });
 
 test('a bucket of many pictures is listed whole', async () => {
