@@ -7,6 +7,7 @@ import { type ListPage, readListPage } from '#db/queries/list-page.ts';
 import { onlyRow, readColumn } from '#db/rows.ts';
 import type { gameMessages } from '#db/schema/threads.ts';
 import { where } from '#db/where.ts';
+import type { AuditStatus } from '#src/contract/words.ts';
 
 export type MessageRow = InferSelectModel<typeof gameMessages>;
 
@@ -77,19 +78,21 @@ export const unansweredMessages = (sql: Queryable, application_id: Fragment) => 
 /** A message that its developer has not answered, without the name of its writer. */
 export type UnansweredMessage = Pick<MessageRow, 'text'> &
   Pick<GameRow, 'application_game_id' | 'game_name'> & {
-    /** How many messages of the application wait. */
+    /** How many messages wait. */
     messages: number;
   };
 
-/** Reads the latest messages that the developer of an application has not answered. */
+/** Reads the latest messages that the developer of an application has not answered. @param audit_status of their games */
 export const listUnanswered = (
   sql: Queryable,
   application_id: string,
   limit: number,
+  audit_status?: AuditStatus,
 ): Promise<UnansweredMessage[]> =>
   sql<UnansweredMessage[]>`
     select m.text, g.application_game_id, g.game_name, count(*) over ()::int as messages
     from ${unansweredMessages(sql, sql`${application_id}`)}
+      ${audit_status === undefined ? sql`` : sql`and g.audit_status = ${audit_status}`}
     order by m.message_id desc limit ${limit}`;
 
 /** Finds which of some games have a message that their developer has not answered. */

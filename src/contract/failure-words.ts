@@ -60,6 +60,9 @@ export const CODES: Readonly<Record<string, string>> = {
   unrequested_100_or_101: 'preceded by 100 Continue or 101 Switching Protocols, which was not requested',
 };
 
+/** What is wrong with several fields, where the words are others. */
+const OF_SEVERAL: Readonly<Record<string, string>> = { not_http_url: 'not http or https addresses' };
+
 const REASONS_SHOWN = 5;
 
 /** Kinds and codes come from rows and answers, which may name a property of every object, such as `constructor`. */
@@ -86,22 +89,22 @@ export type Failed = { operation: string; kind: string; reasons: readonly Reason
 /** The place of an element in its list, and a field of it. */
 const ELEMENT = /\.\d+((?:\.\D[^.]*)*)$/;
 
+const AND = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
 /** @param reasons of one field, or of elements of one list, with one code, on one page */
 const describeField = (reasons: readonly Reason[]): string => {
-  const [path = '', ...others] = new Set(reasons.map((reason) => reason.path));
-  const code = reasons[0]?.code ?? '';
-  if (path === '' && !Object.hasOwn(CODES, code)) return code;
+  const paths = [...new Set(reasons.map(({ path }) => path))];
+  const { code = '', page } = reasons[0] ?? {};
+  if (paths[0] === '' && !Object.hasOwn(CODES, code)) return code;
   const what = wordsOf(CODES, code) ?? code;
-  const elements = others.map((other) => ELEMENT.exec(other)?.[0]);
-  const page = reasons[0]?.page;
   const where = page === undefined ? '' : ` (page ${page})`;
-  return others.length === 0
-    ? `${path || 'the answer'} is ${what}${where}`
-    : `${[path, ...elements].join(', ')} are each ${what}${where}`;
+  return paths.length === 1
+    ? `${paths[0] || 'the answer'} is ${what}${where}`
+    : `${AND.format(paths)} are ${wordsOf(OF_SEVERAL, code) ?? what}${where}`;
 };
 
 /**
- * Describes wrong fields or the server's message: `game_icon.0 is empty`, `game_icon.0, .2 are each empty`. Empty if the kind
+ * Describes wrong fields or the server's message: `game_icon.0 is empty`, `game_icon.0 and game_icon.2 are empty`. Empty if the kind
  * says it all.
  */
 export const describeReasons = ({ kind, reasons }: Failed): string => {
@@ -128,6 +131,10 @@ export const describeKind = (kind: string): string => wordsOfKind(kind) ?? `Fail
 
 /** The kind of a failure within the reason of a run, with the fields, the status and the application's own code behind it. */
 const KIND = /: (\w+)(?: \(([^()]*)\))?(?: (HTTP \d+))?(?: (-?\d+))?(?=;| "|$)/g;
+
+/** Does the reason of a run say that nothing answers? */
+export const namesUnanswered = (reason: string): boolean =>
+  reason.matchAll(KIND).some(([, kind = '']) => isUnanswered({ kind }));
 
 /**
  * Replaces the kinds in the reason of a run by words: `page 1: http_status HTTP 401` becomes `page 1: the webhook answered with
@@ -178,5 +185,5 @@ export const describeOpenFailure = (failed: Failed & { count: number }): string 
 export const adviseOn = ({ kind, reasons }: Failed, then = 'pull the game'): string => {
   if (kind !== 'invalid_data' && kind !== 'invalid_item') return '';
   const fields = new Set(reasons.slice(0, REASONS_SHOWN).flatMap(({ path }) => (path === '' ? [] : [path])));
-  return fields.size === 0 ? '' : `Correct ${[...fields].join(', ')}, then ${then}.`;
+  return fields.size === 0 ? '' : `Correct ${AND.format(fields)}, then ${then}.`;
 };

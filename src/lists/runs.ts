@@ -52,6 +52,8 @@ const RUN_COUNTS = RUN_COUNTERS.map((counter): Column<RunRow> => {
   const sort = RUN_SORTS.find((each) => each === counter);
   return {
     ...countColumn(counter, TITLES[counter]),
+    // The counters of a run are known when it ends.
+    value: (run) => (run.finished_at === null ? null : run[counter]),
     width: WIDTHS[counter] ?? 'wider',
     ...(counter !== 'listed' && { on: counter === 'unchanged' ? 'none' : 'page' }),
     ...(sort !== undefined && { sort }),

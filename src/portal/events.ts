@@ -9,9 +9,8 @@ import { deliveryList } from '#src/lists/events.ts';
 import { retryEvents } from '#src/operations/events.ts';
 import { operate } from '#src/operations/operate.ts';
 import { ForbiddenError } from '#src/operations/operation.ts';
-import { banner, linkButton, withSecond } from '#src/portal/answer.ts';
 import { linkTo } from '#src/portal/links.ts';
-import { GIVEN_UP, givenUpTitle } from '#src/portal/problems.ts';
+import { EVENT_ADDRESS, EVENTS, eventProblem, problemBanner } from '#src/portal/problems.ts';
 import { callerOfHolder, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { redirectAfter, redirectOnRefusal, redirectWith, tooMany } from '#src/site/answers.ts';
 import {
@@ -20,7 +19,6 @@ import {
   type RefusedAddress,
   readRefused,
   secretSection,
-  testButton,
 } from '#src/site/event-address.ts';
 import {
   addressFact,
@@ -38,10 +36,8 @@ import { sourcesOf } from '#src/site/sources.ts';
 const PAGE = 50;
 /** Most requests of an application within the window of attempts, because each is an entry of the audit log, which is never deleted. */
 const AGAIN_MAX = 20;
-const HERE = '/portal/events';
 const NO_EVENT = 'No event yet.';
 const EVENTS_COME = html`An event appears here when the status of a game changes, or a reviewer writes to you.`;
-const ADDRESS = '/portal/events/address';
 const NO_ADDRESS = html`No address is set, so events are not sent: fetch them by <code>event/list</code>, or set an address to
 which the platform posts each of them, signed.`;
 
@@ -59,7 +55,7 @@ const form = z.object({
 const againForm = (): SafeHtml => {
   const since = { name: 'since', placeholder: '24h or 2026-03-31', size: 18 };
   return html`<details name="address"><summary class="button">Send events again…</summary>
-<div class="form"><form method="post" action="${HERE}" class="filters">
+<div class="form"><form method="post" action="${EVENTS}" class="filters">
 ${input('Events since', since)}<button class="button primary">Send again</button></form>
 <p class="soft">Without a time, the events that did not arrive are sent. Each event keeps its <code>webhook-id</code>, so a
 receiver that has seen it can ignore it. An address that was switched off is switched on again.</p></div></details>`;
@@ -74,33 +70,8 @@ const deliveryCell = (event: EventItem, webhook: EventWebhook | undefined): Safe
   if (state !== 'failed' || webhook?.status !== 'active') return EVENT_CELLS.state(event);
   const label = html`Send again<span class="hidden">: ${type} of ${data.game_name}</span>`;
   return html`${EVENT_CELLS.state(event)}<br>
-${action(HERE, label, { fields: { event_id }, kind: 'quiet' })}`;
+${action(EVENTS, label, { fields: { event_id }, kind: 'quiet' })}`;
 };
-
-const TO_SWITCH_ON =
-  'Correct your server, then send a test: it switches the address on again. Then send the missed events again.';
-const TO_FIX = 'Correct your server, then send a test.';
-
-/** Why events do not arrive, and the button that tries it again. */
-const failingBanner = (webhook: EventWebhook): SafeHtml => {
-  const isOff = webhook.status === 'off';
-  const said = html`<p>${describeAddress(webhook, isOff ? TO_SWITCH_ON : TO_FIX)}</p>`;
-  const title = isOff ? 'Events are switched off' : 'Events do not arrive';
-  return banner(title, said, isOff ? 'bad' : 'warn', testButton(ADDRESS, 'primary'));
-};
-
-const givenUpBanner = (given_up: number): SafeHtml | null =>
-  given_up === 0
-    ? null
-    : banner(
-        givenUpTitle(given_up),
-        GIVEN_UP,
-        'warn',
-        withSecond(
-          action(HERE, 'Send them again', { kind: 'primary' }),
-          linkButton({ url: `${HERE}?state=failed`, act: 'See them' }),
-        ),
-      );
 
 /** Where events are sent. An address that fails is described in the banner above. */
 const addressSection = (
@@ -112,7 +83,7 @@ const addressSection = (
     webhook === undefined
       ? html`<p class="body">${NO_ADDRESS}</p>`
       : facts([addressFact(webhook), ...(isFailing ? [] : [['State', describeAddress(webhook)] as const])]);
-  const forms = addressForms(ADDRESS, webhook, {
+  const forms = addressForms(EVENT_ADDRESS, webhook, {
     kind: 'primary',
     refused,
     ...(isFailing && { test: null }),
@@ -133,13 +104,17 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
       portal.countForDeveloper(request),
     ]);
     const events = await showList(sourcesOf(options), deliveryList, {
-      path: HERE,
+      path: EVENTS,
       query: request.query,
       limit: PAGE,
       fixed: { application_id },
       ...(webhook === undefined && { tabs: ['state'] }),
     });
     const isFailing = webhook !== undefined && mayMendAddress(webhook);
+    // The deliveries stand below.
+    const trouble = eventProblem(webhook, given_up).map((problem) =>
+      problemBanner(isFailing ? { ...problem, step: null } : problem),
+    );
     // Without an address, no event has a delivery.
     const isPulled = webhook === undefined && events.rows.every(({ state }) => state === null);
     const isWhole = Object.keys(events.typed).length === 0 && events.rows.length === 0;
@@ -154,14 +129,14 @@ export const addPortalEvents = (portal: FastifyInstance, options: ConsoleOptions
     });
     return sendPortal(reply, {
       title: 'Events',
-      at: HERE,
-      body: html`${isFailing ? failingBanner(webhook) : givenUpBanner(given_up)}${addressSection(webhook, isFailing, refused)}
+      at: EVENTS,
+      body: html`${trouble}${addressSection(webhook, isFailing, refused)}
 ${isWhole ? null : events.filters}${shown}`,
       lead: 'Every decision, change and message about your games, kept for 90\u00a0days.',
     });
   };
 
-  portal.get(HERE, SIGNED_IN, (request, reply) => sendEvents(request, reply));
+  portal.get(EVENTS, SIGNED_IN, (request, reply) => sendEvents(request, reply));
 
   /** @throws CatalogueError if there were too many requests */
   const countRequest = async (application_id: string): Promise<void> => {
@@ -182,26 +157,26 @@ ${isWhole ? null : events.filters}${shown}`,
     }
   };
 
-  portal.post(ADDRESS, SIGNED_IN, async (request, reply) => {
+  portal.post(EVENT_ADDRESS, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
-    return redirectOnRefusal(reply, HERE, async () => {
+    return redirectOnRefusal(reply, EVENTS, async () => {
       const changed = await change(request, application_id);
       if ('refused' in changed) return sendEvents(request, reply.code(422), changed.refused);
-      if ('text' in changed) return redirectWith(reply, HERE, changed.text);
+      if ('text' in changed) return redirectWith(reply, EVENTS, changed.text);
       const page = {
         title: 'Secret',
-        at: HERE,
-        parent: ['Events', HERE],
-        body: secretSection(changed, HERE),
+        at: EVENTS,
+        parent: ['Events', EVENTS],
+        body: secretSection(changed, EVENTS),
       } as const;
       return sendPortal(reply, page);
     });
   });
 
-  portal.post(HERE, SIGNED_IN, async (request, reply) => {
+  portal.post(EVENTS, SIGNED_IN, async (request, reply) => {
     const { application_id } = holderOf(request);
     const { since, event_id } = form.parse(request.body);
-    return redirectAfter(reply, HERE, async () => {
+    return redirectAfter(reply, EVENTS, async () => {
       await countRequest(application_id);
       const given = { application_id, since, ...(event_id && { event_ids: [event_id] }) };
       const caller = callerOfHolder(request);

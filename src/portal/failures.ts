@@ -49,20 +49,13 @@ export const failuresCard = (
   reading: Reading,
 ): SafeHtml => {
   const causes = groupByCause(failures);
-  const timesOf = (failure: FailureItem): number =>
-    (causes.get(failure) ?? []).reduce((sum, { count }) => sum + count, 0);
-  const timesNote = (failure: FailureItem): SafeHtml => {
-    const times = timesOf(failure);
-    return html`<br class="to-640"><small class="to-640">${number(times)} ${times === 1 ? 'time' : 'times'},
-last ${ago(failure.last_at)}</small>`;
-  };
   const latest = listTable(failureList, [...causes.keys()], {
     linkTo,
-    only: ['reasons', 'game', 'count', 'last'],
+    only: ['reasons', 'game', 'last'],
     cells: {
-      reasons: (failure) => html`${explainFailure(failure)}${timesNote(failure)}`,
+      reasons: (failure) => html`${explainFailure(failure)}<br class="to-640"><small class="to-640">last
+${ago(failure.last_at)}</small>`,
       game: (failure) => gamesCell(causes.get(failure) ?? []),
-      count: (failure) => number(timesOf(failure)),
     },
     label: 'Failures',
   });

@@ -8,6 +8,7 @@ import { countGamesOf, countWithdrawnGames } from '#db/queries/game-counts.ts';
 import type { GameItem, RejectedGame, WithdrawnGame } from '#db/queries/game-list.ts';
 import { findHold } from '#db/queries/holds.ts';
 import type { PortalCounts } from '#db/queries/navigation-counts.ts';
+import { listUnanswered } from '#db/queries/threads.ts';
 import { findSuspectEnd } from '#db/queries/vanishing-games.ts';
 import { identifier } from '#src/contract/text.ts';
 import { AUDIT_STATUSES } from '#src/contract/words.ts';
@@ -18,12 +19,13 @@ import { appealBadge, decidedBadge, refusedBadge } from '#src/portal/game-badges
 import { nameCell, onPhone, WIDTHS, WIDTHS_BESIDE_WORDS } from '#src/portal/game-cells.ts';
 import { gameUrl, linkTo } from '#src/portal/links.ts';
 import { showNone } from '#src/portal/no-games.ts';
+import { MESSAGES_SHOWN, messageProblem, problemBanner } from '#src/portal/problems.ts';
 import { readReading } from '#src/portal/reading.ts';
 import { findForm, holderOf, SIGNED_IN, sendPortal } from '#src/portal/session.ts';
 import { holdBanner } from '#src/portal/standing.ts';
 import { listBanner } from '#src/portal/suspect.ts';
 import { pausedBanner } from '#src/portal/unread.ts';
-import { clock, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
+import { badge, clock, html, link, number, numberUpTo, type SafeHtml } from '#src/site/html.ts';
 import { showList } from '#src/site/list.ts';
 import type { ConsoleOptions } from '#src/site/options.ts';
 import { optionalWord } from '#src/site/query.ts';
@@ -50,9 +52,7 @@ const markOf = (tab: Tab, { rejected, asked }: PortalCounts): SafeHtml | null =>
   const games = tab === 'rejected' ? rejected + messages : messages;
   const said = tab === 'rejected' ? 'to fix' : 'to answer';
   const tone = tab === 'rejected' && rejected > 0 ? 'bad' : 'warn';
-  return games === 0
-    ? null
-    : html`<span class="badge ${tone}" title="${games} ${said}">${number(games)}<span class="from-640"> ${said}</span></span>`;
+  return games === 0 ? null : html`<span class="badge ${tone}">${number(games)} ${said}</span>`;
 };
 
 /** A search is in all statuses. */
@@ -86,7 +86,8 @@ const shownOf = ({ status, isHeld }: TabView) => ({
 
 const showWithdrawn = async (sources: Sources, tab: TabView): Promise<SafeHtml> => {
   const { rows, body } = await showList(sources, withdrawnGameList, viewOf(tab));
-  const note = ({ withdrawn_at }: WithdrawnGame) => onPhone('Withdrawn', withdrawn_at);
+  const note = ({ withdrawn_at, audit_status }: WithdrawnGame) =>
+    html`${onPhone('Withdrawn', withdrawn_at)}<span class="to-640">${badge(audit_status)}</span>`;
   const shown = body({
     ...shownOf(tab),
     only: ['game_name', 'withdrawn', 'audit_status'],
@@ -171,13 +172,17 @@ export const addPortalGames = (portal: FastifyInstance, options: ConsoleOptions)
       mark: markOf(each, work),
       isOpen: q === undefined && each === tab,
     }));
+    const asked =
+      q === undefined && tab !== 'withdrawn' && work.asked[tab]
+        ? messageProblem(await listUnanswered(sql, application_id, MESSAGES_SHOWN, tab)).map(problemBanner)
+        : null;
     const trouble = isEmpty ? pausedBanner(reading.application) : listBanner(reading, suspect);
     return sendPortal(reply, {
       title: 'Games',
       at: '/portal/games',
       actions: findForm(q),
       body: html`${holdBanner(hold, options.contact)}${trouble}
-${isEmpty ? null : tabs('Status', statusTabs)}${games}`,
+${isEmpty ? null : tabs('Status', statusTabs)}${asked}${games}`,
       lead: isEmpty
         ? 'What became of your games.'
         : html`What became of your games. A game that is in no tab was <a href="/portal/runs">never stored</a>.`,

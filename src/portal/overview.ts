@@ -135,7 +135,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       identity,
       suspect,
       median_ms,
-      { given_up },
+      work,
     ] = await Promise.all([
       readReading(sources, application_id),
       countGamesOf(sql, application_id),
@@ -158,8 +158,8 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       ...standingProblem(identity, options.contact),
       ...unreadProblem(reading, check, options.contact),
       ...suspectProblem(suspect, reading, options.contact),
-      ...eventProblem(webhook, given_up),
-      ...rejectedProblem(rejections, refused, reading.isPaused),
+      ...eventProblem(webhook, work.given_up),
+      ...rejectedProblem(rejections, refused, work.rejected, reading.isPaused),
       ...messageProblem(messages),
       ...failureProblem(groups),
     ];
@@ -173,7 +173,7 @@ export const addPortalOverview = (portal: FastifyInstance, options: ConsoleOptio
       }),
     );
     const gone = statusCard('withdrawn', numberUpTo(WITHDRAWN_COUNTED, withdrawn));
-    const standing = standingSection(identity, games.pending, reading.isPaused);
+    const standing = standingSection(identity, games.pending, reading);
     const body = isNew
       ? html`${firstSteps(reading, check, webhook !== undefined)}${standing}`
       : html`${problemCards(shown) ?? calmBanner(games)}

@@ -10,9 +10,11 @@ import { banner, linkButton, type Step, withSecond } from '#src/portal/answer.ts
 import { idLink, threadUrl } from '#src/portal/links.ts';
 import { rowsOf, UNNAMED_REASONS_MAX } from '#src/rules/listing.ts';
 import { firstBrokenRules } from '#src/site/check-report.ts';
+import { testButton } from '#src/site/event-address.ts';
 import { describeAddress, mayMendAddress } from '#src/site/event-cells.ts';
 import { explainFailure } from '#src/site/explain-failure.ts';
 import {
+  action,
   ago,
   gameName,
   html,
@@ -152,27 +154,43 @@ export const checkProblem = (check: CheckRow | undefined): Problem[] =>
       ];
 
 /** Says how many events the platform has given up. @param given_up at most one more than `GIVEN_UP_COUNTED` */
-export const givenUpTitle = (given_up: number): string =>
+const givenUpTitle = (given_up: number): string =>
   given_up === 1
     ? '1 event did not arrive'
     : `${numberUpTo(GIVEN_UP_COUNTED, given_up)} events did not arrive`;
 
-export const GIVEN_UP = html`<p>The platform has given up after its last attempt: it sends them again only if you ask.</p>`;
+const GIVEN_UP = html`<p>The platform has given up after its last attempt: it sends them again only if you ask.</p>`;
 
-/** Events that do not arrive, if their developer can mend it, or that did not. */
+/** Where the events of a developer and the forms of their address are posted. */
+export const EVENTS = '/portal/events';
+export const EVENT_ADDRESS = '/portal/events/address';
+
+const TO_SWITCH_ON =
+  'Correct your server, then send a test: it switches the address on again. Then send the missed events again.';
+const TO_FIX = 'Correct your server, then send a test.';
+
+const givenUpProblem = (given_up: number): Problem => ({
+  title: givenUpTitle(given_up),
+  body: GIVEN_UP,
+  tone: 'warn',
+  step: { url: `${EVENTS}?state=failed`, act: 'See them' },
+  isSecond: true,
+  also: action(EVENTS, 'Send them again', { kind: 'primary' }),
+});
+
+/** Events that do not arrive, if their developer can mend it, or that did not, with the button that tries it again. */
 export const eventProblem = (webhook: EventWebhook | undefined, given_up: number): Problem[] => {
   if (webhook === undefined) return [];
-  if (!mayMendAddress(webhook)) {
-    const step = { url: '/portal/events', act: 'See the deliveries' };
-    return given_up === 0 ? [] : [{ title: givenUpTitle(given_up), body: GIVEN_UP, tone: 'warn', step }];
-  }
+  if (!mayMendAddress(webhook)) return given_up === 0 ? [] : [givenUpProblem(given_up)];
   const isOff = webhook.status === 'off';
   return [
     {
       title: isOff ? 'Events are switched off' : 'Events do not arrive',
-      body: html`<p>${describeAddress(webhook)}</p>`,
+      body: html`<p>${describeAddress(webhook, isOff ? TO_SWITCH_ON : TO_FIX)}</p>`,
       tone: isOff ? 'bad' : 'warn',
-      step: { url: '/portal/events', act: 'See the deliveries' },
+      step: { url: EVENTS, act: 'See the deliveries' },
+      isSecond: true,
+      also: testButton(EVENT_ADDRESS, 'primary'),
     },
   ];
 };

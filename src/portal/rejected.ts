@@ -55,11 +55,17 @@ const onlyRejection = (count: RejectionCount, refused: ReadonlySet<string>): Saf
 };
 
 /** Says of rejected games what is to be done: nothing, while all of their appeals wait. @param only the game, if it is one */
-const rejectedTitle = (games: number, only: string | undefined, isWaiting: boolean): string => {
-  if (only === undefined)
-    return isWaiting
-      ? `${number(games)} appeals wait for a reviewer`
-      : `${number(games)} games were rejected`;
+const rejectedTitle = (
+  games: number,
+  toFix: number,
+  only: string | undefined,
+  isWaiting: boolean,
+): string => {
+  if (only === undefined) {
+    if (isWaiting) return `${number(games)} appeals wait for a reviewer`;
+    const were = `${number(games)} games were rejected`;
+    return toFix > 0 && toFix < games ? `${were}: ${number(toFix)} to fix` : were;
+  }
   return isWaiting
     ? `Your appeal of ${nameInText(only)} waits for a reviewer`
     : `${nameInText(only)} was rejected`;
@@ -68,10 +74,15 @@ const rejectedTitle = (games: number, only: string | undefined, isWaiting: boole
 const APPEAL_ENDS =
   'If a game changes first, its new content is reviewed, and its appeal ends with that decision.';
 
-/** The games that a reviewer has rejected. @param refused those of which the latest data is not stored */
+/**
+ * The games that a reviewer has rejected.
+ * @param refused those of which the latest data is not stored
+ * @param toFix how many of them have no appeal that waits
+ */
 export const rejectedProblem = (
   rejections: readonly RejectionCount[],
   refused: ReadonlySet<string>,
+  toFix: number,
   isPaused: boolean,
 ): Problem[] => {
   const games = rejections.reduce((sum, each) => sum + each.games, 0);
@@ -82,7 +93,7 @@ export const rejectedProblem = (
   const isWaiting = allWait(rejections, refused);
   return [
     {
-      title: rejectedTitle(games, only?.game_name, isWaiting),
+      title: rejectedTitle(games, toFix, only?.game_name, isWaiting),
       body: html`<ul class="reasons-of">${byNeed(rejections).map((each) => shown(each, refused))}</ul>
 <p class="soft">${isWaiting ? APPEAL_ENDS : `A game returns to review when its content changes in your answers${again}.`}</p>`,
       tone: isWaiting ? 'info' : 'bad',

@@ -6,6 +6,8 @@ import type { PublicVerdict } from '#db/queries/verdicts.ts';
 import type { KycState } from '#src/contract/words.ts';
 import { banner, CHECKS, HOLD_ENDS, linkButton, writeStep } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
+import type { Reading } from '#src/portal/reading.ts';
+import { unreadTitle } from '#src/portal/unread.ts';
 import { readStanding, type Standing } from '#src/review/standing.ts';
 import { ago, badge, due, facts, html, number, type SafeHtml, section } from '#src/site/html.ts';
 import { describeVerdictState } from '#src/site/verdict.ts';
@@ -20,9 +22,10 @@ const KYC_SENTENCES: Record<KycState, string> = {
   erased: 'The platform has erased it, and does not fetch it again by itself.',
 };
 
-const describeKyc = (state: KycState, isPaused: boolean): SafeHtml => {
-  const waits = state === 'pending' && isPaused;
-  return html`${badge(state)} ${waits ? 'It is fetched when the application is resumed.' : KYC_SENTENCES[state]}`;
+const describeKyc = (state: KycState, reading: Reading): SafeHtml => {
+  const isAwaited = state === 'pending' && unreadTitle(reading) !== null;
+  const when = reading.isPaused ? 'the application is resumed' : 'your webhooks answer';
+  return html`${badge(state)} ${isAwaited ? `It is fetched when ${when}.` : KYC_SENTENCES[state]}`;
 };
 
 const describeVerdict = (verdict: PublicVerdict | undefined): SafeHtml | string => {
@@ -53,16 +56,12 @@ export const readIdentity = async (sql: Database, application_id: string): Promi
 };
 
 /** @param pending how many games wait for review */
-export const standingSection = (
-  { kyc, standing }: Identity,
-  pending: number,
-  isPaused: boolean,
-): SafeHtml => {
+export const standingSection = ({ kyc, standing }: Identity, pending: number, reading: Reading): SafeHtml => {
   const obstacle = describeObstacle(standing.obstacle, pending);
   return section(
     'Identity check (KYC)',
     facts([
-      ['Record', describeKyc(kyc, isPaused)],
+      ['Record', describeKyc(kyc, reading)],
       ['Verdict', describeVerdict(standing.verdict)],
       ...(obstacle === null ? [] : [['Waits for it', obstacle] as const]),
     ]),

@@ -2,7 +2,7 @@
 import type { CheckRow } from '#db/queries/application-checks.ts';
 import type { ApplicationRow } from '#db/queries/applications.ts';
 import type { RunRow } from '#db/queries/runs.ts';
-import { spellKinds } from '#src/contract/failure-words.ts';
+import { namesUnanswered, spellKinds } from '#src/contract/failure-words.ts';
 import { spellWait } from '#src/lib/duration.ts';
 import { banner, CHECKS, linkButton, READ_BUTTON, type Step, writeStep } from '#src/portal/answer.ts';
 import type { Problem } from '#src/portal/problems.ts';
@@ -23,6 +23,7 @@ const holdsSince = (run: RunRow | undefined, check: CheckRow | undefined): boole
 
 const UNREAD = 'Your application is paused: the platform does not read your games';
 const FAILED = 'The last run failed';
+const UNANSWERED = 'The platform gets no answer from your server';
 const ENDS: Readonly<Record<string, string>> = { failed: FAILED, abandoned: 'The last run was abandoned' };
 
 /** Has a run that read the list ended? */
@@ -32,7 +33,10 @@ export const isListRead = ({ application, ended }: Reading): boolean =>
 /** Says that the platform does not read the games of an application. @returns null if it does */
 export const unreadTitle = ({ application, ended, isPaused }: Reading): string | null => {
   if (isPaused) return UNREAD;
-  if (application?.failing_since != null) return 'Your runs do not succeed';
+  if (application?.failing_since != null)
+    return ended?.reason != null && namesUnanswered(ended.reason)
+      ? UNANSWERED
+      : 'The platform cannot read your list';
   // A run by hand, or while the platform reached hardly any application, does not count as a failure of its schedule.
   return ended?.outcome === 'failed' ? FAILED : null;
 };

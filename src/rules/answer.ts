@@ -91,7 +91,7 @@ const describePlace = ({ lane, place, games, median_wait_ms }: WaitingPlace): st
     median_wait_ms === null
       ? ''
       : ` Half of the latest decisions took less than ${spellWait(median_wait_ms)}.`;
-  return `It is ${spellPlace({ lane, place, games })} that ${games === 1 ? 'waits' : 'wait'} for review.${wait}`;
+  return `It is ${spellPlace({ lane, place, games })} that ${games === 1 ? 'waits' : 'wait'} for review on the platform.${wait}`;
 };
 
 export const endSentence = (text: string): string => (/[.!?。！？…]$/u.test(text) ? text : `${text}.`);

@@ -52,6 +52,8 @@ describe.runIf(hasBrowser())('the operators in Chromium', () => {
     await password.press('Enter');
     await page.getByRole('button', { name: 'link' }).locator('visible=true').first().click();
     await page.getByText('Give this link to vic.').waitFor();
+    // The script that replaces the address has run then.
+    await page.waitForLoadState();
     await page.reload();
     await page.getByRole('heading', { level: 1, name: 'Operators' }).waitFor();
     expect(await page.getByText('Give this link to vic.').count()).toBe(0);

@@ -84,12 +84,9 @@ test('a developer sends one event again that the platform has given up, and none
   expect(await page('/portal/events'), 'a test comes first').not.toContain('>Send again<span');
   await sql`update event_webhooks set status = 'active' where application_id = 'alder'`;
   for (const path of ['/portal', '/portal/events'])
-    expect(await page(path), 'that they were given up is no calm').toContain(
-      '<h2>2 events did not arrive</h2>',
+    expect(await page(path), 'that they were given up is no calm').toMatch(
+      /<h2>2 events did not arrive<.*action="\/portal\/events" class="inline">.*<button class="button primary">Send them again<.*href="\/portal\/events\?state=failed">See them</s,
     );
-  expect(shown).toMatch(
-    /<button class="button primary">Send them again<.*href="\/portal\/events\?state=failed">See them</s,
-  );
   const [one = '', other = ''] = await failed('alder');
   expect(shown).toContain(`<input type="hidden" name="event_id" value="${one}">`);
   expect(await said('/portal/events', { event_id: one })).toBe('good Events to be sent now: 1.');

@@ -82,6 +82,11 @@ test('a message that waits is work: the menu counts its game, once, and the tab 
   expect(await shown()).toEqual(['warn">1', 'passed']);
   await write('message', 'f-waits', 'Whose font is it?');
   expect(await shown()).toEqual(['warn">2', 'pending']);
+  const passed = await page('/portal/games?status=passed');
+  expect(passed, 'what the tab counts stands above its games').toMatch(
+    /<h2>A reviewer wrote to you<.{1,200}Which age is it for\?<.*Answer<.*<table/s,
+  );
+  expect(passed).not.toContain('Whose font');
   await decideGame(sql, { game_id: rejected, audit_status: 'rejected', reason: 'rights' });
   await write('message', 'f-rejected', 'Send the licence.');
   expect(await shown(), 'rejected, and with a message').toEqual(['bad">3', 'rejected']);

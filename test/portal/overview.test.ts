@@ -128,7 +128,7 @@ test('games of a rejection are named before its note; three of many, the latest 
 test('the overview of an application whose runs fail begins with that and with why', async () => {
   const { sql } = database;
   const { page } = await arrive(sql, portal.url, 'oak', [{ game_id: 'o-1' }]);
-  expect(await page('/portal')).not.toContain('Your runs do not succeed');
+  expect(await page('/portal')).not.toContain('gets no answer');
   const run = await anOpenRun(sql, 'oak');
   await closeRun(sql, run, { outcome: 'failed', reason: 'query_game_list: connect_failed' });
   const once = await page('/portal');
@@ -140,7 +140,8 @@ test('the overview of an application whose runs fail begins with that and with w
   expect(once).toContain('Read my list now</button>');
   await sql`update applications set failing_since = now() where application_id = 'oak'`;
   const shown = await page('/portal');
-  expect(shown).toContain('<h2>Your runs do not succeed</h2>');
+  expect(shown).toContain('<h2>The platform gets no answer from your server</h2>');
+  expect(shown, 'nor is the record').toContain('It is fetched when your webhooks answer.');
   const why = 'query_game_list: no connection, or it closed before the answer began';
   expect(shown, 'a code is said in words').toContain(
     `The last run failed:</strong> <span dir="auto">${why}.</span>`,
@@ -208,6 +209,10 @@ test('the navigation counts rejected games and failures, and marks events while 
   expect(await places()).toContain('Events !do not arrive');
   const off = await page('/portal');
   expect(off).toContain('Events are switched off');
+  expect(off, 'and what to do').toContain(
+    'Correct your server, then send a test: it switches the address on again.',
+  );
+  expect(off).toMatch(/name="act" value="test">\s*<button class="button primary">Send a test</);
   expect(off).toContain('<span class="bad" aria-hidden="true">!</span>');
 });
 

@@ -23,7 +23,7 @@ test('a developer finds games by a part of their name in every status, and rejec
     expect(answer.headers.get('location')).toBe(`/portal/game?id=${id.replace(' ', '+')}`);
   }
   expect(found).toContain('1 game found');
-  expect(found, 'what of it the menu counts').toMatch(/title="1 to fix">1<span class="from-640"> to fix</);
+  expect(found, 'what of it the menu counts').toContain('<span class="badge bad">1 to fix</span>');
   expect((await call('/portal/games?q=harbor')).headers.get('location')).toBe('/portal/game?id=harbor');
   expect(await page('/portal/game?id=harbor'), 'it may be the id of a new game').toMatch(
     /No game found<.*If it is the game_id of a new game<.*Similar games<.*Harbour Lights/s,

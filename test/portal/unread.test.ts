@@ -49,7 +49,7 @@ test('without a stored game, a developer reads first that the runs or the games 
   );
   await sql`update applications set failing_since = now() where application_id = 'elm'`;
   const ofRuns = await page('/portal/games');
-  expect(ofRuns).toContain('<strong>Your runs do not succeed.</strong>');
+  expect(ofRuns).toContain('<strong>The platform cannot read your list.</strong>');
   expect(ofRuns).toContain(seeFailures);
 });
 

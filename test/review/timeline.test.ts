@@ -36,7 +36,7 @@ describe('The first line answers why a game', () => {
     const { answer, waiting, entries } = await read(id);
     expect(answer).toMatchObject({ code: 'waiting', at: waiting?.since });
     expect(answer.text).toMatch(
-      /^The game is not live: it waits for its first decision\. It is number \d+ of \d+ new games that wait for review\.$/,
+      /^The game is not live: it waits for its first decision\. It is number \d+ of \d+ new games that wait for review on the platform\.$/,
     );
     expect(entries.map(({ text }) => text)).toEqual([
       'First received, as Lantern Harbour.',

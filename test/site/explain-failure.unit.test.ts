@@ -15,7 +15,7 @@ test('elements of a list that have the same fault are named together', () => {
     ...[wrong('game_icon.0'), wrong('game_icon.1', 'too_long')],
   ];
   expect(String(explainFailure({ kind: 'invalid_data', reasons, operation: 'query_game_detail' }))).toMatch(
-    /^game_store_pic.0, .2, .11 are each not an http or https address, game_icon.0 is not an http or https address, game_icon.1 is too long<br>/,
+    /^game_store_pic.0, game_store_pic.2 and game_store_pic.11 are not http or https addresses, game_icon.0 is not an http or https address, game_icon.1 is too long<br>/,
   );
 });
 
@@ -25,7 +25,7 @@ test('rows of a list that have the same fault are named together, by their index
     ...['list.2', 'list.5'].map((path) => ({ path, code: 'invalid_type' })),
   ];
   expect(String(explainFailure({ kind: 'invalid_item', reasons, operation: 'query_game_list' }))).toMatch(
-    /^list\.0\.game_id, \.7\.game_id are each missing or of another type, list\.2, \.5 are each missing/,
+    /^list\.0\.game_id and list\.7\.game_id are missing or of another type, list\.2 and list\.5 are missing/,
   );
 });
 
