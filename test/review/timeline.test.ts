@@ -50,7 +50,7 @@ describe('The first line answers why a game', () => {
     await write(id, 1, { game_name: 'Renamed' });
     const timeline = await read(id);
     expect(timeline.answer.text).toMatch(
-      /^The game is not live: it was passed at revision 1, has changed since, and waits for a decision\. It is the only changed game that waits for review\. Half of the latest decisions took less than 1 minute\.$/,
+      /^The game is not live: it was passed at revision 1, has changed since, and waits for a decision\. It is the only changed game that waits for review on the platform\. Half of the latest decisions took less than 1 minute\.$/,
     );
     expect(kindsOf(timeline).toSorted()).toEqual(['passed', 'received', 'received', 'waiting']);
   });
