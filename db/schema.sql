@@ -170,11 +170,10 @@ create table content_providers (
   application_id text not null,
   application_cp_id text not null,
   mapped_at timestamp with time zone default now() not null,
-  accepted_by text,
   replaced_at timestamp with time zone,
   constraint content_providers_pkey PRIMARY KEY (cp_id),
   constraint content_providers_application_cp UNIQUE (application_id, application_cp_id),
-  constraint content_providers_texts CHECK (GREATEST(octet_length(application_cp_id), octet_length(accepted_by)) <= 20000)
+  constraint content_providers_texts CHECK (GREATEST(octet_length(application_cp_id)) <= 20000)
 );
 
 create table decision_rules (
@@ -626,7 +625,7 @@ create table operators (
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
   constraint operators_lists CHECK ((roles = '{}'::text[] OR array_ndims(roles) = 1 AND array_lower(roles, 1) = 1 AND array_position(roles, NULL::text) IS NULL AND cardinality(roles) <= 100) AND (held_roles = '{}'::text[] OR array_ndims(held_roles) = 1 AND array_lower(held_roles, 1) = 1 AND array_position(held_roles, NULL::text) IS NULL AND cardinality(held_roles) <= 100)),
-  constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_login CHECK (login ~ '^(?!(unknown|catalogue)$)[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
   constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
@@ -1057,7 +1056,7 @@ begin
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
-      and new.action ~ '^[a-z_]+[.][a-z_]+$'
+      and new.action ~ '^[a-z_]+[.][a-z_]+$' and (kind = 'command_line' or new.os_user is null)
       and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
@@ -3441,7 +3440,7 @@ grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, cata
 grant select on changed_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (carry_at) on changed_games to catalogue_media, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
-grant select, insert, update (accepted_by, replaced_at) on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update (replaced_at) on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;

@@ -54,7 +54,7 @@ const SESSION =
 /** Without the application, because one would get the state of another, which may be erased. */
 const KYC_STATE = 'select, insert, update (state, pulled_at, requested_at, refused_cp_id, reason)';
 /** Without the `cp_id` of the application, which a new row has, because the end of the former one ends the verdict. */
-const PROVIDER = 'select, insert, update (accepted_by, replaced_at)';
+const PROVIDER = 'select, insert, update (replaced_at)';
 const READ = { worker: 'select', console: 'select', operator: 'select' } as const;
 
 const RIGHTS: Readonly<Record<string, TableRights>> = {

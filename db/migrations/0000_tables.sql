@@ -330,7 +330,7 @@ CREATE TABLE "operators" (
 	"last_sign_in_at" timestamp with time zone,
 	"single_keys" boolean DEFAULT true NOT NULL,
 	CONSTRAINT "operators_oidc_subject_unique" UNIQUE("oidc_subject"),
-	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'),
+	CONSTRAINT "operators_login" CHECK ("operators"."login" ~ '^(?!(unknown|catalogue)$)[a-z0-9][a-z0-9._@+-]{0,99}$'),
 	CONSTRAINT "operators_status" CHECK ("operators"."status" in ('active', 'disabled')),
 	CONSTRAINT "operators_texts" CHECK (greatest(octet_length("operators"."name"), octet_length("operators"."oidc_subject"), octet_length("operators"."roles"::text)) <= 20000),
 	CONSTRAINT "operators_lists" CHECK (("operators"."roles" = '{}' or array_ndims("operators"."roles") = 1 and array_lower("operators"."roles", 1) = 1 and array_position("operators"."roles", null) is null
@@ -375,10 +375,9 @@ CREATE TABLE "content_providers" (
 	"application_id" text NOT NULL,
 	"application_cp_id" text NOT NULL,
 	"mapped_at" timestamp with time zone DEFAULT now() NOT NULL,
-	"accepted_by" text,
 	"replaced_at" timestamp with time zone,
 	CONSTRAINT "content_providers_application_cp" UNIQUE("application_id","application_cp_id"),
-	CONSTRAINT "content_providers_texts" CHECK (greatest(octet_length("content_providers"."application_cp_id"), octet_length("content_providers"."accepted_by")) <= 20000)
+	CONSTRAINT "content_providers_texts" CHECK (greatest(octet_length("content_providers"."application_cp_id")) <= 20000)
 );
 --> statement-breakpoint
 CREATE TABLE "decision_rules" (

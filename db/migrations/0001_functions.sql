@@ -1564,7 +1564,7 @@ begin
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
-      and new.action ~ '^[a-z_]+[.][a-z_]+$'
+      and new.action ~ '^[a-z_]+[.][a-z_]+$' and (kind = 'command_line' or new.os_user is null)
       and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),

@@ -148,15 +148,14 @@ export const findContentProvider = (sql: Queryable, application_id: string) =>
 /** Maps an application's cp_id to a platform cp_id, and replaces the current mapping. */
 export const mapContentProvider = async (
   tx: Queryable,
-  provider: Pick<ContentProviderRow, 'cp_id' | 'application_id' | 'application_cp_id' | 'accepted_by'>,
+  provider: Pick<ContentProviderRow, 'cp_id' | 'application_id' | 'application_cp_id'>,
 ): Promise<ContentProviderRow> => {
   await tx`
     update content_providers set replaced_at = now()
     where application_id = ${provider.application_id} and replaced_at is null`;
   return onlyRow(tx<ContentProviderRow[]>`
     insert into content_providers ${tx(provider)}
-    on conflict (application_id, application_cp_id) do update
-      set replaced_at = null, accepted_by = excluded.accepted_by
+    on conflict (application_id, application_cp_id) do update set replaced_at = null
     returning *`);
 };
 

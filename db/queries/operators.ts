@@ -5,6 +5,7 @@ import { isSessionOpen } from '#db/queries/sign-in.ts';
 import { firstRow, isOneRow, readValue } from '#db/rows.ts';
 import type { operators } from '#db/schema/identity.ts';
 import { contains, where } from '#db/where.ts';
+import { RESERVED_LOGINS } from '#src/contract/operators.ts';
 import type { Role } from '#src/contract/roles.ts';
 
 export type OperatorRow = InferSelectModel<typeof operators>;
@@ -36,7 +37,7 @@ export const findLookalike = (sql: Queryable, login: string): Promise<string | u
   readValue(sql<{ login: string }[]>`
     with logins as (
       select login, translate(replace(replace(login, 'rn', 'm'), 'vv', 'w'), '01i._-', 'oll') as shape
-      from (select login from operators union select ${login}) as l
+      from (select login from operators union select unnest(${[login, ...RESERVED_LOGINS]}::text[])) as l
     )
     select o.login from logins o join logins n using (shape) where n.login = ${login} and o.login <> n.login limit 1`);
 

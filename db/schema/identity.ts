@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type AnyPgColumn, boolean, check, index, integer, pgTable, text } from 'drizzle-orm/pg-core';
 import { areLists, areOf, areShort, bytea, isOneOf, moment } from '#db/schema/columns.ts';
+import { LOGIN } from '#src/contract/operators.ts';
 import { OPERATOR_STATUSES, ROLES, type Role, SITES } from '#src/contract/roles.ts';
 
 /** The people who sign in to the console. A login is never used again for another person. */
@@ -26,7 +27,7 @@ export const operators = pgTable(
     single_keys: boolean().notNull().default(true),
   },
   (table) => [
-    check('operators_login', sql`${table.login} ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'`),
+    check('operators_login', sql`${table.login} ~ ${sql.raw(`'${LOGIN.source}'`)}`),
     isOneOf('operators_status', table.status, OPERATOR_STATUSES),
     areShort('operators_texts', [table.name, table.oidc_subject, table.roles]),
     areLists('operators_lists', [table.roles, table.held_roles]),

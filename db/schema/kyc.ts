@@ -39,8 +39,6 @@ export const contentProviders = pgTable(
     application_id: applicationId(),
     application_cp_id: text().notNull(),
     mapped_at: moment('mapped_at').notNull().defaultNow(),
-    /** The operator who accepted it; null for an application's first. */
-    accepted_by: text(),
     replaced_at: moment('replaced_at'),
   },
   (table) => [
@@ -48,7 +46,7 @@ export const contentProviders = pgTable(
     uniqueIndex('content_providers_one_current')
       .on(table.application_id)
       .where(sql`${table.replaced_at} is null`),
-    areShort('content_providers_texts', [table.application_cp_id, table.accepted_by]),
+    areShort('content_providers_texts', [table.application_cp_id]),
   ],
 );
 

@@ -2,14 +2,20 @@
 import { z } from 'zod';
 import { ROLES } from '#src/contract/roles.ts';
 
+/** What the audit log and decisions name those whose login is not known, and the platform. The constraint `operators_login` has them. */
+export const RESERVED_LOGINS = ['unknown', 'catalogue'];
+
+/** A login, in lower case. */
+export const LOGIN = new RegExp(`^(?!(${RESERVED_LOGINS.join('|')})$)[a-z0-9][a-z0-9._@+-]{0,99}$`);
+
 /** The name with which an operator signs in. Upper case counts as lower case. */
 export const login = z
   .string()
   .trim()
   .toLowerCase()
   .regex(
-    /^[a-z0-9][a-z0-9._@+-]{0,99}$/,
-    'must be letters, digits and . _ @ + -, at most 100 characters, beginning with a letter or digit',
+    LOGIN,
+    `must be letters, digits and . _ @ + -, at most 100 characters, beginning with a letter or digit, and not ${RESERVED_LOGINS.join(' or ')}`,
   );
 
 /** Each role once. */

@@ -1,4 +1,5 @@
 /** What the claims of an OpenID Connect provider say about an operator. */
+import { LOGIN } from '#src/contract/operators.ts';
 import { ROLES, type Role } from '#src/contract/roles.ts';
 
 export type RoleSettings = {
@@ -26,8 +27,8 @@ export const isFresh = (auth_time: unknown): boolean =>
 export const isSubject = (sub: unknown): boolean =>
   typeof sub === 'string' && /^[\x20-\x7e]{1,255}$/.test(sub);
 
-/** The constraint `operators_login`, in any case. Only ASCII, because some other letters become ASCII in lower case. */
-const LOGIN = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}$/;
+/** In any case. Without the flag `u`, because with it some other letters match ASCII. */
+const ANY_CASE = new RegExp(LOGIN, 'i');
 
 /**
  * The login of a new operator: the email address if the provider has verified it, else the name, else the subject.
@@ -44,7 +45,7 @@ export const loginOf = ({
   const named = [verified, preferred_username, sub].find(
     (claim): claim is string => typeof claim === 'string' && claim !== '',
   );
-  if (named === undefined || !LOGIN.test(named)) return undefined;
+  if (named === undefined || !ANY_CASE.test(named)) return undefined;
   const isUnverified = email_verified !== undefined && named !== verified;
   return isUnverified && named.includes('@') ? undefined : named.toLowerCase();
 };

@@ -145,7 +145,7 @@ const storeRecord = async (
     // The lock makes a reseal wait for this record. After a reseal this process may lack the new key.
     if (sealed === undefined || !(await lockFingerprintKey(tx, wraps)))
       throw new KycConflictError(application_id);
-    const first = { cp_id: randomUUIDv7(), application_id, application_cp_id, accepted_by: null };
+    const first = { cp_id: randomUUIDv7(), application_id, application_cp_id };
     const { cp_id } = stored ?? (await mapContentProvider(tx, first));
     const { record_id } = sealed;
     await replaceKycRecord(tx, {

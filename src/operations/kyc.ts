@@ -163,7 +163,7 @@ export const acceptCpId = defineOperation({
     kind: 'cp-id',
     lockVersion: async (tx, { application_id }) => (await lockState(tx, application_id)).refused_cp_id,
   },
-  run: async (tx, { application_id, cp_id }, { caller }) => {
+  run: async (tx, { application_id, cp_id }) => {
     const { refused_cp_id, pulled_at } = await lockState(tx, application_id);
     if (refused_cp_id === null)
       throw new CatalogueError(`No other cp_id of ${application_id} waits to be accepted.`);
@@ -177,7 +177,6 @@ export const acceptCpId = defineOperation({
       cp_id: randomUUIDv7(),
       application_id,
       application_cp_id: refused_cp_id,
-      accepted_by: caller.actor.actor,
     });
   },
   log: ({ cp_id }, { reason }, { approval }) => ({

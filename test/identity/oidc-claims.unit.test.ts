@@ -42,6 +42,8 @@ test.each([
   ['kim\u0000', 'NUL'],
   ['kim ', 'a space'],
   ['k'.repeat(101), 'too long'],
+  ['Unknown', 'the name of strangers in the audit log'],
+  ['catalogue', 'the name of the platform there'],
 ])('%j is no login: %s', (claim) => {
   expect(
     loginOf({ email: claim, email_verified: true, preferred_username: 'kim', sub: '42' }),

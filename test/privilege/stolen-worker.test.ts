@@ -98,6 +98,9 @@ it('a stolen worker writes no act of a person to the audit log, and of processes
     entry('OIDC provider', 'system', 'operator.roles'),
     entry('media', 'system', 'game.reopen'),
     entry('kim', 'system', 'application.pause'),
+    // It would read as `worker (system, user kim)`.
+    `insert into audit_log (actor, actor_kind, os_user, action, subject)
+     values ('worker', 'system', 'kim', 'application.pause', 'application:acme')`,
   ]);
   expect(await attempt('worker', entry('worker', 'system', 'application.pause'))).toBe(1);
   expect(await listAudit(database.sql, { actor: 'kim', action: 'kyc.reveal', limit: 9 })).toEqual([]);

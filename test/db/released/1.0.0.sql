@@ -170,11 +170,10 @@ create table content_providers (
   application_id text not null,
   application_cp_id text not null,
   mapped_at timestamp with time zone default now() not null,
-  accepted_by text,
   replaced_at timestamp with time zone,
   constraint content_providers_pkey PRIMARY KEY (cp_id),
   constraint content_providers_application_cp UNIQUE (application_id, application_cp_id),
-  constraint content_providers_texts CHECK (GREATEST(octet_length(application_cp_id), octet_length(accepted_by)) <= 20000)
+  constraint content_providers_texts CHECK (GREATEST(octet_length(application_cp_id)) <= 20000)
 );
 
 create table decision_rules (
@@ -626,7 +625,7 @@ create table operators (
   constraint operators_pkey PRIMARY KEY (login),
   constraint operators_oidc_subject_unique UNIQUE (oidc_subject),
   constraint operators_lists CHECK ((roles = '{}'::text[] OR array_ndims(roles) = 1 AND array_lower(roles, 1) = 1 AND array_position(roles, NULL::text) IS NULL AND cardinality(roles) <= 100) AND (held_roles = '{}'::text[] OR array_ndims(held_roles) = 1 AND array_lower(held_roles, 1) = 1 AND array_position(held_roles, NULL::text) IS NULL AND cardinality(held_roles) <= 100)),
-  constraint operators_login CHECK (login ~ '^[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
+  constraint operators_login CHECK (login ~ '^(?!(unknown|catalogue)$)[a-z0-9][a-z0-9._@+-]{0,99}$'::text),
   constraint operators_password_hash CHECK (password_hash ~ '^\$argon2id\$v=19\$m=([89]|[1-9][0-9]{1,4}),t=[1-4],p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$'::text),
   constraint operators_roles CHECK (roles <@ ARRAY['viewer'::text, 'reviewer'::text, 'kyc_officer'::text, 'admin'::text]),
   constraint operators_status CHECK (status = ANY (ARRAY['active'::text, 'disabled'::text])),
@@ -921,8 +920,8 @@ create table drizzle.migration_progress (
 -- Rows
 
 insert into drizzle.__drizzle_migrations (id, hash, created_at) select id, hash, created_at from (values
-  ('{"id":1,"hash":"1ecadd2e890430c56617a3c654fcf6f9d9d7f1cf563fc0155eb179b65f8009df","created_at":1795509821388}'),
-  ('{"id":2,"hash":"443e75d59e037105d453bd64f8d6b0a85e6ee3fe5c9b86fbea70da9b82aa16ce","created_at":1795509822667}')
+  ('{"id":1,"hash":"1b2074c83497e5d528d65d68282b6a0e3ee9167e529223ed05f1a8a389395775","created_at":1795509821388}'),
+  ('{"id":2,"hash":"c93c5cbcab76197ad5042e31241bb7c36a0f594f08e9262e0b88d47935e8eafb","created_at":1795509822667}')
 ) as v (row), json_populate_record(null::drizzle.__drizzle_migrations, row::json) as r;
 
 insert into api_tokens (token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at) select token_id, token_hash, application_id, login, roles, name, created_at, expires_at, revoked_at, last_used_at from (values
@@ -964,8 +963,8 @@ insert into changed_games (game_id, application_id, decided_revision, since, car
   ('{"game_id":"019b76da-a811-7000-8000-000000000011","application_id":"acme","decided_revision":1,"since":"2026-01-01T00:00:00+00:00","carry_at":"2026-01-01T00:00:00+00:00"}')
 ) as v (row), json_populate_record(null::changed_games, row::json) as r;
 
-insert into content_providers (cp_id, application_id, application_cp_id, mapped_at, accepted_by, replaced_at) select cp_id, application_id, application_cp_id, mapped_at, accepted_by, replaced_at from (values
-  ('{"cp_id":"019b76da-a82c-7000-8000-00000000002c","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","accepted_by":null,"replaced_at":null}')
+insert into content_providers (cp_id, application_id, application_cp_id, mapped_at, replaced_at) select cp_id, application_id, application_cp_id, mapped_at, replaced_at from (values
+  ('{"cp_id":"019b76da-a82c-7000-8000-00000000002c","application_id":"acme","application_cp_id":"cp-1","mapped_at":"2026-01-01T00:00:00+00:00","replaced_at":null}')
 ) as v (row), json_populate_record(null::content_providers, row::json) as r;
 
 insert into decision_rules (is_single, games_need_verdict, review_target_ms) select is_single, games_need_verdict, review_target_ms from (values
@@ -1437,7 +1436,7 @@ begin
       ('catalogue_operator', 'command_line', null, '')
     ) as may (role, kind, name, actions)
     where role = any(roles) and kind = new.actor_kind and coalesce(name, new.actor) = new.actor and new.action ~ actions
-      and new.action ~ '^[a-z_]+[.][a-z_]+$'
+      and new.action ~ '^[a-z_]+[.][a-z_]+$' and (kind = 'command_line' or new.os_user is null)
       and (keeper is null or role in (keeper, 'catalogue_operator'))
       -- Of a sign-in, and of a page that was refused: where. A sign-in of an application, at the portal, does not say it.
       and coalesce('catalogue_' || (new.details ->> 'site'),
@@ -3821,7 +3820,7 @@ grant select, insert on audit_log to catalogue_console, catalogue_kyc_desk, cata
 grant select on changed_games to catalogue_console, catalogue_operator, catalogue_operator_api;
 grant select, update (carry_at) on changed_games to catalogue_media, catalogue_worker;
 grant select on content_providers to catalogue_console, catalogue_operator_api;
-grant select, insert, update (accepted_by, replaced_at) on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
+grant select, insert, update (replaced_at) on content_providers to catalogue_kyc_desk, catalogue_operator, catalogue_worker;
 grant select on decision_rules to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
 grant select, insert, update on detail_turns to catalogue_worker;
 grant select on drizzle.__drizzle_migrations to catalogue_api, catalogue_console, catalogue_kyc_desk, catalogue_media, catalogue_operator, catalogue_operator_api, catalogue_worker;
