@@ -135,7 +135,7 @@ export const budgets: Table = {
     ],
     [
       'calls of the API by one token',
-      `${count(RATE_LIMIT_DEFAULT.max)} in ${time(RATE_LIMIT_DEFAULT.timeWindowMs)}; without Redis, in each API process`,
+      `${count(RATE_LIMIT_DEFAULT.max)} in ${time(RATE_LIMIT_DEFAULT.timeWindowMs)} from the first on, then anew; without Redis, in each API process`,
       '429 (`ret_code` 42901) with `Retry-After`',
     ],
     [
